@@ -1,0 +1,236 @@
+"""A dialect: the rules of one host at one version, as values and named functions. And a Host: a
+dialect in surroundings, with its settings read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
+from hookscope.core.runs import Event, EventKind, Policy
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import nearest
+from hookscope.formats.places import KeyPath
+
+DEFAULT_SESSION = "agent:main:main"
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One event of a host's catalogue."""
+
+    key: str  # `command:new`; a bare type is a family: all events of that type
+    when: str
+    kind: EventKind = "folder"
+    emitted: bool = True  # False: documented, and never sent
+    open: bool = False  # a family whose actions are the user's own
+    delivers: bool = False  # pushed messages reach the user
+    awaited: bool = True
+    mutable: tuple[str, ...] = ()  # context fields that the host uses afterwards
+    session: str = DEFAULT_SESSION  # a realistic session key
+    context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
+    fields: Mapping[str, str] = field(default_factory=dict)  # context field → what it is
+    source: str = ""
+
+    @property
+    def family(self) -> bool:
+        """Is this a type, and not one event?"""
+        return self.kind == "folder" and ":" not in self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The events that a host knows."""
+
+    events: tuple[EventType, ...] = ()
+    by_key: Mapping[str, EventType] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_key", {event.key: event for event in self.events})
+
+    def find(self, key: str) -> EventType | None:
+        """The event of exactly this key, else the family it belongs to; None for neither."""
+        return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
+
+    def sends(self, key: str) -> bool:
+        """Does the host ever send an event that a listener of `key` would hear?"""
+        exact = self.by_key.get(key)
+        if exact is not None:
+            return exact.emitted
+        family = self.by_key.get(key.partition(":")[0])
+        return family is not None and family.open and family.emitted
+
+    def nearest(self, key: str) -> str | None:
+        """The known key that `key` was perhaps meant to be."""
+        return nearest(key, self.by_key)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a host keeps its settings and folders."""
+
+    state: str  # the state folder: "~/.openclaw"
+    settings: str  # the settings file in it: "openclaw.json"
+    state_variable: str | None = None  # environment variables that move them
+    settings_variable: str | None = None
+    workspace_variable: str | None = None
+    workspace_path: KeyPath = ("agents", "defaults", "workspace")
+    workspace: str = "workspace"  # below the state folder, where nothing else names one
+    hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # where its hooks settings stand; first wins
+    markers: tuple[str, ...] = ()  # paths below the workspace that show this host
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A host's settings, each value with its file and line on demand."""
+
+    file: Path  # where they are, or would be
+    value: Mapping[str, Any] = field(default_factory=dict)
+    exists: bool = False
+    problems: tuple[Problem, ...] = ()
+    locate: Callable[[KeyPath], Place | None] = lambda _: None
+
+    def get(self, path: Sequence[str | int]) -> Any:
+        """The value at a path, or None where there is none."""
+        value: Any = self.value
+        for part in path:
+            if isinstance(value, Mapping) and part in value:
+                value = value[part]
+            elif isinstance(value, list) and _index(part) is not None and int(part) < len(value):
+                value = value[int(part)]
+            else:
+                return None
+        return value
+
+
+def _index(part: str | int) -> int | None:
+    if isinstance(part, int):
+        return part if part >= 0 else None
+    return int(part) if part.isascii() and part.isdigit() else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Which folders' handlers may run."""
+
+    folders: frozenset[Path] = frozenset()  # real paths; everything below is trusted too
+    everything: bool = False  # an embedding program, or `--trust`
+    digests: Mapping[Path, str] = field(default_factory=dict)  # of handlers, when they were trusted
+
+    def allows(self, path: Path) -> bool:
+        """`path` is a real path."""
+        return self.everything or path in self.folders or any(up in self.folders for up in path.parents)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user or the embedding program says outright; it beats every setting."""
+
+    workspace: Path | None = None
+    bundled: Path | None = None
+    config: Path | None = None
+    extra: tuple[Path, ...] = ()
+
+
+class System(Protocol):
+    """One kind of hook system under one dialect's rules."""
+
+    @property
+    def kind(self) -> EventKind: ...
+
+    def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        """Where to look, in order of looking."""
+        ...
+
+    def find(self, host: Host) -> Found:
+        """Every hook, loser or winner. Reads disk through the host's files; runs nothing."""
+        ...
+
+    def rank(self, found: Found) -> Ranking: ...
+
+    def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        """Every check, in the order of showing; what `always` skips has `passed=None`."""
+        ...
+
+    def keys(self, event: Event) -> tuple[str, ...]:
+        """The registry keys that hear this event, in order of calling."""
+        ...
+
+    def policy(self, event: Event) -> Policy: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoaderTexts:
+    """The host's own sentences while it loads."""
+
+    discovered: str | None = None  # {count}
+    registered: str | None = None  # {emoji} {name} {events}
+    complete: str | None = None  # {registered} {discovered} {skipped} {failed}
+    not_loaded: str | None = None  # {file} {error}
+    no_function: str | None = None  # {file} {export}
+    no_events: str | None = None  # {name}
+    off: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The rules of one host at one version."""
+
+    name: str  # "openclaw", "openclaw@2026.9"
+    title: str  # "OpenClaw, as its guide says"
+    product: str  # "OpenClaw"
+    layout: Layout
+    systems: tuple[System, ...]
+    texts: LoaderTexts = LoaderTexts()
+    clears_when_off: bool = True  # does switching all hooks off unload those of the last load
+    entry_env: bool = True  # is an entry's `env` laid over the handler's environment
+    catalogue: Callable[[], Catalogue] = Catalogue
+
+    def system_of(self, kind: EventKind) -> System:
+        """Raises LookupError where this host has no such hooks."""
+        for system in self.systems:
+            if system.kind == kind:
+                return system
+        raise LookupError(f"{self.product} has no {kind} hooks")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A dialect in surroundings: settings read, folders known. One Host serves one look."""
+
+    dialect: Dialect
+    surroundings: Surroundings
+    settings: Settings
+    state: Path
+    workspace: Path
+    env: Mapping[str, str]  # what `requires.env` sees
+    choices: Choices = Choices()
+    folders: tuple[Folder, ...] = ()
+    problems: tuple[Problem, ...] = ()  # met while opening
+    trust: Trust = Trust()
+    installs: Mapping[str, Any] = field(default_factory=dict)
+
+    def hooks_setting(self, *path: str | int) -> tuple[Any, KeyPath]:
+        """A value of the hooks settings and its full path: the first place where it stands.
+
+        Where it stands nowhere: None, and the path where it would be written.
+        """
+        for base in self.dialect.layout.hooks:
+            value = self.settings.get((*base, *path))
+            if value is not None:
+                return value, (*base, *path)
+        return None, (*self.dialect.layout.hooks[0], *path)
+
+    def entry(self, key: str) -> Mapping[str, Any]:
+        """The settings entry of a hook; empty where there is none."""
+        value, _ = self.hooks_setting("entries", key)
+        return value if isinstance(value, Mapping) else {}
+
+    def entry_env(self, key: str) -> Mapping[str, str]:
+        """The environment that a hook's entry adds."""
+        env = self.entry(key).get("env")
+        if not isinstance(env, Mapping):
+            return {}
+        return {str(name): value for name, value in env.items() if isinstance(value, str)}

@@ -1,0 +1,81 @@
+"""The event object that handlers get: one class for the library, the console and the worker process.
+
+This file stands alone: the Python worker loads it by its path, perhaps under an older interpreter
+(`python:` in `.hookscope/config.yaml`, 3.9 or newer). So it imports the standard library only and
+keeps to the syntax of Python 3.9.
+"""
+
+from datetime import datetime, timezone
+from typing import Any, Dict, List, Optional, Union  # noqa: UP035  (3.9 syntax)
+
+
+class HookEvent:
+    """One event, shared and changeable: every handler of the event gets this same object.
+
+    A handler pushes texts to `messages` to answer the user, and may change `context` or put another
+    list in place of `messages`; handlers after it see that. Source: guides 000 ("HookEvent
+    Interface"), 001 ("Hook Event Types") and 004 (section 4).
+    """
+
+    __slots__ = ("action", "context", "messages", "session_key", "timestamp", "type")
+
+    def __init__(
+        self,
+        type: str,  # noqa: A002  (the seeds' name)
+        action: str,
+        session_key: str = "",
+        context: Optional[Dict[str, Any]] = None,  # noqa: UP006, UP045
+        timestamp: Optional[datetime] = None,  # noqa: UP045
+        messages: Optional[List[str]] = None,  # noqa: UP006, UP045
+    ) -> None:
+        self.type = type
+        self.action = action
+        self.session_key = session_key
+        self.timestamp = timestamp if timestamp is not None else datetime.now(timezone.utc)  # noqa: UP017
+        self.messages: List[str] = messages if messages is not None else []  # noqa: UP006
+        self.context: Dict[str, Any] = context if context is not None else {}  # noqa: UP006
+
+    @property
+    def key(self) -> str:
+        """`type:action`, or `type` alone where the event has no action."""
+        return f"{self.type}:{self.action}" if self.action else self.type
+
+    def __repr__(self) -> str:
+        return f"<HookEvent {self.key} session={self.session_key!r} messages={len(self.messages)}>"
+
+
+def iso(moment: datetime) -> str:
+    """A moment as the hosts print it: UTC, milliseconds, `Z`."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)  # noqa: UP017
+    return moment.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")  # noqa: UP017
+
+
+def from_iso(text: str) -> datetime:
+    """The moment that `iso` wrote. Raises ValueError for anything else."""
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def to_document(event: HookEvent) -> Dict[str, Any]:  # noqa: UP006
+    """The event with the seeds' camelCase keys, for JSON and for the wire."""
+    moment: Union[str, Any] = event.timestamp  # noqa: UP007
+    return {
+        "type": event.type,
+        "action": event.action,
+        "sessionKey": event.session_key,
+        "timestamp": iso(moment) if isinstance(moment, datetime) else str(moment),
+        "messages": event.messages,
+        "context": event.context,
+    }
+
+
+def from_document(document: Dict[str, Any]) -> HookEvent:  # noqa: UP006
+    """The event that `to_document` described. Raises KeyError or ValueError where it is none."""
+    return HookEvent(
+        document["type"],
+        document["action"],
+        document["sessionKey"],
+        document["context"],
+        from_iso(document["timestamp"]),
+        document["messages"],
+    )

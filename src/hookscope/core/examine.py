@@ -1,0 +1,88 @@
+"""A closer look: the handlers' own source, read and never run. Python only so far."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Gate, Hook, Inventory, Place, Standing
+from hookscope.core.text import nearest
+from hookscope.formats import Export, FormatError, read_exports
+
+LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
+KNOWN_AFTER_LOAD = "known after a load"
+
+
+def examine(inventory: Inventory, host: Host) -> Inventory:
+    """The inventory with an `export` gate for each hook, and unreadable handlers as broken."""
+    return replace(inventory, hooks=tuple(examined(row, host) for row in inventory.hooks))
+
+
+def examined(row: Standing, host: Host) -> Standing:
+    """One hook with its handler read."""
+    handler, export = _source_gates(row.hook, host)
+    gates: list[Gate] = []
+    for gate in row.verdict.gates:
+        if gate.name != "handler":
+            gates.append(gate)
+        elif gate.passed is False:
+            gates += [gate, Gate("export", None, found="not reached")]
+        else:
+            gates += [handler or gate, export]
+    return replace(row, verdict=replace(row.verdict, gates=tuple(gates)))
+
+
+def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
+    """The `handler` gate where the source is at fault, and the `export` gate."""
+    unknown = Gate("export", None, needed=(hook.meta.export,), found=KNOWN_AFTER_LOAD)
+    path = hook.handler
+    if path is None or hook.language != "python":
+        return None, unknown
+    facts = host.surroundings.files.facts(path)
+    if facts is None or facts.size > LARGEST_HANDLER:
+        return None, unknown
+    try:
+        exports = read_exports(host.surroundings.files.read(path))
+    except OSError as error:
+        reason = f"{path.name} cannot be read: {(error.strerror or str(error)).lower()}"
+        return Gate("handler", False, found="unreadable", reason=reason, place=Place(path)), unknown
+    except FormatError as error:
+        place = Place(path, error.span.line, error.span.column)
+        gate = Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
+        return gate, Gate("export", None, found="not reached")
+    return None, export_gate(exports, hook.meta.export, path)
+
+
+def export_gate(exports: dict[str, Export], wanted: str, path: Path) -> Gate:
+    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`."""
+    names = ("default", "handler") if wanted == "default" else (wanted,)
+    found = next((exports[name] for name in names if name in exports), None)
+    if found is None:
+        if "*" in exports:
+            return Gate("export", None, needed=names, found=f"`import *`: {KNOWN_AFTER_LOAD}")
+        return _missing(exports, names[-1], path)
+    place = Place(path, found.line)
+    match found.kind:
+        case "function" | "async function":
+            at = f"{path.name}:{found.line}"
+            return Gate(
+                "export", True, needed=names[-1:], found=f"{found.name}, {found.kind}, {at}", place=place
+            )
+        case "class":
+            reason = f"`{found.name}` in {path.name} is a class; a function is wanted"
+            return Gate("export", False, names[-1:], (found.name,), "a class", reason, place=place)
+        case _:
+            known = f"{found.name}, {KNOWN_AFTER_LOAD}"
+            return Gate("export", None, needed=names[-1:], found=known, place=place)
+
+
+def _missing(exports: dict[str, Export], name: str, path: Path) -> Gate:
+    functions = [export.name for export in exports.values() if "function" in export.kind]
+    near = nearest(name, functions)
+    if near:
+        then = f"; did you mean {near}?"
+    elif functions:
+        then = f"; it defines {', '.join(functions[:5])}"
+    else:
+        then = "; it defines no function"
+    reason = f"{path.name} has no `{name}`{then}"
+    return Gate("export", False, (name,), (name,), "absent", reason, place=Place(path))

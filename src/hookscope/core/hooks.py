@@ -1,0 +1,315 @@
+"""What a hook is, what stands between it and running, and what a look has found. Frozen data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from hookscope.formats.places import KeyPath
+
+Kind = Literal["folder", "stream", "plugin", "legacy", "code"]
+Language = Literal["python", "typescript", "javascript", "unknown"]
+
+LANGUAGE_OF: Mapping[str, Language] = {
+    ".py": "python",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".js": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+}
+
+
+class State(StrEnum):
+    """How a hook stands. The order is the order of precedence: the first that holds is the state."""
+
+    SHADOWED = "shadowed"  # another hook of the same name wins
+    BROKEN = "broken"  # its files are at fault
+    BLOCKED = "blocked"  # the world is at fault: what the seeds call ineligible
+    OFF = "off"  # its user switched it off, or did not select it
+    UNTRUSTED = "untrusted"  # not yet allowed to run here
+    SILENT = "silent"  # would run, but the host never sends its events
+    READY = "ready"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot in a file, for people and editors. Line and column count from 1."""
+
+    file: Path
+    line: int = 1
+    column: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A file or folder that could not be read as it should be: one sentence, and where."""
+
+    text: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One line as the host itself would log it."""
+
+    level: str  # info, warn, error
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What a fix asks for. `changes` turns it into bytes when somebody wants to see it."""
+
+    file: Path
+    path: KeyPath
+    value: object
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requires:
+    """`requires` of the metadata: what must be there for the hook to be eligible."""
+
+    bins: tuple[str, ...] = ()
+    any_bins: tuple[str, ...] = ()
+    env: tuple[str, ...] = ()
+    config: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A field of the wrong type: where in the header, and what is wrong with it."""
+
+    path: KeyPath
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a HOOK.md says of its hook, read as one dialect reads it."""
+
+    events: tuple[str, ...] | None = ()  # None: known only after a load
+    always: bool = False
+    hook_key: str | None = None
+    emoji: str | None = None
+    homepage: str | None = None
+    export: str = "default"
+    os: tuple[str, ...] = ()
+    requires: Requires = Requires()
+    install: tuple[Mapping[str, object], ...] = ()
+    faults: tuple[Fault, ...] = ()
+    notes: tuple[str, ...] = ()  # what the author should know of how it was read
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A place where hooks are looked for."""
+
+    source: str  # workspace, managed, bundled, extra, plugin
+    label: str  # the host's own word for it
+    path: Path
+    rank: int  # higher wins
+    declared: str = ""  # where it comes from, when a setting names it
+    real: Path | None = None  # links resolved; None where there is no such folder
+    trusted: bool = False  # may its handlers run without asking
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Hook:
+    """One hook that was found or registered. Equal to itself only: two copies are two hooks."""
+
+    name: str
+    kind: Kind
+    folder: Folder
+    path: Path | None  # its own folder as found; None for hooks registered by code
+    meta: Metadata = Metadata()
+    description: str = ""
+    manifest: Path | None = None  # its HOOK.md
+    handler: Path | None = None  # as the host would report it
+    language: Language = "unknown"
+    real: Path | None = None  # its own folder, links resolved: what trust is asked about
+    leads_out: Path | None = None  # where its handler really lies, when that is outside `real`
+    beyond_host: bool = False  # Hookscope runs it, its host would not
+    notes: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The key of its entry in the settings: `hookKey` where given, else the name."""
+        return self.name if self.meta.hook_key is None else self.meta.hook_key
+
+    @property
+    def trust_root(self) -> Path:
+        """What its user is asked to trust: the hooks folder, or where a link leads to."""
+        if self.leads_out is not None:
+            return self.leads_out.parent
+        if self.real is None or (self.folder.real is not None and self.real.parent == self.folder.real):
+            return self.folder.path
+        return self.real
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A folder or setting that looks like a hook and is none, and why."""
+
+    path: Path
+    source: str
+    reason: str
+    place: Place | None = None
+    name: str = ""  # what the hook would be called, as far as that is known
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One check between a file on disk and a handler that runs.
+
+    `passed` is None where nobody looked: skipped by `always`, or not reached. `reason` is the
+    host's own text and empty unless the gate is shut. `reported` is False for what the host's
+    loader checks and its list does not show.
+    """
+
+    name: str
+    passed: bool | None
+    needed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    found: str = ""
+    reason: str = ""
+    reported: bool = True
+    fix: Edit | None = None
+    place: Place | None = None  # where in the hook's own files the fault stands
+    setting: KeyPath | None = None  # where in the settings the decision stands, or would stand
+
+
+# Which state a shut gate means. Gates that no list here names are the world's: blocked.
+STATE_OF: Mapping[str, State] = {
+    "handler": State.BROKEN,
+    "fields": State.BROKEN,
+    "events": State.BROKEN,
+    "path": State.BROKEN,
+    "source": State.BROKEN,
+    "export": State.BROKEN,
+    "load": State.BROKEN,
+    "switch": State.OFF,
+    "selected": State.OFF,
+    "enabled": State.OFF,
+    "trusted": State.UNTRUSTED,
+    "sent": State.SILENT,
+}
+ORDER = tuple(State)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """All gates of one hook, and what follows from them."""
+
+    gates: tuple[Gate, ...]
+    shadowed_by: Hook | None = None
+
+    @property
+    def state(self) -> State:
+        """The first that holds, in the order that State declares."""
+        if self.shadowed_by is not None:
+            return State.SHADOWED
+        shut = [STATE_OF.get(gate.name, State.BLOCKED) for gate in self.gates if gate.passed is False]
+        return min(shut, key=ORDER.index, default=State.READY)
+
+    @property
+    def eligible(self) -> bool:
+        """What the seeds call eligible: no requirement is unmet. Says nothing about enabled."""
+        return not any(
+            gate.passed is False and STATE_OF.get(gate.name, State.BLOCKED) is State.BLOCKED
+            for gate in self.gates
+        )
+
+    @property
+    def enabled(self) -> bool:
+        """The user's choice: neither the hook nor all hooks are switched off."""
+        return not any(gate.passed is False and STATE_OF.get(gate.name) is State.OFF for gate in self.gates)
+
+    def shut(self) -> tuple[Gate, ...]:
+        """The gates that stop it, in their order."""
+        return tuple(gate for gate in self.gates if gate.passed is False)
+
+    def reasons(self, state: State | None = None) -> tuple[str, ...]:
+        """The hosts' reason texts of shut gates; only those that mean `state` where it is given."""
+        return tuple(
+            gate.reason
+            for gate in self.shut()
+            if state is None or STATE_OF.get(gate.name, State.BLOCKED) is state
+        )
+
+    def why(self) -> str:
+        """One line: why it would not run; empty where it would."""
+        if self.shadowed_by is not None:
+            by = self.shadowed_by
+            return f"shadowed by the {by.folder.source} hook in {by.path}"
+        state = self.state
+        return "" if state is State.READY else ", ".join(self.reasons(state))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A hook and how it stands: the row of every list."""
+
+    hook: Hook
+    verdict: Verdict
+    shadows: tuple[Hook, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """See Verdict.state."""
+        return self.verdict.state
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a hook system saw on disk, before anybody wins or is judged. `hooks` in order of finding."""
+
+    hooks: tuple[Hook, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    log: tuple[LogLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Who wins where names collide, and the host's two orders, which need not agree (disc-03)."""
+
+    load_order: tuple[Hook, ...] = ()
+    report_order: tuple[Hook, ...] = ()
+    shadowed_by: Mapping[Hook, Hook] = field(default_factory=dict)
+    log: tuple[LogLine, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What `look` found: every hook with its verdict, and what was no hook and why.
+
+    `hooks` lists winners in report order, then the shadowed. `load_order` is the order in which
+    winners register, which decides the order of calls.
+    """
+
+    hooks: tuple[Standing, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    log: tuple[LogLine, ...] = ()
+    load_order: tuple[Hook, ...] = ()
+    report_order: tuple[Hook, ...] = ()
+
+    def find(self, name: str) -> Standing | None:
+        """The hook of that name that wins, else of that settings key; None where there is none."""
+        rows = [*self.hooks]
+        rows.sort(key=lambda row: row.verdict.shadowed_by is not None)
+        by_name = (row for row in rows if row.hook.name == name)
+        by_key = (row for row in rows if row.hook.key == name)
+        return next(by_name, None) or next(by_key, None)
+
+    def standing(self, hook: Hook) -> Standing:
+        """The row of this very hook. Raises KeyError where the inventory has none."""
+        for row in self.hooks:
+            if row.hook is hook:
+                return row
+        raise KeyError(hook.name)

@@ -1,0 +1,90 @@
+"""look: folders → hooks → winners → gates = inventory. Reads disk, runs nothing, writes nothing."""
+
+from collections.abc import Mapping
+
+from hookscope.core.dialect import Host, System
+from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, Verdict
+
+
+def look(host: Host) -> Inventory:
+    """All hooks of a host as they stand. Imports no handler; a bad file is a row, never an error."""
+    inventory = Inventory(problems=host.settings.problems + host.problems)
+    for system in host.dialect.systems:
+        inventory = _joined(inventory, look_at(system, host))
+    return inventory
+
+
+def look_at(system: System, host: Host) -> Inventory:
+    """What one hook system of the host makes of the disk."""
+    found = system.find(host)
+    ranking = system.rank(found)
+    shadows: dict[Hook, list[Hook]] = {}
+    for loser, winner in ranking.shadowed_by.items():
+        shadows.setdefault(winner, []).append(loser)
+    losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
+    return Inventory(
+        hooks=tuple(
+            _standing(hook, system, host, ranking.shadowed_by, tuple(shadows.get(hook, ())), found.rejected)
+            for hook in (*ranking.report_order, *losers)
+        ),
+        rejected=found.rejected,
+        problems=found.problems,
+        log=found.log + ranking.log,
+        load_order=ranking.load_order,
+        report_order=ranking.report_order,
+    )
+
+
+def _standing(
+    hook: Hook,
+    system: System,
+    host: Host,
+    shadowed_by: Mapping[Hook, Hook],
+    shadows: tuple[Hook, ...],
+    rejected: tuple[Rejected, ...],
+) -> Standing:
+    gates = system.gates(hook, host)
+    return Standing(
+        hook=hook,
+        verdict=Verdict(gates, shadowed_by.get(hook)),
+        shadows=shadows,
+        notes=(*hook.notes, *hook.meta.notes, *_catalogue_notes(hook, host), *_fallen_rivals(hook, rejected)),
+    )
+
+
+def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
+    """Events that the host never sends, beside ones that it does."""
+    events = hook.meta.events or ()
+    catalogue = host.dialect.catalogue()
+    notes = []
+    for key in dict.fromkeys(events):
+        if catalogue.sends(key):
+            continue
+        near = catalogue.nearest(key)
+        known = catalogue.find(key)
+        if known is not None and known.key == key:
+            notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
+        else:
+            meant = f"; did you mean {near}?" if near else ""
+            notes.append(f"{key} is no event of {host.dialect.product}{meant}")
+    return notes
+
+
+def _fallen_rivals(hook: Hook, rejected: tuple[Rejected, ...]) -> list[str]:
+    """A copy of the same name that was meant to win, and is no hook at all."""
+    return [
+        f"a {copy.source} copy in {copy.path} does not count: {copy.reason}"
+        for copy in rejected
+        if copy.name == hook.name and copy.path != hook.path
+    ]
+
+
+def _joined(one: Inventory, other: Inventory) -> Inventory:
+    return Inventory(
+        hooks=one.hooks + other.hooks,
+        rejected=one.rejected + other.rejected,
+        problems=one.problems + other.problems,
+        log=one.log + other.log,
+        load_order=one.load_order + other.load_order,
+        report_order=one.report_order + other.report_order,
+    )

@@ -1,0 +1,135 @@
+"""From an inventory to a registry, and from a registry to a plan. Pure: nothing is read or run."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import STATE_OF, Hook, Inventory, Language, Standing, State
+from hookscope.core.runs import Code, Event, Group, NotRun, Plan, Registration, Registry
+
+ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
+
+
+def registrations_of(inventory: Inventory, host: Host) -> tuple[Registration, ...]:
+    """A registration for every event of every hook that may run, in load order.
+
+    Silent hooks are among them: fired by hand, they run.
+    """
+    standings = {row.hook: row for row in inventory.hooks}
+    return tuple(
+        Registration(key, hook.name, code_of(hook, host), hook)
+        for hook in inventory.load_order
+        if may_run(standings[hook])
+        for key in hook.meta.events or ()
+    )
+
+
+def may_run(row: Standing) -> bool:
+    """Is nothing in its way but that the host never sends its events."""
+    return row.state in (State.READY, State.SILENT)
+
+
+def code_of(hook: Hook, host: Host) -> Code:
+    """Where the handler's code lies, with the environment of its entry laid on."""
+    assert hook.handler is not None
+    return Code(
+        path=hook.handler,
+        export=hook.meta.export,
+        root=hook.path or hook.handler.parent,
+        language=hook.language,
+        env=host.entry_env(hook.key) if host.dialect.entry_env else {},
+    )
+
+
+def make_plan(
+    event: Event,
+    registry: Registry,
+    inventory: Inventory,
+    host: Host,
+    *,
+    languages: frozenset[Language] = ALL_LANGUAGES,
+    only: str | None = None,
+) -> Plan:
+    """Who would run for `event`, in order, and who would not and why. Runs nothing.
+
+    `languages` are those that somebody can run here. `only` leaves out all hooks but the one of that
+    name. Raises LookupError where the host has no events of this kind.
+    """
+    system = host.dialect.system_of(event.kind)
+    keys = system.keys(event)
+    heard = registry.listeners(keys)
+    left_out = [(call, _left_out(call, languages, only)) for call in heard]
+    calls = tuple(call for call, reason in left_out if reason is None)
+    not_run = _unique(
+        chain(
+            (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason is not None),
+            _hooks_not_heard(heard, inventory, keys),
+            (NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected),
+        )
+    )
+    known = host.dialect.catalogue().find(event.key)
+    return Plan(
+        event=event,
+        generation=registry.generation,
+        groups=(Group(calls),) if calls else (),
+        not_run=not_run,
+        policy=system.policy(event),
+        delivers=known is not None and known.delivers,
+    )
+
+
+def _left_out(call: Registration, languages: frozenset[Language], only: str | None) -> str | None:
+    if only is not None and call.name != only:
+        return f"left out: only {only} was asked for"
+    if isinstance(call.target, Code) and call.target.language not in languages:
+        return f"needs the Node lane: {call.target.path.name} is not Python"
+    return None
+
+
+def _hooks_not_heard(
+    heard: Sequence[Registration], inventory: Inventory, keys: Sequence[str]
+) -> list[NotRun]:
+    """Every hook of the inventory that is not registered for this event; who listens to it first."""
+    registered = {call.hook for call in heard}
+    missed: list[NotRun] = []
+    others: list[NotRun] = []
+    for row in inventory.hooks:
+        if row.hook in registered:
+            continue
+        events = row.hook.meta.events or ()
+        listens = any(key in keys for key in events)
+        if not may_run(row):
+            reason = (
+                f"{row.state}: {row.verdict.why()}" if row.state is not State.SHADOWED else row.verdict.why()
+            )
+        elif listens:
+            reason = "not registered: it was not loaded"
+        else:
+            reason = f"listens to {', '.join(events)}"
+        missing_events = any(gate.name in ("events", "fields") for gate in row.verdict.shut())
+        (missed if listens or missing_events else others).append(
+            NotRun(row.hook.name, reason, row.hook, listens=listens or missing_events)
+        )
+    return missed + others
+
+
+def _unique(reasons: "chain[NotRun]") -> tuple[NotRun, ...]:
+    """A hook that stands under two keys of the event is left out once."""
+    seen: dict[object, NotRun] = {}
+    for item in reasons:
+        seen.setdefault((item.hook or item.name, item.reason), item)
+    return tuple(seen.values())
+
+
+def without(registry: Registry, failed: frozenset[Hook]) -> Registry:
+    """The registry without the hooks that could not be loaded."""
+    return replace(
+        registry,
+        registrations=tuple(call for call in registry.registrations if call.hook not in failed),
+    )
+
+
+def is_requirement(gate_name: str) -> bool:
+    """Is a gate one of those that the seeds call eligibility."""
+    return STATE_OF.get(gate_name, State.BLOCKED) is State.BLOCKED

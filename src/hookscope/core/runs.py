@@ -1,0 +1,298 @@
+"""What happens when an event is fired: plans, policies, lanes, results. Data and protocols only."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from hookscope.core.event import HookEvent
+from hookscope.core.hooks import Hook, Language, LogLine
+
+EventKind = Literal["folder", "stream", "plugin"]
+Status = Literal["ok", "error", "timeout", "crashed", "cancelled"]
+Handler: TypeAlias = Callable[[Any], Awaitable[object] | object]
+Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as to_document shows it
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event as it is fired. Of a stream or plugin event, `context` is its payload."""
+
+    type: str
+    action: str = ""
+    session_key: str = ""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    messages: tuple[str, ...] = ()
+    timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
+    kind: EventKind = "folder"
+    meta: Mapping[str, Any] = field(default_factory=dict)  # a stream's envelope, a plugin call's ctx
+    live: HookEvent | None = None  # the embedding program's own object, changed in place
+
+    @property
+    def key(self) -> str:
+        """`type:action`, or `type` alone where the event has no action."""
+        return f"{self.type}:{self.action}" if self.action else self.type
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Where a handler's code lies. `digest` stands for the folder's content; lanes load by it."""
+
+    path: Path
+    export: str
+    root: Path  # the hook's folder: heads its import path
+    language: Language
+    digest: str = ""  # empty: not yet taken
+    env: Mapping[str, str] = field(default_factory=dict)  # laid over the handler's environment
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Registration:
+    """One handler under one event key. Equal to itself only: a hook may stand under a key twice."""
+
+    key: str
+    name: str  # the hook's name, for people and logs
+    target: Handler | Code
+    hook: Hook | None = None  # None: registered by code alone
+    priority: int = 0
+    limit: float | None = None  # seconds; None: the lane's own limit
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Who listens to what, in order of registration. Replaced, never edited."""
+
+    generation: int = 0
+    registrations: tuple[Registration, ...] = ()
+    by_key: Mapping[str, tuple[Registration, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        index: dict[str, list[Registration]] = {}
+        for registration in self.registrations:
+            index.setdefault(registration.key, []).append(registration)
+        object.__setattr__(self, "by_key", {key: tuple(calls) for key, calls in index.items()})
+
+    def keys(self) -> tuple[str, ...]:
+        """The event keys that somebody listens to, in order of first registration."""
+        return tuple(self.by_key)
+
+    def listeners(self, keys: Sequence[str]) -> tuple[Registration, ...]:
+        """All registrations of these keys: key after key, each in order of registration."""
+        return tuple(call for key in keys for call in self.by_key.get(key, ()))
+
+    def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
+        """The next generation."""
+        return Registry(self.generation + 1, tuple(registrations))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Calls that belong together. `after_record` is False for what runs before the event is on
+    record: a stream's own channel handler, and nothing else (recorded in eve 20)."""
+
+    calls: tuple[Registration, ...]
+    together: bool = False  # started at once
+    after_record: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NotRun:
+    """A handler that does not run, and the reason."""
+
+    name: str
+    reason: str
+    hook: Hook | None = None
+    listens: bool = True  # it listens to the event, so its author expects it to run
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What the results so far add up to. One class for all policies."""
+
+    event: Any
+    answer: Mapping[str, Any] = field(default_factory=dict)
+    failure: str | None = None
+    log: tuple[LogLine, ...] = ()
+    follow_ups: tuple[Event, ...] = ()
+
+
+class Next(Enum):
+    """What comes after a result."""
+
+    GO = "go"
+    STOP = "stop"  # the rest is not asked
+    FAIL = "fail"  # the event fails closed
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What an event came to."""
+
+    answer: Mapping[str, Any] | None = None
+    failure: str | None = None
+    follow_ups: tuple[Event, ...] = ()
+    log: tuple[LogLine, ...] = ()
+
+
+class Policy(Protocol):
+    """What the handlers of one event see of each other, and what their answers add up to."""
+
+    @property
+    def batched(self) -> bool:
+        """May a lane run a whole group on one shared event? Never where one can stop or fail it."""
+        ...
+
+    def start(self, event: Event) -> Fold: ...
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        """What this handler gets."""
+        ...
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]: ...
+
+    def finish(self, fold: Fold) -> Ending: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """For one event: who would run, grouped and in order, and who would not. Making it runs nothing.
+
+    Where a policy stops early, the calls left over end as `not_run` of the Run.
+    """
+
+    event: Event
+    generation: int
+    groups: tuple[Group, ...]
+    not_run: tuple[NotRun, ...]
+    policy: Policy
+    delivers: bool = False  # does the host hand pushed messages to the user
+    forced: frozenset[Registration] = frozenset()  # called although they would not run
+
+    @property
+    def calls(self) -> tuple[Registration, ...]:
+        """All calls in order."""
+        return tuple(call for group in self.groups for call in group.calls)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One line of a traceback."""
+
+    file: str
+    line: int
+    function: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong in a handler."""
+
+    type: str  # KeyError, SyntaxError, Timeout, Crashed, …
+    message: str
+    frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
+    phase: Literal["spawn", "load", "run"] = "run"
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A step: this handler has begun. `at` is in seconds from the start of the run."""
+
+    call: Registration
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A step: what one handler did. Times in seconds, `started` from the start of the run."""
+
+    call: Registration
+    status: Status
+    started: float = 0.0
+    took: float = 0.0
+    loaded: float = 0.0  # of `took`'s neighbourhood: seconds spent importing it before it ran
+    messages: tuple[str, ...] = ()
+    returned: object = None
+    stdout: str = ""
+    stderr: str = ""
+    error: Failure | None = None
+    patch: Patch = ()
+    notes: tuple[str, ...] = ()  # cut output, asked-for cancels, late output: said, not hidden
+    forced: bool = False
+
+
+Step: TypeAlias = Started | Result
+OnStep: TypeAlias = Callable[[Step], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """All that one event caused."""
+
+    id: int
+    event: Event
+    results: tuple[Result, ...]
+    not_run: tuple[NotRun, ...]
+    ending: Ending
+    messages: tuple[str, ...] = ()  # of the event, afterwards
+    context: Mapping[str, Any] = field(default_factory=dict)  # of the event, afterwards
+    caused: tuple[Run, ...] = ()
+    took: float = 0.0  # seconds
+    cancelled: bool = False
+    delivers: bool = False
+    notes: tuple[str, ...] = ()
+    assumed: frozenset[str] = frozenset()  # what of the surroundings was a what-if
+
+    @property
+    def failed(self) -> tuple[Result, ...]:
+        """The results that are no `ok`."""
+        return tuple(result for result in self.results if result.status != "ok")
+
+
+class Lane(Protocol):
+    """Where handlers run. Owns what it starts; `close` ends it and waits until it is gone."""
+
+    async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
+        """Run the batch in order on one view of the event.
+
+        Results travel by `step` alone, so that they survive a cancel: every call of the batch
+        that was begun gets exactly one Result, also when this is cancelled.
+        """
+        ...
+
+    async def load(self, code: Code) -> Failure | None:
+        """Load a handler without running it. None where it is loaded and its export is callable."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+LaneOf: TypeAlias = Callable[[Registration], Lane]
+
+
+class Recorder(Protocol):
+    """The durable record of runs."""
+
+    async def begin(self, event: Event) -> int:
+        """The run's id, given once the event is on disk. Raises OSError where it cannot be."""
+        ...
+
+    async def end(self, run: Run) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load did. Source: guide 000, "LoadHooksResult"."""
+
+    discovered: int = 0  # hooks found in all folders, winners only
+    eligible: int = 0
+    registered: int = 0  # hooks and legacy handlers that were loaded
+    skipped: tuple[str, ...] = ()  # "name: reason, reason"
+    failed: tuple[str, ...] = ()  # names
+    log: tuple[LogLine, ...] = ()
+    failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
+    committed: bool = True  # False: a strict load met a failure and left everything as it was

@@ -1,0 +1,177 @@
+"""The machine as rules see it. Knows no host; the only file of core that touches the disk.
+
+Everything that decides about hooks reads the world through `Surroundings`: so an assumed world
+(what-if) needs no rules of its own, and a test can say what the world is.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+NAMES_OF_PLATFORMS = {"linux": "linux", "darwin": "darwin", "win32": "win32", "cygwin": "win32"}
+
+
+class Child(NamedTuple):
+    """One name in a folder: what it is without following a link, and where a link leads."""
+
+    name: str
+    path: Path
+    linked: bool
+    folder: bool  # a folder, or a link to one
+
+
+class Facts(NamedTuple):
+    """What is known of one path, links followed."""
+
+    folder: bool
+    file: bool  # a regular file
+    size: int  # bytes
+    links: int  # hard links; 1 is the ordinary case
+    linked: bool  # the path itself is a symbolic link
+
+
+class Files(Protocol):
+    """Read-only disk. One object serves one look: it may remember what it has seen."""
+
+    def children(self, folder: Path) -> list[Child]:
+        """The folder's names in byte order, as Node lists them. Raises OSError."""
+        ...
+
+    def names(self, folder: Path) -> list[str]:
+        """The folder's names in no particular order. Raises OSError."""
+        ...
+
+    def facts(self, path: Path) -> Facts | None:
+        """None where there is nothing, or nothing that may be looked at."""
+        ...
+
+    def read(self, path: Path) -> bytes:
+        """Raises OSError."""
+        ...
+
+    def real(self, path: Path) -> Path:
+        """The path with every link resolved; unchanged where it leads nowhere."""
+        ...
+
+    def program(self, name: str, folders: tuple[str, ...]) -> "Program": ...
+
+
+class Program(NamedTuple):
+    """Where a program was found, if it was."""
+
+    path: str | None  # the first file of that name that may be run
+    unrunnable: str | None  # a file of that name that may not: the usual near miss
+
+
+class RealFiles:
+    """The disk itself."""
+
+    def __init__(self) -> None:
+        self._programs: dict[tuple[str, tuple[str, ...]], Program] = {}
+
+    def children(self, folder: Path) -> list[Child]:
+        with os.scandir(folder) as entries:
+            found = [(os.fsencode(entry.name), entry) for entry in entries]
+        found.sort(key=lambda pair: pair[0])
+        return [
+            Child(entry.name, Path(entry.path), entry.is_symlink(), _leads_to_folder(entry))
+            for _, entry in found
+        ]
+
+    def names(self, folder: Path) -> list[str]:
+        return os.listdir(folder)
+
+    def facts(self, path: Path) -> Facts | None:
+        try:
+            here = os.lstat(path)
+            linked = stat.S_ISLNK(here.st_mode)
+            there = os.stat(path) if linked else here
+        except (OSError, ValueError):
+            return None
+        mode = there.st_mode
+        return Facts(stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked)
+
+    def read(self, path: Path) -> bytes:
+        with open(path, "rb") as file:
+            return file.read()
+
+    def real(self, path: Path) -> Path:
+        return Path(os.path.realpath(path))
+
+    def program(self, name: str, folders: tuple[str, ...]) -> Program:
+        asked = (name, folders)
+        if asked not in self._programs:
+            self._programs[asked] = _find_program(name, folders)
+        return self._programs[asked]
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def _find_program(name: str, folders: tuple[str, ...]) -> Program:
+    unrunnable = None
+    for folder in folders:
+        path = os.path.join(folder, name)
+        try:
+            regular = stat.S_ISREG(os.stat(path).st_mode)
+        except (OSError, ValueError):
+            continue
+        if regular and os.access(path, os.X_OK):
+            return Program(path, unrunnable)
+        unrunnable = unrunnable or path
+    return Program(None, unrunnable)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The machine: the real one, or one that is partly assumed."""
+
+    platform: str  # linux, darwin, win32: the names that hooks use
+    env: Mapping[str, str]
+    cwd: Path
+    home: Path
+    files: Files = field(default_factory=RealFiles)
+    assumed: frozenset[str] = frozenset()  # what is not the real machine's: "os", "env", "home", …
+
+    def search_path(self) -> tuple[str, ...]:
+        """The folders of PATH, without empty entries."""
+        return tuple(part for part in self.env.get("PATH", "").split(os.pathsep) if part)
+
+    def absolute(self, text: str | Path, base: Path | None = None) -> Path:
+        """A path as a user writes it: `~` is home, relative ones count from `base`, else from cwd.
+
+        `..` is folded as text; links are not resolved.
+        """
+        path = str(text)
+        if path == "~" or path.startswith(("~/", "~" + os.sep)):
+            path = str(self.home) + path[1:]
+        return Path(os.path.normpath(os.path.join(base or self.cwd, path)))
+
+    def short(self, path: Path) -> str:
+        """The path for people: below home it starts with `~`, below cwd with `./`."""
+        for base, sign in ((self.cwd, "."), (self.home, "~")):
+            if path == base:
+                return sign
+            if path.is_relative_to(base) and base != Path(base.anchor):
+                return f"{sign}/{path.relative_to(base)}"
+        return str(path)
+
+
+def real_surroundings(home: Path | None = None) -> Surroundings:
+    """This machine, now. `home` stands in for the user's own home where it is given."""
+    assumed = frozenset({"home"}) if home is not None else frozenset[str]()
+    return Surroundings(
+        platform=NAMES_OF_PLATFORMS.get(sys.platform, sys.platform),
+        env=dict(os.environ),
+        cwd=Path.cwd(),
+        home=Path(os.path.abspath(home)) if home is not None else Path.home(),
+        assumed=assumed,
+    )

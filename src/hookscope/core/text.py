@@ -1,0 +1,39 @@
+"""Foreign text made safe to show, and the nearest known word."""
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+# C0 and C1 controls, and the marks that turn or hide text; tab and newline are kept.
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """The text without control characters: each becomes a visible sign, so nothing is hidden.
+
+    `\\r\\n` counts as a line end. Lone surrogates (file names in broken UTF-8) are shown too.
+    """
+    return CONTROLS.sub(_sign, text.replace("\r\n", "\n"))
+
+
+def _sign(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)  # ␛ for escape, ␇ for bell
+    if code == 0x7F:
+        return "␡"
+    return f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}"
+
+
+def one_line(text: str, limit: int = 200) -> str:
+    """The first line that says something, cut to `limit` characters."""
+    line = next((line for line in printable(text).splitlines() if line.strip()), "").strip()
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The known word that `word` was perhaps meant to be."""
+    near = get_close_matches(word, list(words), n=1, cutoff=0.6)
+    return near[0] if near else None

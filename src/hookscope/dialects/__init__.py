@@ -1,0 +1,27 @@
+"""One file a host version: values, and functions picked from systems. Event catalogues as YAML beside.
+
+No dialect does I/O of its own; the catalogues are part of the package and read once, when asked for.
+"""
+
+from hookscope.core.dialect import Dialect
+from hookscope.core.text import nearest
+from hookscope.dialects.eliza import ELIZA
+from hookscope.dialects.milady import MILADY
+from hookscope.dialects.openclaw import OPENCLAW
+
+# In the order in which a host is looked for when nobody names one.
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENCLAW, MILADY, ELIZA)}
+DEFAULT = OPENCLAW
+
+
+class UnknownDialect(LookupError):
+    """No dialect has this name. The text names the nearest known one."""
+
+
+def dialect_named(name: str) -> Dialect:
+    """The dialect of that name. Raises UnknownDialect."""
+    if name in DIALECTS:
+        return DIALECTS[name]
+    near = nearest(name, DIALECTS)
+    then = f"did you mean {near}?" if near else f"known are {', '.join(DIALECTS)}."
+    raise UnknownDialect(f"There is no dialect {name!r}; {then}")

@@ -1,0 +1,86 @@
+"""Eliza, as its guide says (seed 000)."""
+
+from functools import partial
+from pathlib import Path
+
+from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts
+from hookscope.core.hooks import Folder, Problem
+from hookscope.dialects.catalogues import catalogue
+from hookscope.dialects.guides import REQUIREMENTS, guide_gates
+from hookscope.systems.folders import FolderSystem, gates
+from hookscope.systems.folders.discovery import FolderTexts, Shape
+from hookscope.systems.folders.legacy import LegacyRule
+from hookscope.systems.folders.places import (
+    MANAGED,
+    WORKSPACE,
+    bundled_folder,
+    extra_below,
+    extra_folders,
+    hooks_folder,
+)
+
+STATE = "~/.eliza"
+
+
+def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Lowest first: extra, bundled, managed, workspace. Source: guide 000, "Hook Discovery"."""
+    allowed = extra_below(STATE, '[hooks] Rejected config extraDir "{written}": must be under ~/.eliza/')
+    extra, problems = extra_folders(host, 10, allowed)
+    managed = hooks_folder(host, MANAGED, host.surroundings.absolute(STATE) / "hooks", 30)
+    workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
+    return (*extra, *bundled_folder(host, 20), managed, workspace), problems
+
+
+def legacy_roots(host: Host) -> tuple[Path, ...]:
+    """Source: guide 000, "Legacy Handler Config": a file under ~/.eliza/."""
+    return (host.surroundings.files.real(host.surroundings.absolute(STATE)),)
+
+
+def error_text(key: str, event: str, message: str) -> str:
+    """Source: guide 000, "Error Handling": the key that matched."""
+    return f'[hooks] Handler error for "{key}": {message}'
+
+
+LEGACY = LegacyRule(
+    roots=legacy_roots,
+    links_resolved=True,
+    refusal='[hooks] Rejected legacy handler: module path "{module}" is outside ~/.eliza/',
+)
+TEXTS = LoaderTexts(
+    discovered="[hooks] Discovered {count} hooks",
+    registered="[hooks] {emoji} Registered: {name} -> {events}",
+    complete="[hooks] Load complete: {registered}/{discovered} registered, {skipped} skipped, "
+    "{failed} failed",
+    not_loaded="[hooks] Failed to load handler {file}: {error}",
+    no_function='[hooks] Handler at {file} does not export a function as "{export}"',
+    no_events='[hooks] Hook "{name}" has no events configured',
+    off="[hooks] Internal hooks disabled",
+)
+
+ELIZA = Dialect(
+    name="eliza",
+    title="Eliza, as its guide says",
+    product="Eliza",
+    layout=Layout(
+        state=STATE,
+        settings="eliza.json",
+        state_variable="ELIZA_STATE_DIR",
+        settings_variable="ELIZA_CONFIG_PATH",
+    ),
+    systems=(
+        FolderSystem(
+            shape=Shape("eliza", ("handler.ts", "handler.mjs", "handler", "index.ts", "index.mjs", "index")),
+            places=places,
+            rules=guide_gates(gates.anywhere, LEGACY),
+            always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"
+            error_text=error_text,
+            texts=FolderTexts(
+                no_handler="[hooks] Hook at {folder} has HOOK.md but no handler",
+                bad_header="[hooks] Invalid frontmatter in {file}",
+            ),
+            legacy=LEGACY,
+        ),
+    ),
+    texts=TEXTS,
+    catalogue=partial(catalogue, "eliza"),
+)

@@ -1,0 +1,79 @@
+"""OpenClaw's internal hooks, as its guide says (seed 004)."""
+
+from functools import partial
+from pathlib import Path
+
+from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts
+from hookscope.core.hooks import Folder, Problem
+from hookscope.dialects.catalogues import catalogue
+from hookscope.dialects.guides import REQUIREMENTS, guide_gates
+from hookscope.systems.folders import FolderSystem, gates
+from hookscope.systems.folders.discovery import Shape
+from hookscope.systems.folders.legacy import LegacyRule
+from hookscope.systems.folders.places import (
+    MANAGED,
+    WORKSPACE,
+    any_extra,
+    bundled_folder,
+    extra_folders,
+    hooks_folder,
+)
+
+
+def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Highest first, which is also the order of registering: workspace, managed, bundled, extra.
+
+    Source: guide 004 section 6, which names the first three; extra folders add to them.
+    """
+    extra, problems = extra_folders(host, 10, any_extra)
+    managed = hooks_folder(host, MANAGED, host.state / "hooks", 30)
+    workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
+    return (workspace, managed, *bundled_folder(host, 20), *extra), problems
+
+
+def legacy_roots(host: Host) -> tuple[Path, ...]:
+    """The workspace and the hooks folders. The guide asks for "path safety" and names no roots."""
+    folders = [folder.real for folder in host.folders if folder.real is not None]
+    return (host.surroundings.files.real(host.workspace), *folders)
+
+
+def error_text(key: str, event: str, message: str) -> str:
+    """Source: guide 004 section 4, "Execution Engine": the event, not the key that matched."""
+    return f"Hook error [{event}]: {message}"
+
+
+LEGACY = LegacyRule(
+    roots=legacy_roots,
+    links_resolved=True,
+    refusal='Handler module "{module}" is outside the workspace and the hooks folders',
+)
+
+OPENCLAW = Dialect(
+    name="openclaw",
+    title="OpenClaw, as its guide says",
+    product="OpenClaw",
+    layout=Layout(
+        state="~/.openclaw",
+        settings="openclaw.json",
+        state_variable="OPENCLAW_STATE_DIR",
+        settings_variable="OPENCLAW_CONFIG_PATH",
+        workspace_variable="OPENCLAW_WORKSPACE_DIR",
+    ),
+    systems=(
+        FolderSystem(
+            shape=Shape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
+            places=places,
+            rules=guide_gates(gates.stays_inside, LEGACY),
+            always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks"
+            error_text=error_text,
+            legacy=LEGACY,
+            type_first=True,
+        ),
+    ),
+    texts=LoaderTexts(
+        not_loaded="Failed to load hook {name}: {error}",
+        no_function="Handler '{export}' from {name} is not a function",
+        no_events="Hook '{name}' has no events defined in metadata",
+    ),
+    catalogue=partial(catalogue, "openclaw"),
+)

@@ -1,0 +1,35 @@
+"""Bytes of the files that people write, in; plain Python data, or one FormatError that knows its place, out.
+
+What always holds:
+
+- A reader takes any bytes. It returns plain data or raises FormatError, and nothing else.
+- Each reader has a partner `locate_…(source, path)` that parses again and says where one value stands.
+  Reading is for every file, often; a place is for the one value that somebody wants to see or to change.
+- Offsets count characters of `text_of(source)`, the whole file with its byte order mark and line endings.
+- Nothing here touches a disk, runs what it reads, or knows a host, its file names or its settings.
+"""
+
+from .frontmatter import Header, cut_header, locate_frontmatter, read_frontmatter, repair_mojibake
+from .json5 import locate_json5, read_json5
+from .places import FormatError, KeyPath, Span, span_at, text_of
+from .python_source import Export, read_exports
+from .yaml12 import locate_yaml, read_yaml
+
+__all__ = [
+    "Export",
+    "FormatError",
+    "Header",
+    "KeyPath",
+    "Span",
+    "cut_header",
+    "locate_frontmatter",
+    "locate_json5",
+    "locate_yaml",
+    "read_exports",
+    "read_frontmatter",
+    "read_json5",
+    "read_yaml",
+    "repair_mojibake",
+    "span_at",
+    "text_of",
+]

@@ -1,0 +1,112 @@
+"""The header of a Markdown file: a YAML mapping between two lines `---`, one of them the first line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from .places import FormatError, KeyPath, Span, span_at, text_of
+from .yaml12 import LIMIT, locate_part, read_part
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A header's YAML, where it stands in the file, and the text after it."""
+
+    text: str
+    line: int
+    """Of the first line of YAML, from 1: always 2."""
+    start: int
+    """Offset of `text` in `text_of(source)`."""
+    body: str
+
+
+def cut_header(source: bytes) -> Header | None:
+    """The header of a file, or None where it has none. Its YAML is not looked at.
+
+    Blanks after `---`, CRLF and a byte order mark are allowed; a line before the first `---` is not.
+
+    Raises:
+        FormatError: the file is not UTF-8, or the header does not end.
+    """
+    return _cut(text_of(source))
+
+
+def read_frontmatter(source: bytes, *, limit: int = LIMIT) -> dict[str, object] | None:
+    """What the header says, as `read_yaml` would: `{}` for an empty one, None for a file without header.
+
+    Args:
+        limit: the most characters the header may have; the text after it is not counted.
+
+    Raises:
+        FormatError: as `cut_header` and `read_yaml` do, at places in the file, or the header is no mapping.
+    """
+    text = text_of(source)
+    header = _cut(text)
+    if header is None:
+        return None
+    end = header.start + len(header.text)
+    value = read_part(text, header.start, end, limit)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        where = locate_part(text, header.start, end, (), limit) or span_at(text, header.start, end)
+        raise FormatError(f"the header wants `key: value` lines and has {_a(value)}", where)
+    return value
+
+
+def locate_frontmatter(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> Span | None:
+    """Where in the file the header's value at `path` stands, as `locate_yaml` has it."""
+    try:
+        text = text_of(source)
+        header = _cut(text)
+    except FormatError:
+        return None
+    if header is None:
+        return None
+    return locate_part(text, header.start, header.start + len(header.text), path, limit)
+
+
+def repair_mojibake(text: str) -> str | None:
+    """The text that was written, where UTF-8 was read as Windows-1252: `ðŸ’¾` was a floppy disk.
+
+    None where that cannot be, and where nothing beyond U+2000 would come out: two letters such as `É®`
+    happen to be the bytes of another letter, an emoji's three or four do not happen.
+    """  # noqa: RUF002  # the strange characters are the subject
+    try:
+        repaired = bytes(_CP1252[character] for character in text).decode()
+    except (KeyError, UnicodeDecodeError):
+        return None
+    return repaired if max(repaired, default="") >= "\u2000" else None
+
+
+_OPENING = re.compile("\ufeff?---[ \t]*(?:\r?\n|\\Z)")
+_CLOSING = re.compile("^---[ \t]*(?:\r?\n|\\Z)", re.MULTILINE)
+
+
+def _cut(text: str) -> Header | None:
+    opening = _OPENING.match(text)
+    if opening is None:
+        return None
+    start = opening.end()
+    closing = _CLOSING.search(text, start)
+    if closing is None:
+        where = span_at(text, opening[0].index("-"), len(opening[0].rstrip()))
+        raise FormatError("the header opened on line 1 has no closing `---`", where)
+    return Header(text[start : closing.start()], 2, start, text[closing.end() :])
+
+
+def _a(value: object) -> str:
+    return "a list" if isinstance(value, list) else "one plain value"
+
+
+def _windows_1252() -> dict[str, int]:
+    """Each character's byte. A C1 control is its own byte: browsers read the five undefined ones so."""
+    table = {chr(code): code for code in range(256)}
+    table |= {bytes([code]).decode("cp1252", "replace"): code for code in range(0x80, 0xA0)}
+    del table["\ufffd"]
+    return table
+
+
+_CP1252: Final = _windows_1252()

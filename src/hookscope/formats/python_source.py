@@ -1,0 +1,117 @@
+"""The names a Python file offers, read from its syntax tree. The file is never imported or run."""
+
+from __future__ import annotations
+
+import ast
+import io
+import threading
+import tokenize
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from .places import FormatError, Span, span_at
+
+Kind: TypeAlias = Literal["function", "async function", "class", "value", "import"]
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A name bound at the top level of a module. A name given to a lambda is a function."""
+
+    name: str
+    kind: Kind
+    line: int
+
+
+def read_exports(source: bytes) -> dict[str, Export]:
+    """The names that running the module would bind, each as it is bound last in the text.
+
+    Blocks of `if`, `try`, `with`, loops and `match` count as if each ran. `from x import *` is the name `*`:
+    it may bind anything. What code binds by other means (`globals()`, `:=`, `del`) is not seen.
+
+    Raises:
+        FormatError: Python cannot parse the file. Offsets count in the text as Python decodes it, which
+            a coding cookie may make another one than `text_of` gives.
+    """
+    exports: dict[str, Export] = {}
+    waiting: list[ast.AST] = [_parse(source)]
+    while waiting:  # a stack, since a long `elif` chain is as deep as it is long
+        node = waiting.pop()
+        for export in _bound(node):
+            exports[export.name] = export
+        if not isinstance(node, _OWN_SCOPES):
+            inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
+            waiting += reversed(inner)
+    return exports
+
+
+_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+_OWN_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _bound(node: ast.AST) -> Iterator[Export]:
+    """What one statement binds by itself, without the blocks in it."""
+    match node:
+        case ast.FunctionDef():
+            yield Export(node.name, "function", node.lineno)
+        case ast.AsyncFunctionDef():
+            yield Export(node.name, "async function", node.lineno)
+        case ast.ClassDef():
+            yield Export(node.name, "class", node.lineno)
+        case ast.Import() | ast.ImportFrom():
+            for alias in node.names:
+                name = alias.asname or alias.name.partition(".")[0]  # `import a.b` binds `a`
+                yield Export(name, "import", alias.lineno)
+        case ast.Assign():
+            for target in node.targets:
+                yield from _targets(target, node.value)
+        case ast.AnnAssign(value=ast.expr()):  # without a value it binds nothing
+            yield from _targets(node.target, node.value)
+        case ast.For() | ast.AsyncFor():
+            yield from _targets(node.target)
+        case ast.With() | ast.AsyncWith():
+            for item in node.items:
+                if item.optional_vars is not None:
+                    yield from _targets(item.optional_vars)
+
+
+def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export]:
+    is_function = isinstance(target, ast.Name) and isinstance(value, ast.Lambda)
+    for part in ast.walk(target):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):  # in `a[b].c = …` both only load
+            yield Export(part.id, "function" if is_function else "value", part.lineno)
+
+
+_WARNINGS = threading.Lock()  # `catch_warnings` swaps a global list; two at once would leave the wrong one
+
+
+def _parse(source: bytes) -> ast.Module:
+    try:
+        with _WARNINGS, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # `"\d"` in somebody's file is not ours to complain about
+            return ast.parse(source)
+    except SyntaxError as error:
+        raise FormatError(error.msg, _place(source, error.lineno or 1, error.offset or 1)) from None
+    except (RecursionError, MemoryError):  # how the parser says that its stack is full
+        raise FormatError("nested too deeply for Python", _place(source, 1, 1)) from None
+    except (ValueError, LookupError) as error:  # null bytes before 3.12; codecs that break their promise
+        raise FormatError(str(error), _place(source, 1, 1)) from None
+
+
+def _place(source: bytes, line: int, column: int) -> Span:
+    """The place that Python names, moved into the file where Python points beside it."""
+    text = _decoded(source)
+    lines = text.split("\n")
+    row = min(max(line, 1), len(lines)) - 1
+    start = sum(len(before) + 1 for before in lines[:row]) + min(max(column, 1) - 1, len(lines[row]))
+    return span_at(text, start, start)
+
+
+def _decoded(source: bytes) -> str:
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        return source.decode(encoding, "replace")
+    except (SyntaxError, LookupError, ValueError):
+        return source.decode("latin-1")

@@ -1,0 +1,273 @@
+"""One YAML 1.2 document: text in; dicts, lists and plain values, or one FormatError, out.
+
+PyYAML reads the syntax and leaves every scalar as it was written; what a scalar means is decided here, by
+the core schema of YAML 1.2. `on`, `1:30` and `2026-11-20` are text, `1e3` is a number. Tags, anchors and
+aliases, which no settings need, are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import yaml
+
+from .places import BOM, DEPTH, FormatError, KeyPath, Span, span_at, text_of
+from .standins import standins_for
+
+LIMIT = 64 * 1024
+
+DIGITS = 500  # a longer integer is a float, as in JS: Python refuses to print one of over 4,300 digits
+
+
+def read_yaml(source: bytes, *, limit: int = LIMIT) -> object:
+    """What the document says: dict (keys are text), list, str, int, float, bool or None (also when empty).
+
+    Only plain scalars can be numbers, true, false or null; quoted ones and keys are always text. Integers
+    are exact up to 500 characters and floats beyond, mostly inf. Half of a surrogate pair reads as U+FFFD.
+
+    Args:
+        limit: the most characters the text may have.
+
+    Raises:
+        FormatError: not UTF-8, not one YAML document, a key twice or not a scalar, a tag, an anchor or
+            alias, more than 64 collections in one another, or text over the limit.
+    """
+    text = text_of(source)
+    return read_part(text, int(text.startswith(BOM)), len(text), limit)
+
+
+def locate_yaml(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> Span | None:
+    """Where the value at `path` stands, or None where there is none or the source cannot be read.
+
+    A missing value (`key:`) is an empty span. A list or mapping in block style starts at its first item
+    and ends with its last; a block scalar (`|`, `>`) takes the blank lines after it along.
+    """
+    try:
+        text = text_of(source)
+    except FormatError:
+        return None
+    return locate_part(text, int(text.startswith(BOM)), len(text), path, limit)
+
+
+def read_part(text: str, start: int, end: int, limit: int = LIMIT) -> object:
+    """Read `text[start:end]` as a document; errors stand where they do in the whole text."""
+    try:
+        node = _compose(text[start:end], limit)
+        return None if node is None else _value(node, 1)
+    except _Wrong as wrong:
+        raise FormatError(wrong.problem, span_at(text, start + wrong.start, start + wrong.end)) from None
+
+
+def locate_part(text: str, start: int, end: int, path: KeyPath, limit: int = LIMIT) -> Span | None:
+    """Locate in the document `text[start:end]`; the span is one in the whole text."""
+    try:
+        node = _compose(text[start:end], limit)
+        if node is None:
+            return None
+        _value(node, 1)  # what cannot be read has no places
+    except _Wrong:
+        return None
+    for step in path:
+        node = _child(node, step)
+        if node is None:
+            return None
+    return span_at(text, start + node.start_mark.index, start + _end(node))
+
+
+class _Wrong(Exception):
+    """A problem, by its offsets in the text that PyYAML was given."""
+
+    def __init__(self, problem: str, start: int, end: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.start = start
+        self.end = end
+
+
+# From text to nodes
+
+
+class _Untagged:
+    """Takes the place of PyYAML's resolver, which would give every node a tag that nobody reads."""
+
+    def resolve(self, *_: object) -> None:
+        return None
+
+    def descend_resolver(self, *_: object) -> None:
+        pass
+
+    def ascend_resolver(self) -> None:
+        pass
+
+
+class _PureNodes(_Untagged, yaml.BaseLoader):
+    pass
+
+
+_NODES: type[yaml.BaseLoader] = _PureNodes
+
+if yaml.__with_libyaml__:
+
+    class _FastNodes(_Untagged, yaml.CBaseLoader):
+        pass
+
+    _NODES = _FastNodes  # type: ignore[assignment]  # the two loaders share their methods and no class
+
+
+# A tag, anchor or alias where a value may start (a harmless `&` or `!` in prose costs one slower read).
+_PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
+# More indicators on one line, or more indentation, than it takes to get deep without a bracket.
+_STEPS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
+_INDENT = " " * 100
+
+
+def _compose(text: str, limit: int) -> yaml.Node | None:
+    """The document's node, with every scalar as written; None for an empty document."""
+    if len(text) > limit:
+        raise _Wrong(f"{len(text):,} characters of YAML; the limit is {limit:,}", limit, len(text))
+    try:
+        standins = standins_for(text)
+    except LookupError as error:
+        raise _Wrong(str(error), 0, 0) from None
+    given = standins.put(text) if standins else text
+    try:
+        if _needs_a_look(given):
+            _refuse_properties_and_depth(given)
+        node = yaml.compose(given, Loader=_NODES)
+    except yaml.MarkedYAMLError as error:
+        at = min(error.problem_mark.index if error.problem_mark else 0, len(text))
+        raise _Wrong(_sentence(error, text[at : at + 1]), at, at) from None
+    if standins and node:
+        standins.take_back(node)
+    return node
+
+
+def _needs_a_look(text: str) -> bool:
+    """Whether the text might have a tag, an anchor, or more depth than C can take.
+
+    What passes has at most 64 brackets, 99 columns of indentation and 31 indicators in a row. Each can
+    give two levels, so the C parser, which dies of 50,000, never gets as far as 500.
+    """
+    return (
+        _NODES is _PureNodes  # composes by recursion in Python, which ends far sooner
+        or text.count("[") + text.count("{") > DEPTH
+        or _INDENT in text
+        or _STEPS.search(text) is not None
+        or (("&" in text or "*" in text or "!" in text) and _PROPERTY.search(text) is not None)
+    )
+
+
+def _refuse_properties_and_depth(text: str) -> None:
+    """Look through the events, which the parser gives without recursion, however deep the text is."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_NODES):
+        at = event.start_mark.index if event.start_mark else 0
+        if isinstance(event, yaml.AliasEvent):
+            raise _Wrong(f"the alias `*{event.anchor}` is not read here: write the value out", at, at)
+        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+            raise _Wrong(f"the anchor `&{event.anchor}` is not read here: leave it out", at, at)
+        if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent) and event.tag is not None:
+            raise _Wrong(f"the tag `{event.tag}` is not read here: leave it out", at, at)
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > DEPTH:
+                raise _too_deep(at)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+
+
+def _too_deep(at: int) -> _Wrong:
+    return _Wrong(f"more than {DEPTH} lists and mappings in one another", at, at)
+
+
+def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
+    if isinstance(error, yaml.composer.ComposerError):
+        return "a second document starts here; a file has one"
+    problem = error.problem or "not YAML"
+    if "cannot start any token" in problem:
+        if found == "\t":
+            return "a tab stands where YAML wants spaces"
+        return f"`{found}` cannot start a value; put the value in quotes"
+    return f"{problem}, {error.context}" if error.context else problem
+
+
+# From nodes to values
+
+
+def _value(node: yaml.Node, depth: int) -> object:
+    if isinstance(node, yaml.ScalarNode):
+        return node.value if node.style else _plain(node.value)
+    if depth > DEPTH:
+        raise _too_deep(node.start_mark.index)
+    if isinstance(node, yaml.SequenceNode):
+        return [_value(item, depth + 1) for item in node.value]
+    members: dict[str, object] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _Wrong("a key is text, not a list or mapping", key.start_mark.index, key.end_mark.index)
+        if key.value in members:
+            raise _Wrong(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
+        members[key.value] = _value(value, depth + 1)
+    return members
+
+
+_WORDS: Final[dict[str, float | None]] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+_NUMBER = re.compile(
+    r"(?P<decimal>[-+]?[0-9]+)|0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)"
+    r"|(?P<real>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+)
+_BASES = {"decimal": 10, "octal": 8, "hex": 16}
+_FIRST = frozenset("~nNtTfF.+-0123456789")  # of all that is not text
+
+
+def _plain(text: str) -> str | float | None:
+    """A plain scalar by the core schema, 10.3.2 of YAML 1.2.2."""
+    if text and text[0] not in _FIRST:
+        return text
+    if text in _WORDS:
+        return _WORDS[text]
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return text
+    kind = number.lastgroup or "real"
+    return float(text) if kind == "real" else _integer(number[kind], _BASES[kind])
+
+
+def _integer(digits: str, base: int) -> float:
+    if len(digits) <= DIGITS:
+        return int(digits, base)
+    if base == 10:
+        return float(digits)
+    try:
+        return float(int(digits, base))
+    except OverflowError:
+        return float("inf")
+
+
+# From nodes to places
+
+
+def _child(node: yaml.Node, step: str | int) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == step), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and 0 <= step < len(node.value):
+        item: yaml.Node = node.value[step]
+        return item
+    return None
+
+
+def _end(node: yaml.Node) -> int:
+    """Where the node's own text ends. PyYAML ends a block collection where the next thing starts."""
+    while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        node = last[1] if isinstance(node, yaml.MappingNode) else last
+    end: int = node.end_mark.index
+    return end

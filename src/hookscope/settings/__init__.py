@@ -1,0 +1,10 @@
+"""Host settings read, and a Host opened on them.
+
+Reads; never writes. A settings file that cannot be read is a problem with its line, and the host
+opens as if it were empty: what is shown then says so.
+"""
+
+from hookscope.settings.opening import open_host
+from hookscope.settings.reading import read_settings, settings_from
+
+__all__ = ["open_host", "read_settings", "settings_from"]

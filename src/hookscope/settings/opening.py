@@ -1,0 +1,76 @@
+"""open_host: a dialect and surroundings become a Host."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.core.dialect import Choices, Dialect, Host, Settings, Trust
+from hookscope.core.surroundings import Surroundings
+from hookscope.settings.reading import read_settings
+
+
+def open_host(
+    dialect: Dialect,
+    surroundings: Surroundings,
+    choices: Choices = Choices(),
+    *,
+    trust: Trust = Trust(),
+    settings: Settings | None = None,
+) -> Host:
+    """The host as `dialect` finds it in `surroundings`: settings read, workspace and folders known.
+
+    `settings` stand in for the file where an embedding program hands them over. Never raises for
+    what stands in files: problems are part of the Host.
+    """
+    state = state_folder(dialect, surroundings)
+    if settings is None:
+        settings = read_settings(settings_file(dialect, surroundings, choices), surroundings.files)
+    host = Host(
+        dialect=dialect,
+        surroundings=surroundings,
+        settings=settings,
+        state=state,
+        workspace=choices.workspace or configured_workspace(dialect, surroundings, settings, state),
+        env=surroundings.env,
+        choices=choices,
+        trust=trust,
+    )
+    for system in dialect.systems:
+        folders, problems = system.folders(host)
+        host = replace(host, folders=host.folders + folders, problems=host.problems + problems)
+    return host
+
+
+def state_folder(dialect: Dialect, surroundings: Surroundings) -> Path:
+    """The host's state folder: below home, unless its variable moves it."""
+    moved = _moved(dialect.layout.state_variable, surroundings)
+    return surroundings.absolute(moved or dialect.layout.state)
+
+
+def settings_file(dialect: Dialect, surroundings: Surroundings, choices: Choices) -> Path:
+    """Where the host's settings are, or would be."""
+    if choices.config is not None:
+        return choices.config
+    moved = _moved(dialect.layout.settings_variable, surroundings)
+    if moved:
+        return surroundings.absolute(moved)
+    return state_folder(dialect, surroundings) / dialect.layout.settings
+
+
+def configured_workspace(
+    dialect: Dialect, surroundings: Surroundings, settings: Settings, state: Path
+) -> Path:
+    """The workspace that the settings name, else the variable, else the one in the state folder."""
+    named = settings.get(dialect.layout.workspace_path)
+    if isinstance(named, str) and named.strip():
+        return surroundings.absolute(named.strip())
+    moved = _moved(dialect.layout.workspace_variable, surroundings)
+    return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
+
+
+def _moved(variable: str | None, surroundings: Surroundings) -> str:
+    return _value(surroundings.env, variable).strip()
+
+
+def _value(env: Mapping[str, str], variable: str | None) -> str:
+    return env.get(variable, "") if variable else ""

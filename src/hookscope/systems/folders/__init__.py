@@ -1,0 +1,59 @@
+"""Hooks that are folders: a HOOK.md that says what they listen to, and a handler beside it.
+
+The way: discovery (which folders are hooks) → ranking (who wins a name) → gates (what stands between
+a winner and running). `FolderSystem` puts the chosen functions together; dialects make one each.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
+from hookscope.core.runs import Event, EventKind, Policy
+from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
+from hookscope.systems.folders.gates import GateRule, gates_of
+from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
+from hookscope.systems.folders.policy import ErrorText, SharedEvent
+from hookscope.systems.folders.ranking import ranking_of
+
+Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSystem:
+    """HOOK.md folders under one dialect's rules. Implements core's System."""
+
+    shape: Shape
+    places: Places
+    rules: Mapping[str, GateRule]  # name → check, in the order of showing
+    always_skips: frozenset[str]  # the checks that `always: true` skips
+    error_text: ErrorText
+    texts: FolderTexts = FolderTexts()
+    legacy: LegacyRule | None = None
+    type_first: bool = False  # does `command` go before `command:new`
+    reports_by_rank: bool = False
+
+    @property
+    def kind(self) -> EventKind:
+        return "folder"
+
+    def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        return self.places(host)
+
+    def find(self, host: Host) -> Found:
+        return find_hooks(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
+
+    def rank(self, found: Found) -> Ranking:
+        return ranking_of(found, reports_by_rank=self.reports_by_rank)
+
+    def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        return gates_of(hook, host, self.rules, self.always_skips)
+
+    def keys(self, event: Event) -> tuple[str, ...]:
+        if not event.action:
+            return (event.type,)
+        exact = f"{event.type}:{event.action}"
+        return (event.type, exact) if self.type_first else (exact, event.type)
+
+    def policy(self, event: Event) -> Policy:
+        return SharedEvent(self.error_text)

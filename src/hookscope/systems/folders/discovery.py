@@ -1,0 +1,234 @@
+"""Which folders are hooks. Every child of a hooks folder is a hook, is rejected with a reason, or is
+plainly something else."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import (
+    LANGUAGE_OF,
+    Folder,
+    Found,
+    Hook,
+    LogLine,
+    Place,
+    Problem,
+    Rejected,
+)
+from hookscope.core.surroundings import Child, Files
+from hookscope.formats.frontmatter import read_frontmatter
+from hookscope.formats.places import FormatError
+from hookscope.systems.folders.metadata import describe, read_metadata
+
+MANIFEST = "HOOK.md"
+LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
+PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after the host's own names
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What makes a folder a hook."""
+
+    namespace: str  # metadata.<namespace>
+    handlers: tuple[str, ...]  # the host's own names, first wins
+    follows_links: bool = True  # is a linked hook folder a hook
+    handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        return self.handlers + PYTHON_HANDLERS
+
+
+@dataclass(frozen=True, slots=True)
+class FolderTexts:
+    """The host's own log lines while it looks; None where it says nothing."""
+
+    no_handler: str | None = None  # {folder} {name}
+    bad_header: str | None = None  # {file}
+
+
+@dataclass(slots=True)
+class Search:
+    """What one look has met so far. Lives as long as that look."""
+
+    shape: Shape
+    texts: FolderTexts
+    files: Files
+    hooks: list[Hook] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    log: list[LogLine] = field(default_factory=list)
+
+    def warn(self, template: str | None, **parts: object) -> None:
+        if template is not None:
+            self.log.append(LogLine("warn", template.format(**parts)))
+
+    def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
+        self.rejected.append(Rejected(path, folder.source, reason, **more))
+
+
+def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Hook]) -> Found:
+    """All hooks of the host's folders in order of looking, then the legacy handlers."""
+    search = Search(shape, texts, host.surroundings.files)
+    for folder in host.folders:
+        for child in _children(folder, search):
+            _look_at_child(child, folder, search)
+    search.hooks += legacy
+    return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
+
+
+def _children(folder: Folder, search: Search) -> list[Child]:
+    try:
+        return search.files.children(folder.path)
+    except FileNotFoundError:
+        return []  # an absent folder is an ordinary thing, not a problem
+    except NotADirectoryError:
+        search.problems.append(Problem(f"{folder.path} is a file; hooks are looked for in folders"))
+    except OSError as error:
+        search.problems.append(Problem(f"cannot read the {folder.source} folder: {reason_of(error)}"))
+    return []
+
+
+def reason_of(error: OSError) -> str:
+    """An OSError as half a sentence, with its path."""
+    what = (error.strerror or str(error)).lower()
+    return f"{error.filename}: {what}" if error.filename else what
+
+
+def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
+    if not child.folder:
+        if child.linked and search.files.facts(child.path) is None:
+            search.reject(folder, child.path, "a link that leads nowhere", name=child.name)
+        return
+    try:
+        names = search.files.names(child.path)
+    except OSError as error:
+        search.reject(folder, child.path, f"cannot be read: {reason_of(error)}", name=child.name)
+        return
+    if MANIFEST not in names:
+        _explain_missing_manifest(child, names, folder, search)
+        return
+    if child.linked and not search.shape.follows_links:
+        search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
+        return
+    _look_at_manifest(child, frozenset(names), folder, search)
+
+
+def _explain_missing_manifest(child: Child, names: list[str], folder: Folder, search: Search) -> None:
+    """Only for folders that were surely meant as hooks; others are none of our business."""
+    misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
+    if misspelt is not None:
+        reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
+        search.reject(folder, child.path, reason, name=child.name)
+    elif handler := next((name for name in search.shape.candidates if name in names), None):
+        reason = f"{handler} without a {MANIFEST} is no hook"
+        search.reject(folder, child.path, reason, name=child.name)
+
+
+def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, search: Search) -> None:
+    manifest = child.path / MANIFEST
+    name = child.name
+    try:
+        header = read_frontmatter(_manifest_bytes(manifest, search.files))
+    except OSError as error:
+        search.reject(folder, child.path, f"{MANIFEST} cannot be read: {reason_of(error)}", name=name)
+        return
+    except FormatError as error:
+        search.warn(search.texts.bad_header, file=manifest)
+        place = Place(manifest, error.span.line, error.span.column)
+        search.reject(folder, child.path, f"{MANIFEST}, {error}", place=place, name=name)
+        return
+    if header is None:
+        search.warn(search.texts.bad_header, file=manifest)
+        reason = f"{MANIFEST} has no frontmatter: its first line must be ---"
+        search.reject(folder, child.path, reason, place=Place(manifest), name=name)
+        return
+    name, notes = _name_of(header, child.name)
+    real = _real_folder(child, folder, search.files)
+    handler, leads_out, refused = _handler_of(child, names, real, search)
+    if handler is None:
+        search.warn(search.texts.no_handler, folder=child.path, name=name)
+        search.reject(folder, child.path, _no_handler(names, refused, search.shape), name=name)
+        return
+    description = header.get("description")
+    search.hooks.append(
+        Hook(
+            name=name,
+            kind="folder",
+            folder=folder,
+            path=child.path,
+            meta=read_metadata(header, search.shape.namespace),
+            description=description if isinstance(description, str) else "",
+            manifest=manifest,
+            handler=handler,
+            language=LANGUAGE_OF.get(handler.suffix, "javascript" if not handler.suffix else "unknown"),
+            real=real,
+            leads_out=leads_out,
+            beyond_host=handler.name in PYTHON_HANDLERS,
+            notes=notes,
+        )
+    )
+
+
+def _manifest_bytes(manifest: Path, files: Files) -> bytes:
+    """Raises OSError; a HOOK.md that is a folder or too large is one too."""
+    facts = files.facts(manifest)
+    if facts is None or not facts.file:
+        raise OSError(0, "not a readable file", str(manifest))
+    if facts.size > LARGEST_MANIFEST:
+        raise OSError(0, f"larger than {LARGEST_MANIFEST:,} bytes", str(manifest))
+    return files.read(manifest)
+
+
+def _name_of(header: dict[str, object], folder_name: str) -> tuple[str, tuple[str, ...]]:
+    """The hook's name, and what is to be said about it. Without a name it has its folder's."""
+    name = header.get("name")
+    if isinstance(name, str) and name.strip():
+        return name.strip(), ()
+    if isinstance(name, int | float) and not isinstance(name, bool):
+        return str(name), ()
+    if name is None or name == "":
+        return folder_name, ("no `name` in the header: it has its folder's",)
+    return folder_name, (f"`name` wants a text and has {describe(name)}: it has its folder's",)
+
+
+def _real_folder(child: Child, folder: Folder, files: Files) -> Path:
+    """Resolving costs a system call for each part of a path, so only links pay for it."""
+    if child.linked or folder.real is None:
+        return files.real(child.path)
+    return folder.real / child.name
+
+
+def _handler_of(
+    child: Child, names: frozenset[str], real: Path, search: Search
+) -> tuple[Path | None, Path | None, str]:
+    """The handler file, where it really lies when that is outside the folder, and what was refused."""
+    refused = ""
+    for name in search.shape.candidates:
+        if name not in names:
+            continue
+        path = child.path / name
+        facts = search.files.facts(path)
+        if facts is None or not facts.file:
+            refused = f"{name} is not a readable file"
+            continue
+        if not facts.linked:
+            return path, None, ""
+        target = search.files.real(path)
+        if target.is_relative_to(real):
+            return path, None, ""
+        if not search.shape.handler_must_stay:
+            return path, target, ""
+        refused = f"{name} leads out of its folder, to {target}"
+    return None, None, refused
+
+
+def _no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
+    looked_for = ", ".join(shape.candidates)
+    if refused:
+        return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
+    strangers = sorted(name for name in names if name.startswith(("handler.", "index.")))
+    beside = f"; {strangers[0]} is not one of them" if strangers else ""
+    return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"

@@ -1,0 +1,313 @@
+"""The checks between a hook folder and a handler that runs. One pure function a check.
+
+A rule is `(hook, host) → Gate`; its name in a dialect's mapping is the gate's name. Reason texts are
+the hosts' own, as recorded from Milady and Eliza (milady 08), for all guide dialects.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Edit, Gate, Hook, Place
+from hookscope.core.text import nearest
+from hookscope.formats.frontmatter import locate_frontmatter
+from hookscope.formats.places import KeyPath
+
+GateRule = Callable[[Hook, Host], Gate]
+
+# Most hooks pass most gates; a gate that has nothing to say is made once.
+HANDLER_OPEN = {
+    name: Gate("handler", True, found=name)
+    for name in ("handler.py", "handler.ts", "handler.js", "index.ts", "index.js")
+}
+FIELDS_OPEN = Gate("fields", True)
+PATH_OPEN = Gate("path", True)
+OS_OPEN = Gate("os", True, found="any")
+NOTHING_NEEDED = {
+    name: Gate(name, True, found="none needed") for name in ("bins", "anyBins", "env", "config")
+}
+SWITCH_OPEN = Gate("switch", True, needed=("not false",), found="not set")
+ENABLED_OPEN = Gate("enabled", True, needed=("not false",), found="not set")
+TRUSTED = Gate("trusted", True, found="yes")
+SENT = Gate("sent", True)
+
+
+def gates_of(
+    hook: Hook, host: Host, rules: Mapping[str, GateRule], always_skips: frozenset[str]
+) -> tuple[Gate, ...]:
+    """Every gate of a hook. What `always` skips is in the answer too, with `passed=None`."""
+    if not hook.meta.always:
+        return tuple([rule(hook, host) for rule in rules.values()])
+    return tuple(
+        _skipped(rule(hook, host)) if name in always_skips else rule(hook, host)
+        for name, rule in rules.items()
+    )
+
+
+def _skipped(gate: Gate) -> Gate:
+    return replace(gate, passed=None, missing=(), found="skipped: always is true", reason="", fix=None)
+
+
+def handler(hook: Hook, host: Host) -> Gate:
+    """Is there a handler file. A folder without one is no hook at all; a legacy module may be absent."""
+    path = hook.handler
+    assert path is not None
+    if hook.kind == "folder":
+        return HANDLER_OPEN.get(path.name) or Gate("handler", True, found=path.name)
+    facts = host.surroundings.files.facts(path)
+    if facts is not None and facts.file:
+        return Gate("handler", True, found=path.name)
+    return Gate("handler", False, needed=(str(path),), missing=(str(path),), reason=f"no such file: {path}")
+
+
+def fields(hook: Hook, host: Host) -> Gate:
+    """Has every field of the header the type that it should have."""
+    faults = hook.meta.faults
+    if not faults:
+        return FIELDS_OPEN
+    place = _place_in_manifest(hook, host, faults[0].path)
+    at = f"{place.file.name}, line {place.line}, column {place.column}: " if place else ""
+    return Gate(
+        "fields",
+        False,
+        missing=tuple(".".join(str(part) for part in fault.path) for fault in faults),
+        found=f"{len(faults)} of the wrong type",
+        reason=at + "; ".join(fault.text for fault in faults),
+        place=place,
+    )
+
+
+def _place_in_manifest(hook: Hook, host: Host, path: KeyPath) -> Place | None:
+    if hook.manifest is None:
+        return None
+    try:
+        span = locate_frontmatter(host.surroundings.files.read(hook.manifest), path)
+    except OSError:
+        return None
+    return Place(hook.manifest, span.line, span.column) if span else Place(hook.manifest)
+
+
+def events(hook: Hook, host: Host) -> Gate:
+    """Does it listen to anything. Source: guide 004 section 10, "Missing events in metadata"."""
+    keys = hook.meta.events
+    if keys is None:
+        return Gate("events", None, needed=("1 or more",), found="known after a load")
+    if keys:
+        return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
+    elsewhere = next((note for note in hook.meta.notes if "read is" in note), "")
+    reason = f"no events ({elsewhere})" if elsewhere else "no events"
+    return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason=reason)
+
+
+def os(hook: Hook, host: Host) -> Gate:
+    """Is this platform one of those named, letter for letter."""
+    names, here = hook.meta.os, host.surroundings.platform
+    if not names:
+        return OS_OPEN
+    if here in names:
+        return Gate("os", True, needed=names, found=here)
+    reason = f"OS: requires {'|'.join(names)}, current: {here}"
+    return Gate("os", False, needed=names, missing=names, found=here, reason=reason)
+
+
+def bins(hook: Hook, host: Host) -> Gate:
+    """Are all these programs on PATH and may be run."""
+    needed = hook.meta.requires.bins
+    if not needed:
+        return NOTHING_NEEDED["bins"]
+    folders = host.surroundings.search_path()
+    programs = {name: host.surroundings.files.program(name, folders) for name in needed}
+    missing = tuple(name for name, program in programs.items() if program.path is None)
+    found = [program.path for program in programs.values() if program.path is not None]
+    misses = [
+        f"{program.unrunnable} may not be run"
+        for program in programs.values()
+        if program.path is None and program.unrunnable is not None
+    ]
+    if missing:
+        found += misses or [f"not on PATH ({len(folders)} folders looked in)"]
+    reason = ", ".join(f"Binary missing: {name}" for name in missing)
+    return Gate("bins", not missing, needed, missing, found=", ".join(found), reason=reason)
+
+
+def any_bins(hook: Hook, host: Host) -> Gate:
+    """Is at least one of these programs on PATH and may be run."""
+    needed = hook.meta.requires.any_bins
+    if not needed:
+        return NOTHING_NEEDED["anyBins"]
+    folders = host.surroundings.search_path()
+    for name in needed:
+        program = host.surroundings.files.program(name, folders)
+        if program.path is not None:
+            return Gate("anyBins", True, needed, found=program.path)
+    found = f"none on PATH ({len(folders)} folders looked in)"
+    return Gate("anyBins", False, needed, needed, found=found, reason=f"None of: {', '.join(needed)}")
+
+
+def env(hook: Hook, host: Host) -> Gate:
+    """Is each variable set and not empty, in the environment or in the entry's `env`."""
+    needed = hook.meta.requires.env
+    if not needed:
+        return NOTHING_NEEDED["env"]
+    own = host.entry_env(hook.key)
+    missing = tuple(name for name in needed if not (host.env.get(name) or own.get(name)))
+    reason = ", ".join(f"Env missing: {name}" for name in missing)
+    return Gate(
+        "env", not missing, needed, missing, found=_env_found(needed, missing, own, host), reason=reason
+    )
+
+
+def _env_found(needed: tuple[str, ...], missing: tuple[str, ...], own: Mapping[str, str], host: Host) -> str:
+    """Where each variable stands; of a missing one, the set one that it resembles. Never a value."""
+    words = []
+    for name in needed:
+        if name in missing:
+            near = _near_variable(name, tuple(host.env))
+            words.append(f"{name} unset" + (f" ({near} is set)" if near else ""))
+        else:
+            words.append(f"{name} set" + ("" if host.env.get(name) else " by its entry"))
+    return ", ".join(words)
+
+
+@lru_cache(maxsize=512)
+def _near_variable(name: str, names: tuple[str, ...]) -> str | None:
+    near = nearest(name, names)
+    return near if near != name else None
+
+
+def config(hook: Hook, host: Host) -> Gate:
+    """Does each dotted path lead to something truthy in the settings.
+
+    An absent `workspace.dir` is the workspace in force. False: absent, null, false, 0, empty text.
+    """
+    needed = hook.meta.requires.config
+    if not needed:
+        return NOTHING_NEEDED["config"]
+    missing = tuple(path for path in needed if not truthy(setting_at(path, host)))
+    words = [f"{path} {_shown(setting_at(path, host), path in missing)}" for path in needed]
+    return Gate(
+        "config",
+        not missing,
+        needed,
+        missing,
+        found=", ".join(words),
+        reason=", ".join(f"Config missing: {path}" for path in missing),
+        setting=tuple((missing or needed)[0].split(".")),
+    )
+
+
+def setting_at(path: str, host: Host) -> Any:
+    value = host.settings.get(path.split("."))
+    if value is None and path == "workspace.dir":
+        return str(host.workspace)
+    return value
+
+
+def truthy(value: Any) -> bool:
+    """As JavaScript sees it: an empty list or mapping counts."""
+    return bool(value) or isinstance(value, list | Mapping)
+
+
+def _shown(value: Any, missing: bool) -> str:
+    """What stands there in one word; never the value, which may be a secret."""
+    if not missing:
+        return "set"
+    if value is None:
+        return "unset"
+    return "empty" if value == "" else str(value).lower()
+
+
+def switch(hook: Hook, host: Host) -> Gate:
+    """Are hooks on at all: `enabled` of the hooks settings is anything but false."""
+    return _switch_gate("switch", "all hooks are switched off in the settings", host, "enabled")
+
+
+def enabled(hook: Hook, host: Host) -> Gate:
+    """Is this hook on: its entry's `enabled` is anything but false. Legacy handlers have no entry."""
+    if hook.kind == "legacy":
+        return ENABLED_OPEN
+    return _switch_gate("enabled", "disabled in config", host, "entries", hook.key, "enabled")
+
+
+def _switch_gate(name: str, reason: str, host: Host, *path: str) -> Gate:
+    value, where = host.hooks_setting(*path)
+    if value is None:
+        return SWITCH_OPEN if name == "switch" else ENABLED_OPEN
+    dotted = ".".join(str(part) for part in where)
+    if value is not False:
+        said = "true" if value is True else "not false"
+        return Gate(name, True, ("not false",), found=f"{dotted} is {said}", setting=where)
+    fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
+    found = f"{dotted} is false"
+    return Gate(name, False, ("not false",), ("true",), found, reason, fix=fix, setting=where)
+
+
+def trusted(hook: Hook, host: Host) -> Gate:
+    """May its code run here. Not a rule of any host: Hookscope asks before it runs a folder's code."""
+    if hook.folder.trusted and hook.leads_out is None and inside(hook):
+        return TRUSTED
+    real = hook.leads_out or hook.real
+    if real is not None and host.trust.allows(real):
+        return TRUSTED
+    folder = host.surroundings.short(hook.trust_root)
+    return Gate(
+        "trusted",
+        False,
+        needed=("yes",),
+        missing=("yes",),
+        found="not yet",
+        reason=f"not trusted yet: `hookscope trust {folder}` allows it to run",
+    )
+
+
+def inside(hook: Hook) -> bool:
+    """Does its folder really lie in the hooks folder. A linked one does not: trust stops at links."""
+    return hook.real is not None and hook.folder.real is not None and hook.real.parent == hook.folder.real
+
+
+def sent(hook: Hook, host: Host) -> Gate:
+    """Does the host ever send one of its events."""
+    keys = hook.meta.events
+    if not keys:
+        return Gate("sent", None, found="no events")
+    catalogue = host.dialect.catalogue()
+    if any(catalogue.sends(key) for key in keys):
+        return SENT
+    product = host.dialect.product
+    near = [catalogue.nearest(key) for key in keys]
+    meant = f"; did you mean {near[0]}?" if near[0] and near[0] not in keys else ""
+    reason = f"{product} never sends {' or '.join(keys)}{meant}"
+    return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
+
+
+def stays_inside(hook: Hook, host: Host) -> Gate:
+    """A handler's real file must lie in its hook's own folder. Source: guide 004 section 6, step 5."""
+    if hook.leads_out is None:
+        return PATH_OPEN
+    return _shut_path(hook, f"Handler path escapes the hook's folder: {hook.leads_out}")
+
+
+def under_allowed_roots(hook: Hook, host: Host) -> Gate:
+    """A handler's real file must lie below a hooks folder. Source: guide 001, "Path Safety".
+
+    Extra folders that were accepted count as hooks folders.
+    """
+    if hook.leads_out is None and inside(hook):
+        return PATH_OPEN
+    real = hook.leads_out or hook.real
+    if real is None or any(
+        folder.real is not None and real.is_relative_to(folder.real) for folder in host.folders
+    ):
+        return PATH_OPEN
+    return _shut_path(hook, f"Handler is outside the allowed hooks folders: {real}")
+
+
+def anywhere(hook: Hook, host: Host) -> Gate:
+    """A host that does not look where a handler's file really lies."""
+    return PATH_OPEN
+
+
+def _shut_path(hook: Hook, reason: str) -> Gate:
+    return Gate("path", False, missing=(str(hook.leads_out or hook.real),), found="outside", reason=reason)

@@ -1,0 +1,142 @@
+"""The header of a HOOK.md, read as a dialect reads it: wrong types become faults, nothing is lost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hookscope.core.hooks import Fault, Metadata, Requires
+from hookscope.formats.frontmatter import repair_mojibake
+from hookscope.formats.places import KeyPath
+
+REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
+
+
+@dataclass(slots=True)
+class Reading:
+    """Collects what is wrong while a header is read. Lives as long as one reading."""
+
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def fault(self, path: KeyPath, wanted: str, value: object) -> None:
+        self.faults.append(Fault(path, f"`{path[-1]}` wants {wanted} and has {describe(value)}"))
+
+    def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
+        """A list of texts; absent and null are an empty one."""
+        value = source.get(name)
+        if value is None:
+            return ()
+        if isinstance(value, list) and all(type(item) is str for item in value):
+            return tuple(value)
+        self.fault((*path, name), "a list of texts", value)
+        return ()
+
+    def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
+        value = source.get(name)
+        if value is None or type(value) is str:
+            return value
+        self.fault((*path, name), "a text", value)
+        return None
+
+    def ornament(self, source: Mapping[str, Any], name: str) -> str | None:
+        """A text that nothing depends on: a wrong type is a note."""
+        value = source.get(name)
+        if value is None or type(value) is str:
+            return value
+        self.notes.append(f"`{name}` is ignored: it wants a text and has {describe(value)}")
+        return None
+
+    def mapping(self, source: Mapping[str, Any], name: str, path: KeyPath) -> Mapping[str, Any]:
+        value = source.get(name)
+        if value is None:
+            return {}
+        if isinstance(value, dict):
+            return value
+        self.fault((*path, name), "a mapping", value)
+        return {}
+
+    def flag(self, source: Mapping[str, Any], name: str, path: KeyPath) -> bool:
+        value = source.get(name)
+        if value is None or type(value) is bool:
+            return bool(value)
+        self.fault((*path, name), "true or false", value)
+        return False
+
+
+def describe(value: object) -> str:
+    """A value of the wrong type in a few words."""
+    match value:
+        case str():
+            return f"the text {shortened(value)!r}"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {value}"
+        case list():
+            strangers = [item for item in value if not isinstance(item, str)]
+            return f"a list with {describe(strangers[0])} in it" if strangers else "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return "nothing"
+
+
+def shortened(text: str, limit: int = 40) -> str:
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
+    """The metadata of a header under `metadata.<namespace>`.
+
+    Fields and types: guides 000 ("Eligibility Fields"), 001 ("Milady Metadata Fields"), 004
+    ("Hook Metadata Schema"); they agree.
+    """
+    reading = Reading()
+    block = reading.mapping(header, "metadata", ())
+    path: KeyPath = ("metadata", namespace)
+    own = reading.mapping(block, namespace, ("metadata",))
+    if namespace not in block:
+        reading.notes += _elsewhere(header, block, namespace)
+    requires = reading.mapping(own, "requires", path)
+    needs = {
+        field_name: reading.texts(requires, name, (*path, "requires"))
+        for name, field_name in REQUIREMENTS.items()
+        if name in requires
+    }
+    emoji = reading.ornament(own, "emoji")
+    export = reading.text(own, "export", path)
+    return Metadata(
+        events=reading.texts(own, "events", path),
+        always=reading.flag(own, "always", path),
+        hook_key=reading.text(own, "hookKey", path),
+        emoji=(repair_mojibake(emoji) or emoji) if emoji and not emoji.isascii() else emoji,
+        homepage=reading.ornament(own, "homepage") or reading.ornament(header, "homepage"),
+        export=(export or "").strip() or "default",
+        os=reading.texts(own, "os", path),
+        requires=Requires(**needs) if needs else Requires(),
+        install=_install(own.get("install"), reading),
+        faults=tuple(reading.faults),
+        notes=tuple(reading.notes),
+    )
+
+
+def _elsewhere(header: Mapping[str, Any], block: Mapping[str, Any], namespace: str) -> list[str]:
+    """Metadata that stands where this dialect does not read it: the usual cause of "no events"."""
+    others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
+    if others:
+        return [f"the metadata stands under `metadata.{others[0]}`; read is `metadata.{namespace}`"]
+    if "events" in block:
+        return [f"`events` stands under `metadata`; read is `metadata.{namespace}.events`"]
+    if "events" in header:
+        return [f"`events` stands at the top of the header; read is `metadata.{namespace}.events`"]
+    return []
+
+
+def _install(value: object, reading: Reading) -> tuple[Mapping[str, object], ...]:
+    """Ways to install what the hook needs: for people only, so a wrong type is a note."""
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        reading.notes.append(f"`install` is ignored: it wants a list and has {describe(value)}")
+        return ()
+    return tuple(item for item in value if isinstance(item, dict))

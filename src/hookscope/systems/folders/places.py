@@ -1,0 +1,69 @@
+"""The folders where hooks are looked for, as settings and choices name them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Folder, Place, Problem
+
+BUNDLED, EXTRA, MANAGED, WORKSPACE = "bundled", "extra", "managed", "workspace"
+
+# Whether an extra folder from the settings may be used: None if so, else the host's refusal.
+ExtraRule = Callable[[Path, str, Host], str | None]
+
+
+def hooks_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
+    """A hooks folder with what trust and path rules ask of it. It need not exist."""
+    facts = host.surroundings.files.facts(path)
+    real = host.surroundings.files.real(path) if facts is not None else None
+    trusted = source == BUNDLED or (real is not None and host.trust.allows(real))
+    return Folder(source, source, path, rank, declared, real, trusted)
+
+
+def extra_folders(
+    host: Host, rank: int, allowed: ExtraRule
+) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """The extra folders of the embedding program (unchecked), then those of the settings.
+
+    Relative ones count from the settings file's folder. Refused ones and wrong types are problems.
+    """
+    folders = [hooks_folder(host, EXTRA, path, rank, "given by the caller") for path in host.choices.extra]
+    problems = []
+    listed, where = host.hooks_setting("load", "extraDirs")
+    dotted = ".".join(str(part) for part in where)
+    items = listed if isinstance(listed, list) else [listed] if listed is not None else []
+    for number, item in enumerate(items):
+        place = host.settings.locate((*where, number) if isinstance(listed, list) else where)
+        if not isinstance(item, str) or not isinstance(listed, list):
+            problems.append(Problem(f"{dotted} wants a list of texts", place or Place(host.settings.file)))
+            continue
+        if not item.strip():
+            continue
+        path = host.surroundings.absolute(item.strip(), base=host.settings.file.parent)
+        refusal = allowed(path, item, host)
+        if refusal is not None:
+            problems.append(Problem(refusal, place))
+            continue
+        folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]"))
+    return tuple(folders), tuple(problems)
+
+
+def bundled_folder(host: Host, rank: int) -> tuple[Folder, ...]:
+    """The folder of hooks that ship with the program; none where nobody names one."""
+    bundled = host.choices.bundled
+    return () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank),)
+
+
+def any_extra(path: Path, written: str, host: Host) -> str | None:
+    """A host that takes every extra folder."""
+    return None
+
+
+def extra_below(state: str, refusal: str) -> ExtraRule:
+    """Only folders below the state folder, compared as text. `refusal` is the host's: {written}."""
+
+    def allowed(path: Path, written: str, host: Host) -> str | None:
+        inside = path.is_relative_to(host.surroundings.absolute(state))
+        return None if inside else refusal.format(written=written)
+
+    return allowed

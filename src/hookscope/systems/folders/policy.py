@@ -1,0 +1,50 @@
+"""The one policy of folder hooks: a shared, changeable event, and errors that stop nobody."""
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hookscope.core.event import HookEvent
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
+
+ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEvent:
+    """All handlers get the same event; a failure is logged in the host's words, the rest run.
+
+    Source: guides 000 ("Error Handling"), 001 ("Hook Registry"), 004 (sections 4 and 10).
+    """
+
+    error_text: ErrorText
+    batched: bool = True
+
+    def start(self, event: Event) -> Fold:
+        return Fold(event.live if event.live is not None else thawed(event))
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        return fold.event
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        if result.error is None:
+            return fold, Next.GO
+        text = self.error_text(result.call.key, fold.event.key, result.error.message)
+        return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
+
+    def finish(self, fold: Fold) -> Ending:
+        return Ending(log=fold.log)
+
+
+def thawed(event: Event) -> HookEvent:
+    """A fresh event object that handlers may change without touching what was asked for."""
+    return HookEvent(
+        event.type,
+        event.action,
+        event.session_key,
+        deepcopy(dict(event.context)),
+        event.timestamp,
+        list(event.messages),
+    )

@@ -1,0 +1,134 @@
+"""What a Python file offers is read without running it, whatever it is."""
+
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.formats import Export, FormatError, read_exports
+
+NAMES: list[tuple[str, dict[str, str]]] = [
+    ("", {}),
+    ("def handler(event): ...", {"handler": "function"}),
+    ("async def handler(event): ...", {"handler": "async function"}),
+    ("class Handler:\n    def inner(self): ...\n    x = 1", {"Handler": "class"}),
+    ("def outer():\n    def inner(): ...\n    x = 1", {"outer": "function"}),
+    ("handler = lambda event: None", {"handler": "function"}),
+    ("a = b = lambda: 0", {"a": "function", "b": "function"}),
+    ("handler: object = lambda: 0", {"handler": "function"}),
+    ("handler: object", {}),
+    ("x: int = 1", {"x": "value"}),
+    ("handler = other", {"handler": "value"}),
+    ("a, (b, *c) = d, e = lambda: 0, lambda: 1", dict.fromkeys("abcde", "value")),
+    ("a.b = c[d] = e[f].g = 1", {}),
+    ("(x := 1)\nx += 1", {}),
+    ("import a.b, c.d as e", {"a": "import", "e": "import"}),
+    ("from .m import x, y as z", {"x": "import", "z": "import"}),
+    ("from m import *", {"*": "import"}),
+    (
+        "if a:\n    def f(): ...\nelif b:\n    g = 1\nelse:\n    h = 1",
+        {"f": "function", "g": "value", "h": "value"},
+    ),
+    (
+        "try:\n    import a\nexcept E as e:\n    b = 1\nelse:\n    c = 1\nfinally:\n    d = 1",
+        {"a": "import", "b": "value", "c": "value", "d": "value"},
+    ),
+    ("try:\n    import a\nexcept* E:\n    b = 1", {"a": "import", "b": "value"}),
+    ("with o() as f, o() as (g, h):\n    x = 1", dict.fromkeys("fghx", "value")),
+    ("for i, j in s:\n    x = 1\nelse:\n    y = 1", dict.fromkeys("ijxy", "value")),
+    ("while a:\n    x = 1\nelse:\n    y = 1", dict.fromkeys("xy", "value")),
+    ("match a:\n    case 1:\n        x = 1", {"x": "value"}),
+    ("try:\n    from m import run\nexcept ImportError:\n    def run(): ...", {"run": "function"}),
+    ("def f(): ...\nf = wrap(f)", {"f": "value"}),
+]
+
+
+@pytest.mark.parametrize(("text", "kinds"), NAMES)
+def test_the_names_are_those_bound_at_the_top(text: str, kinds: dict[str, str]) -> None:
+    exports = read_exports(text.encode())
+    assert {name: export.kind for name, export in exports.items()} == kinds
+    assert all(name == export.name for name, export in exports.items())
+
+
+def test_a_name_stands_on_the_line_of_its_last_binding() -> None:
+    exports = read_exports(b"x = 1\n\n@deco\ndef f(): ...\nx = 2\n")
+    assert exports == {"x": Export("x", "value", 5), "f": Export("f", "function", 4)}
+
+
+def test_a_coding_cookie_and_a_byte_order_mark_are_honoured() -> None:
+    assert list(read_exports("# coding: latin-1\né = 1".encode("latin-1"))) == ["é"]
+    assert list(read_exports("\ufeffé = 1".encode())) == ["é"]
+
+
+def test_a_syntax_error_is_refused_where_it_stands() -> None:
+    with pytest.raises(FormatError, match="line 2, column 5: ") as caught:
+        read_exports("é = 1\nx = = 2\n".encode())
+    assert caught.value.span.start == 10
+
+
+BROKEN = {
+    "null byte": b"a = 1\0",
+    "unknown cookie": b"# coding: nope\na = 1",
+    "cookie of no text": b"# coding: hex\nab",
+    "rot13": b"# coding: rot13\nqrs s(): cnff",
+    "undefined": b"# coding: undefined\na",
+    "cookie against the mark": b"\xef\xbb\xbf# coding: latin-1\na = 1",
+    "not UTF-8": b"a = '\xff'",
+    "UTF-16": "a = 1".encode("utf-16"),
+    "parentheses": b"(" * 100_000,
+    "minus": b"-" * 100_000 + b"1",
+    "attributes": b"a" + b".b" * 100_000,
+    "sum": b"1" + b"+1" * 100_000,
+    "elif": b"if 1: pass\n" + b"elif 1: pass\n" * 50_000,
+    "indentation": b"".join(b" " * n + b"if 1:\n" for n in range(200)),
+    "long integer": b"a = " + b"1" * 5000,
+    "tabs and spaces": b"if 1:\n\tx = 1\n        y = 1\n",
+}
+
+
+@pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN.keys())
+def test_what_python_cannot_parse_is_refused(source: bytes) -> None:
+    with pytest.raises(FormatError) as caught:
+        read_exports(source)
+    assert 1 <= caught.value.span.line <= source.count(b"\n") + 1
+
+
+def test_a_long_chain_of_elif_is_walked() -> None:
+    chain = "if 0: pass\n" + "".join(f"elif {n}: x{n} = 1\n" for n in range(150))
+    assert len(read_exports(chain.encode())) == 150
+
+
+def test_no_warning_about_somebody_elses_file_gets_out() -> None:
+    before = list(warnings.filters)
+    assert list(read_exports(b"a = '\\d'\nb = 1 is 1\nassert (a, b)")) == ["a", "b"]
+    assert list(warnings.filters) == before
+
+
+LINES = st.sampled_from(
+    ["def f():", "class C:", "if a:", "else:", "try:", "except:", "import a", "lambda:", "\n "]
+)
+COOKIES = st.sampled_from(["# coding: latin-1", "# coding: nope", "# coding: utf-16"])
+MARKS = st.sampled_from("a1=()['\"\\\n\t\r\f\0\ufeffé")
+PIECES = st.lists(LINES | COOKIES | MARKS, max_size=10).map("".join)
+
+
+@given(
+    st.binary(max_size=60)
+    | PIECES.map(str.encode)
+    | PIECES.map(lambda text: text.encode("latin-1", "replace"))
+)
+def test_any_bytes_are_read_or_refused_in_place(source: bytes) -> None:
+    error = refusal(source)
+    if error:
+        assert error.problem
+        assert 1 <= error.span.line <= source.count(b"\n") + 1
+        assert 0 <= error.span.start <= error.span.end <= len(source)
+
+
+def refusal(source: bytes) -> FormatError | None:
+    try:
+        read_exports(source)
+    except FormatError as error:
+        return error
+    return None
