@@ -76,6 +76,7 @@ def make_plan(
         not_run=not_run,
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
+        assumed=host.surroundings.assumed,
     )
 
 

@@ -171,6 +171,7 @@ class Plan:
     policy: Policy
     delivers: bool = False  # does the host hand pushed messages to the user
     forced: frozenset[Registration] = frozenset()  # called although they would not run
+    assumed: frozenset[str] = frozenset()  # what of the surroundings is a what-if
 
     @property
     def calls(self) -> tuple[Registration, ...]:
@@ -264,8 +265,12 @@ class Lane(Protocol):
         """
         ...
 
-    async def load(self, code: Code) -> Failure | None:
-        """Load a handler without running it. None where it is loaded and its export is callable."""
+    async def load(self, code: Code) -> Handler | Code | Failure:
+        """Load a handler without running it: what to register for it, or why it cannot be.
+
+        What comes back stands for the code as it was loaded: a later edit of the file, even one that
+        breaks it, does not change what a registration calls.
+        """
         ...
 
     async def close(self) -> None: ...

@@ -35,6 +35,7 @@ class Shape:
     handlers: tuple[str, ...]  # the host's own names, first wins
     follows_links: bool = True  # is a linked hook folder a hook
     handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
+    reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -218,7 +219,7 @@ def _handler_of(
             return path, None, ""
         target = search.files.real(path)
         if target.is_relative_to(real):
-            return path, None, ""
+            return target if search.shape.reports_real_handler else path, None, ""
         if not search.shape.handler_must_stay:
             return path, target, ""
         refused = f"{name} leads out of its folder, to {target}"

@@ -258,7 +258,7 @@ def trusted(hook: Hook, host: Host) -> Gate:
         needed=("yes",),
         missing=("yes",),
         found="not yet",
-        reason=f"not trusted yet: `hookscope trust {folder}` allows it to run",
+        reason=f"`hookscope trust {folder}` allows it to run",
     )
 
 

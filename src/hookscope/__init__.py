@@ -1,0 +1,77 @@
+"""Hookscope: find agent hooks, say which run and why not, fire events at them.
+
+The public functions share one engine of this process; `HookEngine` is the same without the globals.
+Everything is loaded when it is first asked for, so `import hookscope` costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hookscope.core.event import HookEvent as HookEvent
+    from hookscope.core.hooks import Gate as Gate
+    from hookscope.core.hooks import Hook as Hook
+    from hookscope.core.hooks import State as State
+    from hookscope.core.hooks import Verdict as Verdict
+    from hookscope.core.runs import Event as Event
+    from hookscope.core.runs import LoadReport as LoadReport
+    from hookscope.core.runs import Result as Result
+    from hookscope.core.runs import Run as Run
+    from hookscope.engine import HookEngine as HookEngine
+    from hookscope.library import HookFailure as HookFailure
+    from hookscope.library import check_eligibility as check_eligibility
+    from hookscope.library import clear_hooks as clear_hooks
+    from hookscope.library import create_hook_event as create_hook_event
+    from hookscope.library import discover_hooks as discover_hooks
+    from hookscope.library import has_listeners as has_listeners
+    from hookscope.library import load_hooks as load_hooks
+    from hookscope.library import register_hook as register_hook
+    from hookscope.library import registered_keys as registered_keys
+    from hookscope.library import set_enabled as set_enabled
+    from hookscope.library import trigger_hook as trigger_hook
+    from hookscope.library import unregister_hook as unregister_hook
+    from hookscope.runtime import Firing as Firing
+
+_HOMES = {
+    "HookEvent": "hookscope.core.event",
+    "Gate": "hookscope.core.hooks",
+    "Hook": "hookscope.core.hooks",
+    "State": "hookscope.core.hooks",
+    "Verdict": "hookscope.core.hooks",
+    "Event": "hookscope.core.runs",
+    "LoadReport": "hookscope.core.runs",
+    "Result": "hookscope.core.runs",
+    "Run": "hookscope.core.runs",
+    "Firing": "hookscope.runtime",
+    "HookEngine": "hookscope.engine",
+    **dict.fromkeys(
+        (
+            "HookFailure",
+            "check_eligibility",
+            "clear_hooks",
+            "create_hook_event",
+            "discover_hooks",
+            "has_listeners",
+            "load_hooks",
+            "register_hook",
+            "registered_keys",
+            "set_enabled",
+            "trigger_hook",
+            "unregister_hook",
+        ),
+        "hookscope.library",
+    ),
+}
+
+__all__ = sorted(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'hookscope' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

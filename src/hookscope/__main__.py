@@ -1,0 +1,5 @@
+"""`python -m hookscope`."""
+
+from hookscope.cli import main
+
+main()

@@ -1,0 +1,95 @@
+"""A command returns its answer; here it is printed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
+from hookscope.core.text import printable
+from hookscope.workbench import Options, Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command found out: once for programs, once for people."""
+
+    document: object
+    text: str
+    yes: bool = True
+    aside: tuple[str, ...] = ()  # sentences for standard error
+
+
+Command = Callable[..., Answer]
+
+
+def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Command]:
+    """A command that takes a Workbench and its own parameters, and returns an Answer.
+
+    Adds the machine's options and --json; prints one of the two forms; exits 0 for yes and 1 for no.
+    """
+
+    def made(answer_of: Command) -> click.Command:
+        @click.pass_context
+        def run(ctx: click.Context, /, as_json: bool, **given: Any) -> int:
+            base = ctx.find_object(Options)
+            options = options_from(given, base)
+            own = {key: value for key, value in given.items() if key not in NAMES}
+            if "as_json" in _wants(answer_of):
+                own["as_json"] = as_json
+            return printed(answer_of(options, **own), as_json=as_json)
+
+        json_option = click.Option(
+            ["--json", "as_json"], is_flag=True, help="Print one JSON document and nothing else."
+        )
+        return click.Command(
+            name,
+            callback=run,
+            params=[*params, json_option, *MACHINE_OPTIONS()],
+            help=answer_of.__doc__,
+        )
+
+    return made
+
+
+def _wants(function: Callable[..., object]) -> tuple[str, ...]:
+    code = function.__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def bench_of(options: Options, **more: Any) -> Workbench:
+    """The workbench for these options; what it has to say goes to standard error. Raises Refusal."""
+    bench = Workbench(options, **more)
+    if bench.setup.notice:
+        click.echo(f"hookscope: {bench.setup.notice}", err=True)
+    return bench
+
+
+def printed(answer: Answer, *, as_json: bool) -> int:
+    """Print an answer; the exit code."""
+    for sentence in answer.aside:
+        click.echo(f"hookscope: {printable(sentence)}", err=True)
+    if as_json:
+        click.echo(as_text(answer.document))
+    elif answer.text:
+        click.echo(answer.text)
+    sys.stdout.flush()
+    return 0 if answer.yes else 1
+
+
+def as_text(document: object) -> str:
+    """JSON for programs: ASCII, so that file names in broken UTF-8 get through."""
+    return json.dumps(document, indent=2, default=_plain, allow_nan=False)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    return str(value)

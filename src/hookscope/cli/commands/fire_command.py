@@ -1,0 +1,205 @@
+"""`hookscope fire KEY|FILE...`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import click
+
+from hookscope.cli import answers, documents, tables
+from hookscope.cli.answers import Answer
+from hookscope.core.runs import Event, NotRun, Plan, Result, Run, Started
+from hookscope.core.text import printable
+from hookscope.workbench import (
+    BadContext,
+    Firing,
+    Limits,
+    Options,
+    Refusal,
+    View,
+    Workbench,
+    parse_context,
+)
+from hookscope.workbench.saved import is_saved_event, read_saved_event
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+PARAMETERS = (
+    click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
+    click.Option(["--session"], metavar="S", help="The session key of the event."),
+    click.Option(["--context"], metavar="JSON|@FILE", help="Its context; @- reads standard input."),
+    click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
+    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks of every event."""
+
+    session: str | None
+    context: str | None
+    only: str | None
+    stream: bool
+    ask: bool
+
+
+@answers.command("fire", *PARAMETERS)
+def command(
+    options: Options,
+    what: Sequence[str],
+    session: str | None,
+    context: str | None,
+    only: str | None,
+    timeout: float | None,
+    trust: bool,
+    json_lines: bool,
+    as_json: bool,
+) -> Answer:
+    """Fire an event such as command:new, or a saved one, and see what each handler did.
+
+    Without --context the event gets a realistic example and the settings in force as `cfg`.
+    """
+    limits = Limits() if timeout is None else Limits(run=timeout)
+    bench = answers.bench_of(options, trust_all=trust, limits=limits)
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    asked = Asked(session, context, only, json_lines, ask=at_terminal and not (as_json or json_lines))
+    fired = asyncio.run(_fire_all(bench, what, asked))
+    runs = [documents.run(run, bench.dialect.name) for run in fired.runs]
+    return Answer(
+        document=runs[0] if len(runs) == 1 else runs,
+        text=_last_lines(runs) if json_lines else "\n\n".join(tables.run(run) for run in fired.runs),
+        yes=not fired.left and all(_went_well(run) for run in fired.runs),
+        aside=(*fired.said, *fired.left),
+    )
+
+
+def _last_lines(runs: Sequence[documents.Document]) -> str:
+    """The runs themselves, which end a stream of steps."""
+    return "\n".join(json.dumps({"step": "run", **run}) for run in runs)
+
+
+def _went_well(run: Run) -> bool:
+    return not run.failed and not run.cancelled and run.ending.failure is None
+
+
+@dataclass(slots=True)
+class Fired:
+    """What came of all that was asked for. Grows while events are fired."""
+
+    runs: list[Run] = field(default_factory=list)
+    left: dict[str, None] = field(default_factory=dict)  # sentences: who should have run and could not
+    said: list[str] = field(default_factory=list)  # sentences that change no answer
+
+
+async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fired:
+    """Fire one after another, until one is cancelled."""
+    fired = Fired()
+    try:
+        for item in what:
+            view, plan = _planned(bench, item, asked)
+            if strange := bench.stranger(view, plan.event.key):
+                fired.said.append(strange)
+            fired.left |= dict.fromkeys(_not_allowed(bench, view, plan))
+            fired.runs.append(await _fire(bench, view, plan, asked))
+            if fired.runs[-1].cancelled:
+                break
+    finally:
+        await bench.close()
+    return fired
+
+
+def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:
+    view = bench.look()
+    event = _event(bench, view, item, asked)
+    plan = bench.plan(view, event, only=asked.only)
+    folders = bench.untrusted(view, plan)
+    if folders and asked.ask and _trusted_now(bench, folders):
+        view = bench.look()
+        plan = bench.plan(view, event, only=asked.only)
+    return view, plan
+
+
+def _event(bench: Workbench, view: View, item: str, asked: Asked) -> Event:
+    event = read_saved_event(bench, view, Path(item)) if is_saved_event(item) else bench.template(view, item)
+    if asked.session is not None:
+        event = replace(event, session_key=asked.session)
+    if asked.context is not None:
+        event = replace(event, context=_context(asked.context))
+    return event
+
+
+def _context(text: str) -> dict[str, object]:
+    """The context from the option: JSON, or `@FILE` that holds it. Raises Refusal."""
+    if not text.startswith("@"):
+        return _parsed(text, "--context")
+    name = text[1:]
+    try:
+        source = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise Refusal(f"Cannot read the context from {name}: {why}.", code=2) from None
+    return _parsed(source, name)
+
+
+def _parsed(text: str, name: str) -> dict[str, object]:
+    try:
+        return parse_context(text)
+    except BadContext as error:
+        raise Refusal(f"{name}, {error}.", "A context is a JSON object; nothing was fired.", code=2) from None
+
+
+def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
+    """Ask the user, folder by folder; has anything changed."""
+    changed = False
+    for folder in folders:
+        if click.confirm(f"Handlers in {printable(str(folder))} have never run here. Trust them?", err=True):
+            bench.trust(folder)
+            changed = True
+    return changed
+
+
+def _not_allowed(bench: Workbench, view: View, plan: Plan) -> list[str]:
+    """Handlers that the host would call and that cannot run here, as sentences with the next step."""
+    sentences = [
+        f"Handlers in {folder} did not run: the folder is not trusted. "
+        f"`hookscope trust {folder}` allows it from now on, `--trust` this once."
+        for folder in bench.untrusted(view, plan)
+    ]
+    return sentences + [
+        f"{item.name} did not run: it {item.reason}." for item in plan.not_run if _no_lane(item)
+    ]
+
+
+def _no_lane(item: NotRun) -> bool:
+    return item.reason.startswith("needs the ")
+
+
+async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
+    """One run. Ctrl-C cancels it, and what is known is still the answer."""
+    firing = bench.fire(view, plan)
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGINT, firing.cancel)
+    try:
+        if asked.stream:
+            await _streamed(firing, plan)
+        return await firing
+    finally:
+        with suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGINT)
+
+
+async def _streamed(firing: Firing, plan: Plan) -> None:
+    async for step in firing:
+        assert isinstance(step, Started | Result)
+        click.echo(json.dumps(documents.step(step, plan.delivers)))
+        sys.stdout.flush()

@@ -1,0 +1,27 @@
+"""`hookscope load`."""
+
+import asyncio
+
+import click
+
+from hookscope.cli import answers, documents, tables
+from hookscope.cli.answers import Answer
+from hookscope.core.runs import LoadReport
+from hookscope.workbench import Options, Workbench
+
+
+@answers.command(
+    "load",
+    click.Option(["--trust"], is_flag=True, help="Import handlers of untrusted folders too, this once."),
+)
+def command(options: Options, trust: bool) -> Answer:
+    """Import all trusted handlers in a worker process and report as the host's loader does."""
+    report = asyncio.run(_load(answers.bench_of(options, trust_all=trust)))
+    return Answer(documents.load(report), tables.load(report), yes=not report.failed)
+
+
+async def _load(bench: Workbench) -> LoadReport:
+    try:
+        return await bench.load()
+    finally:
+        await bench.close()

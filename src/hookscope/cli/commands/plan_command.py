@@ -1,0 +1,16 @@
+"""`hookscope plan KEY`."""
+
+import click
+
+from hookscope.cli import answers, documents, tables
+from hookscope.cli.answers import Answer
+from hookscope.workbench import Options
+
+
+@answers.command("plan", click.Argument(["key"]))
+def command(options: Options, key: str) -> Answer:
+    """Who would run for an event such as command:new, in order, and who not. Runs nothing."""
+    bench = answers.bench_of(options)
+    view = bench.look()
+    plan = bench.plan(view, bench.template(view, key))
+    return Answer(documents.plan(plan), tables.plan(plan))

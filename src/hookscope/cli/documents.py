@@ -1,0 +1,244 @@
+"""The JSON documents of the command line. Their shapes are contracts: scripts rest on them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hookscope.core.event import iso
+from hookscope.core.hooks import Edit, Gate, Hook, LogLine, Problem, Rejected, Standing, State
+from hookscope.core.runs import (
+    Code,
+    Event,
+    Failure,
+    LoadReport,
+    NotRun,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Started,
+)
+from hookscope.workbench import View
+
+Document = dict[str, Any]
+
+
+def inventory(view: View) -> Document:
+    """`list --json`."""
+    return {
+        "dialect": view.host.dialect.name,
+        "workspace": str(view.host.workspace),
+        "problems": [problem(item) for item in view.inventory.problems],
+        "hooks": [hook(row) for row in view.inventory.hooks],
+        "rejected": [rejected(item) for item in view.inventory.rejected],
+    }
+
+
+def problem(item: Problem) -> str:
+    """A problem as one sentence; the place is part of it unless the sentence has it already."""
+    if item.place is None or str(item.place.line) in item.text:
+        return item.text
+    return f"{item.place.file.name}, line {item.place.line}, column {item.place.column}: {item.text}"
+
+
+def rejected(item: Rejected) -> Document:
+    return {"path": str(item.path), "source": item.source, "reason": item.reason}
+
+
+def hook(row: Standing) -> Document:
+    """One hook of `list --json`, and `info --json`."""
+    it = row.hook
+    return {
+        "name": it.name,
+        "description": it.description,
+        "emoji": it.meta.emoji,
+        "kind": it.kind,
+        "source": it.folder.source,
+        "path": str(it.path) if it.path else None,
+        "handler": str(it.handler) if it.handler else None,
+        "language": it.language,
+        "events": list(it.meta.events) if it.meta.events is not None else None,
+        "state": row.state.value,
+        "eligible": row.verdict.eligible,
+        "enabled": row.verdict.enabled,
+        "gates": [gate(item) for item in row.verdict.gates],
+        "notes": list(row.notes),
+        "shadows": [str(other.path) for other in row.shadows],
+        "shadowed_by": _path_of(row.verdict.shadowed_by),
+    }
+
+
+def _path_of(other: Hook | None) -> str | None:
+    return None if other is None else str(other.path)
+
+
+def gate(item: Gate) -> Document:
+    return {
+        "gate": item.name,
+        "passed": item.passed,
+        "needed": list(item.needed),
+        "missing": list(item.missing),
+        "found": item.found,
+        "reason": item.reason,
+        "reported": item.reported,
+        "fix": edit(item.fix),
+    }
+
+
+def edit(item: Edit | None) -> Document | None:
+    if item is None:
+        return None
+    return {"file": str(item.file), "path": list(item.path), "value": item.value, "meaning": item.meaning}
+
+
+def check(view: View) -> Document:
+    """`check --json`: counts by state, names by state."""
+    rows = view.inventory.hooks
+    by_state = {state.value: [row.hook.name for row in rows if row.state is state] for state in State}
+    return {
+        "dialect": view.host.dialect.name,
+        "workspace": str(view.host.workspace),
+        "total": len(rows),
+        "eligible": sum(row.verdict.eligible for row in rows if row.verdict.shadowed_by is None),
+        "counts": {state: len(names) for state, names in by_state.items()},
+        "hooks": by_state,
+        "problems": [problem(item) for item in view.inventory.problems],
+        "rejected": [rejected(item) for item in view.inventory.rejected],
+    }
+
+
+def event(item: Event, messages: Iterable[str] | None = None) -> Document:
+    """An event with the seeds' camelCase keys and ISO time."""
+    return {
+        "type": item.type,
+        "action": item.action,
+        "sessionKey": item.session_key,
+        "timestamp": iso(item.timestamp),
+        "messages": list(item.messages if messages is None else messages),
+        "context": plain(item.context),
+    }
+
+
+def plan(item: Plan) -> Document:
+    """`plan --json`."""
+    return {
+        "event": event(item.event),
+        "groups": [
+            {"together": group.together, "calls": [call(entry) for entry in group.calls]}
+            for group in item.groups
+        ],
+        "not_run": [not_run(entry) for entry in item.not_run],
+    }
+
+
+def call(item: Registration) -> Document:
+    return {"hook": item.name, "key": item.key, "handler": handler_of(item)}
+
+
+def handler_of(item: Registration) -> str | None:
+    return str(item.target.path) if isinstance(item.target, Code) else None
+
+
+def not_run(item: NotRun) -> Document:
+    return {"hook": item.name, "reason": item.reason}
+
+
+def run(item: Run, dialect: str) -> Document:
+    """`fire --json`."""
+    return {
+        "event": event(item.event),
+        "dialect": dialect,
+        "results": [result(entry, item.delivers) for entry in item.results],
+        "not_run": [not_run(entry) for entry in item.not_run],
+        "messages": list(item.messages),
+        "context": plain(item.context),
+        "result": plain(item.ending.answer),
+        "failure": item.ending.failure,
+        "log": log(item.ending.log),
+        "caused": [run(entry, dialect) for entry in item.caused],
+        "ms": ms(item.took),
+        "notes": list(item.notes),
+        "assumed": sorted(item.assumed),
+    }
+
+
+def result(item: Result, delivers: bool) -> Document:
+    """One handler's result. `delivered`: does the host hand its pushed messages to the user."""
+    return {
+        "hook": item.call.name,
+        "key": item.call.key,
+        "handler": handler_of(item.call),
+        "status": item.status,
+        "started_ms": ms(item.started),
+        "ms": ms(item.took),
+        "load_ms": ms(item.loaded),
+        "messages": list(item.messages),
+        "delivered": delivers,
+        "returned": plain(item.returned),
+        "stdout": item.stdout,
+        "stderr": item.stderr,
+        "error": failure(item.error),
+        "patch": plain(list(item.patch)),
+        "notes": list(item.notes),
+        "forced": item.forced,
+    }
+
+
+def failure(item: Failure | None) -> Document | None:
+    if item is None:
+        return None
+    return {
+        "type": item.type,
+        "message": item.message,
+        "phase": item.phase,
+        "frames": [
+            {"file": frame.file, "line": frame.line, "function": frame.function, "source": frame.source}
+            for frame in item.frames
+        ],
+    }
+
+
+def step(item: Started | Result, delivers: bool) -> Document:
+    """One line of `fire --json-lines`."""
+    if isinstance(item, Started):
+        return {"step": "started", **call(item.call), "started_ms": ms(item.at)}
+    return {"step": "result", **result(item, delivers)}
+
+
+def load(item: LoadReport) -> Document:
+    """`load --json`."""
+    return {
+        "discovered": item.discovered,
+        "eligible": item.eligible,
+        "registered": item.registered,
+        "skipped": list(item.skipped),
+        "failed": list(item.failed),
+        "log": log(item.log),
+        "failures": {name: failure(fault) for name, fault in item.failures.items()},
+    }
+
+
+def log(lines: Iterable[LogLine]) -> list[Document]:
+    return [{"level": item.level, "text": item.text} for item in lines]
+
+
+def ms(seconds: float) -> float:
+    """Seconds as milliseconds, to the microsecond."""
+    return round(seconds * 1000, 3)
+
+
+def plain(value: object) -> Any:
+    """A value as JSON can hold it: what it cannot is shown as text."""
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case None | bool() | int() | float() | str():
+            return value
+        case _:
+            return str(value)

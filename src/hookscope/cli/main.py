@@ -1,0 +1,131 @@
+"""The group of commands, and the one door from exceptions to exit codes."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hookscope.cli.options import MACHINE_OPTIONS, options_from
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Options
+
+# Name → the line in `--help`. A command's module has its name and is imported when it is called.
+COMMANDS = {
+    "list": "What hooks there are, and why some would not run.",
+    "info": "One hook: every check, which copy wins, what it declares.",
+    "check": "How many hooks are ready, and what stops the others.",
+    "load": "Import all trusted handlers and report as the host's loader does.",
+    "plan": "Who would run for an event, in order, and who not. Runs nothing.",
+    "fire": "Fire an event and see what each handler did.",
+    "trust": "Allow the handlers of a folder to run.",
+}
+
+
+class Commands(click.Group):
+    """A group that knows its commands by name and imports them when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"hookscope.cli.commands.{cmd_name}_command").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from hookscope.core.text import nearest, one_line
+
+            near = nearest(args[0], COMMANDS)
+            then = f"did you mean `{near}`?" if near else "`hookscope --help` lists them."
+            raise click.UsageError(f"There is no command {one_line(args[0])!r}; {then}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    params=MACHINE_OPTIONS(),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="hookscope", message="%(version)s")
+@click.pass_context
+def cli(ctx: click.Context, /, **given: Any) -> None:
+    """See which agent hooks run, which do not and why; fire events at them by hand.
+
+    Without a command: the console. With one: the same answers for scripts. Every command takes the
+    options below, and --json.
+    """
+    ctx.obj = options_from(given)
+    if ctx.invoked_subcommand is None:
+        open_console(ctx.obj)
+
+
+def open_console(options: Options) -> None:
+    """The terminal console, on the hooks that the options lead to. Raises Refusal."""
+    from hookscope.workbench import Refusal, Workbench
+
+    bench = Workbench(options)
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
+    from hookscope.console import run
+
+    run(bench)
+
+
+def main() -> None:
+    """The program. Exit code 0: yes; 1: the answer is no; 2: wrong use."""
+    sys.exit(exit_code(sys.argv[1:]))
+
+
+def exit_code(arguments: list[str]) -> int:
+    """Run the program; every exception of the user's making becomes a sentence on standard error."""
+    try:
+        code = cli.main(arguments, prog_name="hookscope", standalone_mode=False)
+    except click.exceptions.Exit as ended:
+        return ended.exit_code
+    except click.Abort:
+        click.echo("hookscope: stopped.", err=True)
+        return 1
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "hookscope"
+        sentence = error.format_message().rstrip()
+        then = "" if "`" in sentence else f" `{where} --help` shows how."
+        click.echo(f"hookscope: {sentence}{then}", err=True)
+        return 2
+    except click.ClickException as error:
+        click.echo(f"hookscope: {error.format_message()}", err=True)
+        return 1
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; there is nobody to tell
+        return 1
+    except Exception as error:
+        return _told(error, "--json" in arguments or "--json-lines" in arguments)
+    return code if isinstance(code, int) else 0
+
+
+def _told(error: Exception, as_json: bool) -> int:
+    """Exceptions that are no click's: a Refusal is an answer, all else is our own mistake."""
+    from hookscope.core.text import printable
+    from hookscope.workbench.refusal import Refusal
+
+    if not isinstance(error, Refusal):
+        raise error
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"error": error.what, "next": error.then}))
+    click.echo(f"hookscope: {printable(str(error))}", err=True)
+    return error.code

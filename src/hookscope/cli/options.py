@@ -1,0 +1,65 @@
+"""The options that say which machine and which host: on the program and on every command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Options
+
+PLATFORMS = ("linux", "darwin", "win32")
+
+
+class Variable(click.ParamType[tuple[str, str]]):
+    """`NAME=VALUE`."""
+
+    name = "K=V"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, sign, text = str(value).partition("=")
+        if not sign or not name or "\0" in value:
+            self.fail(f"{value!r} is not NAME=VALUE.", param, ctx)
+        return name, text
+
+
+def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that click wants fresh)
+    """The options, made anew: click marks them with the command that they stand on."""
+    path = click.Path(path_type=Path)
+    return [
+        click.Option(["--dialect"], metavar="D", help="Whose rules apply. Found out where not given."),
+        click.Option(["--workspace"], type=path, metavar="DIR", help="The agent's workspace."),
+        click.Option(["--home"], type=path, metavar="DIR", help="The home folder to look in."),
+        click.Option(["--bundled"], type=path, metavar="DIR", help="The folder of bundled hooks."),
+        click.Option(["--config"], type=path, metavar="FILE", help="The host's settings file."),
+        click.Option(["--os"], type=click.Choice(PLATFORMS), metavar="NAME", help="What if: this platform."),
+        click.Option(
+            ["--env"], type=Variable(), multiple=True, metavar="K=V", help="What if: this variable."
+        ),
+        click.Option(
+            ["--clean-env"], is_flag=True, help="What if: a service's environment, not this shell's."
+        ),
+    ]
+
+
+NAMES = ("dialect", "workspace", "home", "bundled", "config", "os", "env", "clean_env")
+
+
+def options_from(given: Mapping[str, Any], base: Options | None = None) -> Options:
+    """The options of a command: its own beat those before its name."""
+    from hookscope.workbench.options import Options
+
+    base = base or Options()
+    own = {name: given[name] for name in NAMES[:6] if given.get(name) is not None}
+    return Options(
+        **{name: own.get(name, getattr(base, name)) for name in NAMES[:6]},
+        env={**base.env, **dict(given.get("env") or ())},
+        clean_env=bool(given.get("clean_env")) or base.clean_env,
+    )

@@ -1,0 +1,291 @@
+"""Answers for people: aligned plain text. Everything foreign passes `one_line` or `printable`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+from rich.cells import cell_len, set_cell_size
+
+from hookscope.cli.documents import problem
+from hookscope.core.hooks import Folder, Gate, Place, Rejected, Standing, State
+from hookscope.core.runs import Failure, LoadReport, NotRun, Plan, Result, Run
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import View
+
+GLYPHS = {
+    State.READY: "●",
+    State.OFF: "○",
+    State.BLOCKED: "▲",
+    State.SHADOWED: "◌",
+    State.BROKEN: "✗",
+    State.UNTRUSTED: "◇",
+    State.SILENT: "◐",
+}
+COLOURS = {
+    State.READY: "green",
+    State.BLOCKED: "yellow",
+    State.BROKEN: "red",
+    State.UNTRUSTED: "cyan",
+    State.SILENT: "magenta",
+}
+MARKS = {True: "✓", False: "✗", None: "–"}
+STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "⏱", "crashed": "☠", "cancelled": "⊘"}
+
+
+def coloured() -> bool:
+    """May colours be used: a terminal, and nobody said NO_COLOR."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def state_word(state: State) -> str:
+    """Glyph and word, ten cells wide."""
+    text = fitted(f"{GLYPHS[state]} {state.value}", 11)
+    colour = COLOURS.get(state)
+    return click.style(text, fg=colour) if colour and coloured() else text
+
+
+def fitted(text: str, width: int) -> str:
+    """The text on exactly `width` cells of the terminal: padded, or cut with `…`."""
+    if cell_len(text) > width:
+        return set_cell_size(text, width - 1).rstrip() + "…" + " " * _cut_gap(text, width)
+    return set_cell_size(text, width)
+
+
+def _cut_gap(text: str, width: int) -> int:
+    return width - 1 - cell_len(set_cell_size(text, width - 1).rstrip())
+
+
+def column(texts: Iterable[str], widest: int) -> int:
+    """How wide a column of these texts should be."""
+    return min(max((cell_len(text) for text in texts), default=0), widest)
+
+
+def inventory(view: View) -> str:
+    """`list`: hooks grouped by the folder that they come from, highest first."""
+    rows = view.inventory.hooks
+    names = column((one_line(row.hook.name) for row in rows), 32)
+    events = column((_events(row) for row in rows), 30)
+    lines = [headline(view), *problems(view)]
+    for source, folder, group, rejects in groups(view):
+        lines += ["", _folder_line(source, folder, view, bool(group or rejects))]
+        lines += [_row(row, names, events) for row in group]
+        lines += [
+            f"  {_broken_word()}  {one_line(item.path.name)}: {one_line(item.reason)}" for item in rejects
+        ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def headline(view: View) -> str:
+    """Whose rules, where, on which settings."""
+    host = view.host
+    short = host.surroundings.short
+    settings = short(host.settings.file) if host.settings.exists else "none yet"
+    assumed = sorted(host.surroundings.assumed)
+    what_if = f" · what if: {', '.join(assumed)}" if assumed else ""
+    workspace = printable(short(host.workspace))
+    return f"{host.dialect.name} ({view.because}) · workspace {workspace} · settings {settings}{what_if}"
+
+
+def problems(view: View) -> list[str]:
+    return [f"! {one_line(problem(item), 400)}" for item in view.inventory.problems]
+
+
+def groups(view: View) -> Iterator[tuple[str, Folder | None, list[Standing], list[Rejected]]]:
+    """The host's folders, highest rank first, each with its hooks and its rejected; legacy last."""
+    for folder in sorted(view.host.folders, key=lambda folder: -folder.rank):
+        yield (
+            folder.source,
+            folder,
+            [row for row in view.inventory.hooks if row.hook.folder is folder],
+            [item for item in view.inventory.rejected if item.path.parent == folder.path],
+        )
+    rest = [row for row in view.inventory.hooks if row.hook.folder not in view.host.folders]
+    if rest:
+        yield rest[0].hook.folder.source, None, rest, []
+
+
+def _folder_line(source: str, folder: Folder | None, view: View, filled: bool) -> str:
+    if folder is None:
+        return source
+    note = "" if filled else "  (empty)" if folder.real is not None else "  (absent)"
+    return f"{source}  {printable(view.host.surroundings.short(folder.path))}{note}"
+
+
+def _events(row: Standing) -> str:
+    events = row.hook.meta.events
+    return one_line(", ".join(events), 60) if events else "–"
+
+
+def _row(row: Standing, names: int, events: int) -> str:
+    name = fitted(one_line(row.hook.name), names)
+    return f"  {state_word(row.state)}  {name}  {fitted(_events(row), events)}  {one_line(row.verdict.why())}"
+
+
+def _broken_word() -> str:
+    text = fitted("✗ no hook", 11)
+    return click.style(text, fg="red") if coloured() else text
+
+
+def info(view: View, row: Standing) -> str:
+    """`info`: everything that is known of one hook."""
+    hook = row.hook
+    lines = [f"{state_word(row.state).rstrip()}  {one_line(hook.name)}"]
+    if row.state is not State.READY:
+        lines[0] += f"  – {one_line(row.verdict.why(), 300)}"
+    if hook.description:
+        lines.append(f"  {one_line(hook.description)}")
+    lines += ["", *(gate_line(gate, view) for gate in ordered(row.verdict.gates))]
+    lines += ["", "Which file wins", *_copies(view, row)]
+    lines += ["", *_facts(view, row)]
+    lines += [f"note: {one_line(note, 400)}" for note in row.notes]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def ordered(gates: Sequence[Gate]) -> list[Gate]:
+    """What stops the hook first, then what passed, then what nobody looked at."""
+    return sorted(gates, key=lambda gate: {False: 0, True: 1, None: 2}[gate.passed])
+
+
+def gate_line(gate: Gate, view: View) -> str:
+    """One check: needed, found, and the reason where it is shut."""
+    needed = fitted(one_line(", ".join(gate.needed)), 26)
+    found = one_line(gate.found, 120)
+    where = settings_place(gate, view)
+    at = f"  ({where})" if where else ""
+    reason = f"  – {one_line(gate.reason, 300)}" if gate.passed is False else ""
+    return f"  {MARKS[gate.passed]} {gate.name:<8}  {needed}  {found}{at}{reason}"
+
+
+def settings_place(gate: Gate, view: View) -> str:
+    """`openclaw.json:14`, where a setting decided."""
+    place = view.host.settings.locate(gate.setting) if gate.setting else None
+    return spot(place) if place else ""
+
+
+def spot(place: Place) -> str:
+    return printable(f"{place.file.name}:{place.line}")
+
+
+def _copies(view: View, row: Standing) -> list[str]:
+    copies = [other for other in view.inventory.hooks if other.hook.name == row.hook.name]
+    short = view.host.surroundings.short
+    lines = []
+    for other in sorted(copies, key=lambda other: -other.hook.folder.rank):
+        sign = "▸" if other is row else " "
+        outcome = "wins" if other.verdict.shadowed_by is None else "shadowed"
+        where = printable(short(other.hook.path or other.hook.folder.path))
+        lines.append(f"  {sign} {other.hook.folder.source:<9}  {where}  {outcome}")
+    return lines
+
+
+def _facts(view: View, row: Standing) -> list[str]:
+    hook = row.hook
+    short = view.host.surroundings.short
+    facts = [
+        ("handler", f"{printable(short(hook.handler))} ({hook.language})" if hook.handler else "–"),
+        ("events", _events(row)),
+        ("settings", f"entries.{one_line(hook.key)}"),
+        ("homepage", one_line(hook.meta.homepage or "")),
+    ]
+    return [f"{name:<9} {value}" for name, value in facts if value]
+
+
+def check(view: View) -> str:
+    """`check`: how many in each state, and every reason."""
+    rows = view.inventory.hooks
+    counts = [(state, [row for row in rows if row.state is state]) for state in reversed(State)]
+    lines = [headline(view), *problems(view), ""]
+    lines += [f"  {state_word(state)} {len(group):>4}" for state, group in counts if group]
+    lines += [f"  {_broken_word()} {len(view.inventory.rejected):>4}"] if view.inventory.rejected else []
+    stopped = [row for row in rows if row.state not in (State.READY, State.SHADOWED)]
+    if stopped or view.inventory.rejected:
+        lines.append("")
+    lines += [f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}" for row in stopped]
+    lines += [
+        f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in view.inventory.rejected
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def plan(item: Plan) -> str:
+    """`plan`: who would run in order, who not."""
+    lines = [f"{one_line(item.event.key)}  {_would_run(len(item.calls))}", ""]
+    width = column((one_line(entry.name) for entry in item.calls), 32)
+    for number, entry in enumerate(item.calls, 1):
+        lines.append(f"  {number}  {fitted(one_line(entry.name), width)}  as {one_line(entry.key)}")
+    lines += not_run_lines(item.not_run)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _would_run(count: int) -> str:
+    return "nothing would run" if not count else f"{count} handler{'s' * (count != 1)} would run"
+
+
+def not_run_lines(left: Sequence[NotRun]) -> list[str]:
+    """Those who listen and do not run, one by one; the rest counted."""
+    listening = [item for item in left if item.listens]
+    others = len(left) - len(listening)
+    lines = [f"  –  {one_line(item.name)}  not run: {one_line(item.reason, 300)}" for item in listening]
+    if others:
+        lines.append(
+            f"  –  {others} other hook{'s' * (others != 1)} listen{'s' * (others == 1)} to other events"
+        )
+    return lines
+
+
+def run(item: Run) -> str:
+    """`fire`: what each handler did, then messages and what did not run."""
+    failed = len(item.failed)
+    outcome = "cancelled" if item.cancelled else f"✗ {failed} failed" if failed else "✓"
+    lines = [f"{one_line(item.event.key)}  {len(item.results)} ran  {item.took * 1000:.1f} ms  {outcome}", ""]
+    width = column((one_line(entry.call.name) for entry in item.results), 32)
+    for entry in item.results:
+        lines += result(entry, width)
+    lines += not_run_lines(item.not_run)
+    if item.messages:
+        fate = "delivered to the user" if item.delivers else "ignored by this host"
+        lines += ["", f"messages ({fate})", *(f"  {one_line(text, 2000)}" for text in item.messages)]
+    lines += [f"note: {one_line(note, 400)}" for note in item.notes]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def result(item: Result, width: int) -> list[str]:
+    """One handler's line, then its error and its output."""
+    name = fitted(one_line(item.call.name), width)
+    pushed = f"  +{len(item.messages)} msg" if item.messages else ""
+    lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {item.took * 1000:>8.1f} ms{pushed}"]
+    lines += [f"      {text}" for text in error_lines(item.error)]
+    for sign, output in (("out", item.stdout), ("err", item.stderr)):
+        lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
+    lines += [f"      note: {one_line(note, 400)}" for note in item.notes]
+    return lines
+
+
+def error_lines(item: Failure | None) -> list[str]:
+    """The error, then where it came from, innermost first."""
+    if item is None:
+        return []
+    lines = [f"{one_line(item.type)}: {one_line(item.message, 500)}"]
+    for frame in reversed(item.frames[-4:]):
+        lines.append(f"{printable(frame.file)}:{frame.line} in {one_line(frame.function)}")
+        if frame.source:
+            lines.append(f"    {one_line(frame.source)}")
+    return lines
+
+
+def load(item: LoadReport) -> str:
+    """`load`: the report in the words of the guides."""
+    lines = [
+        f"{item.registered} of {item.discovered} registered, {item.eligible} eligible, "
+        f"{len(item.skipped)} skipped, {len(item.failed)} failed"
+    ]
+    lines += [f"  skipped  {one_line(text, 300)}" for text in item.skipped]
+    for name in item.failed:
+        fault = item.failures.get(name)
+        first = error_lines(fault)[:3]
+        lines.append(f"  failed   {one_line(name)}" + (f": {first[0]}" if first else ""))
+        lines += [f"             {text}" for text in first[1:]]
+    return "\n".join(lines)

@@ -1,0 +1,271 @@
+"""HookEngine: look, load, plan and fire for one Host. Lanes and recorder are handed in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+from hookscope.core.dialect import Host
+from hookscope.core.examine import examine
+from hookscope.core.hooks import Gate, Hook, Inventory, Language, LogLine, Standing, State
+from hookscope.core.look import look
+from hookscope.core.plan import code_of, make_plan, registrations_of
+from hookscope.core.runs import (
+    Code,
+    Event,
+    Failure,
+    Handler,
+    Lane,
+    LoadReport,
+    NotRun,
+    Plan,
+    Recorder,
+    Registration,
+    Registry,
+)
+from hookscope.runtime import Firing
+
+DEFAULT_EMOJI = "🔗"
+NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
+LOADED = Gate("load", True, found="loaded")
+LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
+
+LoadCode = Callable[[Code], Awaitable["Handler | Code | Failure | str"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Where handlers run: one lane for functions of this process, one for each language."""
+
+    functions: Lane
+    code: dict[Language, Lane] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """The languages that somebody runs here."""
+        return frozenset(self.code)
+
+    def of(self, call: Registration) -> Lane:
+        """The lane of a planned call."""
+        return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        for lane in {id(lane): lane for lane in (self.functions, *self.code.values())}.values():
+            await lane.close()
+
+
+class HookEngine:
+    """The hooks of one host: what is there, what is registered, and what an event does.
+
+    The registry is replaced as a whole: a run keeps the generation that it started with.
+    """
+
+    def __init__(self, host: Host, lanes: Lanes, recorder: Recorder | None = None) -> None:
+        self.host = host
+        self.lanes = lanes
+        self.recorder = recorder
+        self.inventory = Inventory()
+        self.registry = Registry()
+        self.enabled = True
+
+    def look(self, host: Host | None = None) -> Inventory:
+        """Look at the host's hooks, handlers' sources included, and register what may run. Runs nothing.
+
+        `host` replaces the engine's host: settings and surroundings are those of its opening.
+        """
+        if host is not None:
+            self.host = host
+        self.inventory = examine(look(self.host), self.host)
+        self.registry = self.registry.with_registrations(registrations_of(self.inventory, self.host))
+        return self.inventory
+
+    async def load(self, host: Host | None = None, *, strict: bool = False) -> LoadReport:
+        """Look, import every hook that may run, and register those that load.
+
+        Replaces all registrations, also those made by code (guide 000, "loadHooks"). With `strict`,
+        one hook that fails to load leaves everything as it was (recorded in openclaw load-03).
+        """
+        if host is not None:
+            self.host = host
+        switched_off, _ = self.host.hooks_setting("enabled")
+        if switched_off is False:
+            return self._switched_off()
+        inventory = look(self.host)
+        loading = Loading(self.host, inventory)
+        rows = {row.hook: row for row in inventory.hooks}
+        for hook in inventory.load_order:
+            await loading.take(rows[hook], self._load_code)
+        report = loading.report()
+        if strict and report.failed:
+            return replace(report, registered=0, committed=False)
+        self.inventory = loading.inventory()
+        self.registry = self.registry.with_registrations(loading.registrations)
+        return report
+
+    def _switched_off(self) -> LoadReport:
+        text = self.host.dialect.texts.off
+        if self.host.dialect.clears_when_off:
+            self.inventory = Inventory()
+            self.clear()
+        return LoadReport(log=(LogLine("info", text),) if text else ())
+
+    async def _load_code(self, code: Code) -> Handler | Code | Failure | str:
+        """What to register, or why it failed, or, as a text, why nobody tried."""
+        lane = self.lanes.code.get(code.language)
+        if lane is None:
+            return f"needs the Node lane: {code.path.name} is not Python"
+        return await lane.load(code)
+
+    def register(self, key: str, handler: Handler, name: str | None = None) -> None:
+        """Call `handler` for every event of `key`: `command`, or `command:new`. It comes last of its key."""
+        call = Registration(key, name or str(getattr(handler, "__name__", "handler")), handler)
+        self.registry = self.registry.with_registrations((*self.registry.registrations, call))
+
+    def unregister(self, key: str, handler: Handler) -> bool:
+        """Take back one registration of `handler` under `key`; False where there is none."""
+        for call in self.registry.by_key.get(key, ()):
+            if call.target is handler:
+                kept = [other for other in self.registry.registrations if other is not call]
+                self.registry = self.registry.with_registrations(kept)
+                return True
+        return False
+
+    def clear(self) -> None:
+        """Forget every registration."""
+        self.registry = self.registry.with_registrations(())
+
+    def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
+        """Would anybody hear this event."""
+        return bool(self._listeners(Event(type, action)))
+
+    def _listeners(self, event: Event) -> tuple[Registration, ...]:
+        return self.registry.listeners(self.host.dialect.system_of(event.kind).keys(event))
+
+    def plan(self, event: Event, *, only: str | None = None) -> Plan:
+        """Who would run for this event and who not, each with the reason. Runs nothing."""
+        plan = make_plan(
+            event, self.registry, self.inventory, self.host, languages=self.lanes.languages, only=only
+        )
+        if self.enabled:
+            return plan
+        off = tuple(
+            NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls
+        )
+        return replace(plan, groups=(), not_run=off + plan.not_run)
+
+    def fire(self, event: Event | Plan, *, only: str | None = None) -> Firing:
+        """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run."""
+        plan = self.plan(event, only=only) if isinstance(event, Event) else event
+        return Firing(plan, self.lanes.of, recorder=self.recorder, follow=self.plan)
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        await self.lanes.close()
+
+
+class Loading:
+    """One load: takes hooks in load order, and knows what the report will say."""
+
+    def __init__(self, host: Host, inventory: Inventory) -> None:
+        self.host = host
+        self._looked = inventory
+        self.gates: dict[Hook, Gate] = {}
+        self.texts = host.dialect.texts
+        self.registrations: list[Registration] = []
+        self.discovered = sum(hook.kind == "folder" for hook in inventory.load_order)
+        self.eligible = self.registered = 0
+        self.skipped: list[str] = []
+        self.failures: dict[str, Failure] = {}
+        self.failed: list[str] = []
+        self.log = list(inventory.log)
+        self._say("info", self.texts.discovered, count=self.discovered)
+
+    def _say(self, level: str, template: str | None, **parts: object) -> None:
+        if template is not None:
+            self.log.append(LogLine(level, template.format(**parts)))
+
+    async def take(self, row: Standing, load: LoadCode) -> None:
+        """Load one hook, or say why not."""
+        hook = row.hook
+        if not row.verdict.eligible:
+            self._skip(hook, *row.verdict.reasons(State.BLOCKED))
+            return
+        if hook.kind != "legacy":
+            self.eligible += 1
+        if not row.verdict.enabled:
+            self._skip(hook, *row.verdict.reasons(State.OFF))
+            return
+        shut = {gate.name: gate.reason for gate in row.verdict.shut() if gate.name not in LOADER_SEES}
+        if hook.kind == "legacy" and "path" in shut:
+            self.log.append(LogLine("warn", shut["path"]))
+            self.failed.append(hook.name)
+        elif shut:
+            if "events" in shut:
+                self._say("warn", self.texts.no_events, name=hook.name)
+            self._skip(hook, *shut.values())
+        else:
+            await self._load(hook, load)
+
+    async def _load(self, hook: Hook, load: LoadCode) -> None:
+        code = code_of(hook, self.host)
+        outcome = await load(code)
+        if isinstance(outcome, str):
+            self._skip(hook, outcome)
+        elif isinstance(outcome, Failure):
+            self._fail(hook, outcome)
+        else:
+            self._register(hook, outcome)
+
+    def _register(self, hook: Hook, target: Handler | Code) -> None:
+        events = hook.meta.events or ()
+        self.registrations += [Registration(key, hook.name, target, hook) for key in events]
+        self.gates[hook] = LOADED
+        self.registered += 1
+        emoji = hook.meta.emoji or DEFAULT_EMOJI
+        self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
+
+    def _skip(self, hook: Hook, *reasons: str) -> None:
+        self.skipped.append(f"{hook.name}: {', '.join(reasons)}")
+
+    def _fail(self, hook: Hook, failure: Failure) -> None:
+        self.failed.append(hook.name)
+        self.failures[hook.name] = failure
+        self.gates[hook] = Gate("load", False, found=failure.type, reason=f"{failure.type}: {failure.message}")
+        parts = {"file": hook.handler, "name": hook.name, "export": hook.meta.export, "error": failure.message}
+        if failure.type == NO_FUNCTION:
+            self._say("warn", self.texts.no_function, **parts)
+        else:
+            self._say("error", self.texts.not_loaded, **parts)
+
+    def inventory(self) -> Inventory:
+        """The inventory with a `load` gate for every hook that was imported, or failed to be."""
+        return replace(
+            self._looked,
+            hooks=tuple(
+                replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])))
+                if row.hook in self.gates
+                else row
+                for row in self._looked.hooks
+            ),
+        )
+
+    def report(self) -> LoadReport:
+        """What the load did."""
+        self._say(
+            "info",
+            self.texts.complete,
+            registered=self.registered,
+            discovered=self.discovered,
+            skipped=len(self.skipped),
+            failed=len(self.failed),
+        )
+        return LoadReport(
+            discovered=self.discovered,
+            eligible=self.eligible,
+            registered=self.registered,
+            skipped=tuple(self.skipped),
+            failed=tuple(self.failed),
+            log=tuple(self.log),
+            failures=dict(self.failures),
+        )

@@ -1,0 +1,249 @@
+"""The functions that a Python agent embeds: one engine for the whole process, handlers in this process.
+
+Every handler that `load_hooks` registers runs in the caller's process, with its rights, and without a
+time limit unless one is given: as in the hosts themselves. To run strangers' hooks, use the command
+line or a HookEngine with worker lanes.
+"""
+
+import logging
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.dialect import Choices, Host, Settings, Trust
+from hookscope.core.event import HookEvent
+from hookscope.core.hooks import Hook, LogLine, Verdict
+from hookscope.core.look import look
+from hookscope.core.runs import Event, Handler, LoadReport, Run
+from hookscope.core.surroundings import Surroundings, real_surroundings
+from hookscope.dialects import DEFAULT, dialect_named
+from hookscope.engine import HookEngine, Lanes
+from hookscope.runtime import InProcessLane
+from hookscope.settings import open_host, settings_from
+
+log = logging.getLogger("hookscope")
+LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
+
+
+class HookFailure(Exception):
+    """An event that fails closed met a handler that failed. `run` has all results.
+
+    No event of HOOK.md folders fails closed.
+    """
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run.ending.failure)
+        self.run = run
+
+
+def _host(
+    workspace_path: str | Path | None,
+    bundled_dir: str | Path | None,
+    extra_dirs: Iterable[str | Path],
+    internal_config: Mapping[str, Any] | None,
+    host_config: Mapping[str, Any] | None,
+    dialect: str,
+    surroundings: Surroundings | None,
+) -> Host:
+    chosen = dialect_named(dialect)
+    here = surroundings or real_surroundings()
+    choices = Choices(
+        workspace=here.absolute(workspace_path) if workspace_path is not None else None,
+        bundled=here.absolute(bundled_dir) if bundled_dir is not None else None,
+        extra=tuple(here.absolute(folder) for folder in extra_dirs),
+    )
+    settings = _settings(
+        internal_config, host_config, here.absolute(chosen.layout.state) / chosen.layout.settings
+    )
+    return open_host(chosen, here, choices, trust=Trust(everything=True), settings=settings)
+
+
+def _settings(
+    internal_config: Mapping[str, Any] | None, host_config: Mapping[str, Any] | None, file: Path
+) -> Settings | None:
+    """Settings that were handed over; None where the host's own file is to be read."""
+    if internal_config is None and host_config is None:
+        return None
+    value = dict(host_config or {})
+    if internal_config is not None:
+        value["hooks"] = {**value.get("hooks", {}), "internal": internal_config}
+    return settings_from(value, file)
+
+
+def discover_hooks(
+    workspace_path: str | Path | None = None,
+    bundled_dir: str | Path | None = None,
+    extra_dirs: Iterable[str | Path] = (),
+    internal_config: Mapping[str, Any] | None = None,
+    host_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    surroundings: Surroundings | None = None,
+) -> tuple[Hook, ...]:
+    """The hooks that win their names, in the order in which they would register. Imports nothing.
+
+    Arguments are those of `load_hooks`. Source: guides 000 and 001, "Hook Discovery"; 004, section 6.
+    """
+    host = _host(workspace_path, bundled_dir, extra_dirs, internal_config, host_config, dialect, surroundings)
+    return look(host).load_order
+
+
+def check_eligibility(
+    hook: Hook,
+    host_config: Mapping[str, Any] | None = None,
+    internal_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    platform: str | None = None,
+    env: Mapping[str, str] | None = None,
+    surroundings: Surroundings | None = None,
+) -> Verdict:
+    """Every check of one hook. `verdict.eligible` is the seeds' word: enabled or not plays no part.
+
+    `platform` ("linux", "darwin", "win32") and `env` stand in for the real ones.
+    Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004 (section 6).
+    """
+    here = surroundings or real_surroundings()
+    here = replace(
+        here,
+        platform=here.platform if platform is None else platform,
+        env=here.env if env is None else dict(env),
+    )
+    host = _host(None, None, (), internal_config, host_config, dialect, here)
+    kind = "folder" if hook.kind in ("folder", "legacy") else hook.kind
+    return Verdict(host.dialect.system_of(kind).gates(hook, host)) if kind == "folder" else Verdict(())
+
+
+class _Process:
+    """The one engine of this process, made when it is first needed."""
+
+    engine: HookEngine | None = None
+
+
+def engine() -> HookEngine:
+    """The engine that the functions of this module share."""
+    if _Process.engine is None:
+        host = _host(None, None, (), {}, {}, DEFAULT.name, None)
+        _Process.engine = HookEngine(host, Lanes(InProcessLane(), {"python": InProcessLane()}))
+    return _Process.engine
+
+
+async def load_hooks(
+    workspace_path: str | Path | None = None,
+    bundled_dir: str | Path | None = None,
+    extra_dirs: Iterable[str | Path] = (),
+    internal_config: Mapping[str, Any] | None = None,
+    host_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    strict: bool = False,
+    surroundings: Surroundings | None = None,
+) -> LoadReport:
+    """Find, check, import and register all hooks; what was registered before is forgotten.
+
+    Args:
+        workspace_path: the agent's workspace; its `hooks/` is looked in. None: the one in the settings.
+        bundled_dir: the folder of hooks that ship with the program. None: there is none.
+        extra_dirs: more folders, lowest in rank; unlike those of the settings they are not checked.
+        internal_config: the `hooks.internal` settings. None: those in `host_config`.
+        host_config: all settings, for `requires.config`. None, like internal_config: the host's own
+            settings file is read.
+        dialect: whose rules apply: "openclaw", "milady" or "eliza".
+        strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
+
+    Never raises for what a hook file holds: it is in the report. Raises LookupError for an unknown
+    dialect. With `enabled: false`, Milady keeps what is registered, the others forget it.
+    Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
+    """
+    host = _host(workspace_path, bundled_dir, extra_dirs, internal_config, host_config, dialect, surroundings)
+    report = await engine().load(host, strict=strict)
+    _say(report.log)
+    return report
+
+
+def register_hook(event_key: str, handler: Handler) -> None:
+    """Call `handler(event)`, sync or async, for `type` (all events of it) or `type:action`.
+
+    One handler may be registered several times and is then called as often. Source: guides 000
+    ("Programmatic Hook Registration"), 001 ("Registration").
+    """
+    engine().register(event_key, handler)
+
+
+def unregister_hook(event_key: str, handler: Handler) -> bool:
+    """Take back one registration; False where there was none."""
+    return engine().unregister(event_key, handler)
+
+
+def registered_keys() -> tuple[str, ...]:
+    """The event keys that somebody listens to, in order of first registration."""
+    return engine().registry.keys()
+
+
+def has_listeners(type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
+    """Would anybody hear this event, under its own key or under its type."""
+    return engine().has_listeners(type, action)
+
+
+def clear_hooks() -> None:
+    """Forget every registration, also those made by code."""
+    engine().clear()
+
+
+def set_enabled(enabled: bool) -> None:
+    """Open or shut dispatch as a whole; registrations stay."""
+    engine().enabled = enabled
+
+
+def create_hook_event(
+    type: str,  # noqa: A002  (the seeds' name)
+    action: str,
+    session_key: str = "",
+    context: Mapping[str, Any] | None = None,
+    *,
+    timestamp: datetime | None = None,
+) -> HookEvent:
+    """A new event, stamped now (UTC), with no messages. Source: guides 000 and 001, "Creating Events"."""
+    return HookEvent(type, action, session_key, dict(context or {}), timestamp)
+
+
+async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
+    """Call every handler of `event.type` and `event.type:event.action`, and say what each did.
+
+    Handlers run one after another on this one event and may change its `messages` and `context`. One
+    that fails is a result; the others still run. Which key goes first is the dialect's choice.
+
+    Args:
+        limit: seconds for each handler, from its own start. None, the default, waits for ever, as the
+            hosts do. It ends a handler at its next `await`; only a worker can end one that has none.
+
+    Raises:
+        HookFailure: the event fails closed and a handler failed; `failure.run` has all results.
+
+    If the caller is cancelled, the handler that runs is cancelled and the rest do not run.
+    Source: guides 000 ("Creating and Dispatching Events"), 004 ("Execution Engine").
+    """
+    here = engine()
+    plan = here.plan(
+        Event(
+            event.type, event.action, event.session_key, event.context, timestamp=event.timestamp, live=event
+        )
+    )
+    if limit is not None:
+        groups = tuple(
+            replace(group, calls=tuple(replace(call, limit=limit) for call in group.calls))
+            for group in plan.groups
+        )
+        plan = replace(plan, groups=groups)
+    run = await here.fire(plan)
+    _say(run.ending.log)
+    if run.ending.failure is not None:
+        raise HookFailure(run)
+    return run
+
+
+def _say(lines: Iterable[LogLine]) -> None:
+    for line in lines:
+        log.log(LEVELS.get(line.level, logging.INFO), "%s", line.text)

@@ -1,0 +1,23 @@
+"""What the command line and the console talk to: hosts opened, hooks looked at, events fired, trust.
+
+Both faces ask the same questions here and only show the answers, so they cannot disagree. The
+workbench owns the lanes it starts: `close` ends them. It writes nothing but Hookscope's own state.
+"""
+
+from hookscope.runtime import Firing, Limits
+from hookscope.workbench.bench import View, Workbench
+from hookscope.workbench.compose import BadContext, event_keys, parse_context
+from hookscope.workbench.options import Options
+from hookscope.workbench.refusal import Refusal
+
+__all__ = [
+    "BadContext",
+    "Firing",
+    "Limits",
+    "Options",
+    "Refusal",
+    "View",
+    "Workbench",
+    "event_keys",
+    "parse_context",
+]

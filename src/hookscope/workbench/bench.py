@@ -1,0 +1,175 @@
+"""The workbench: one host at a time, looked at, planned and fired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hookscope.core.dialect import Dialect, Host, Trust
+from hookscope.core.examine import examine
+from hookscope.core.hooks import Inventory, Language, Standing, State
+from hookscope.core.look import look
+from hookscope.core.plan import make_plan, registrations_of
+from hookscope.core.runs import Event, LoadReport, Plan, Registry
+from hookscope.core.text import nearest
+from hookscope.engine import HookEngine, Lanes
+from hookscope.runtime import Firing, InProcessLane, Limits, python_lane
+from hookscope.settings import open_host
+from hookscope.workbench.compose import event_keys, template
+from hookscope.workbench.options import Options, Setup, set_up
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.trust import TrustStore, state_folder
+
+HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
+RUNNABLE: frozenset[Language] = frozenset({"python"})
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One look, frozen: the host as it was opened, what was found, who listens to what."""
+
+    host: Host
+    inventory: Inventory
+    registry: Registry
+    because: str  # why this dialect
+    keys: tuple[str, ...]  # the event keys that can be fired here
+
+
+class Workbench:
+    """Opens the host that the options lead to, and answers for it.
+
+    `look` and `plan` read and compute only, and may be called from any thread. `fire` and `load` need a
+    running event loop; workers start with the first of them, and `close` ends them.
+    """
+
+    def __init__(
+        self, options: Options = Options(), *, trust_all: bool = False, limits: Limits = Limits()
+    ) -> None:
+        """Raises Refusal where an option names what is not there."""
+        self.options = options
+        self.limits = limits
+        self.setup: Setup = set_up(options)
+        self._store = TrustStore(state_folder() / "trust.json")
+        self._trust_all = trust_all
+        self._generation = 0
+        self._lanes: Lanes | None = None
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.setup.dialect
+
+    def open(self) -> Host:
+        """The host as it is now: settings and trust read anew."""
+        setup = set_up(self.options)
+        trust = Trust(everything=True) if self._trust_all else self._store.trust()
+        return open_host(setup.dialect, setup.surroundings, setup.choices, trust=trust)
+
+    def look(self) -> View:
+        """All hooks as they stand now. Imports nothing, runs nothing."""
+        host = self.open()
+        inventory = examine(look(host), host)
+        self._generation += 1
+        return View(
+            host=host,
+            inventory=inventory,
+            registry=Registry(self._generation, registrations_of(inventory, host)),
+            because=self.setup.because,
+            keys=event_keys(host, inventory),
+        )
+
+    def hook(self, view: View, name: str) -> Standing:
+        """The hook of that name or settings key. Raises Refusal that names the nearest one."""
+        row = view.inventory.find(name)
+        if row is None:
+            raise no_such_hook(name, view.inventory)
+        return row
+
+    def template(self, view: View, key: str) -> Event:
+        """A realistic event of that key. Raises Refusal where the key is no event and nobody listens."""
+        check_key(view, key)
+        return template(key, view.host)
+
+    def plan(self, view: View, event: Event, *, only: str | None = None) -> Plan:
+        """Who would run and who not, each with the reason. Raises Refusal for a hook that is not there."""
+        if only is not None:
+            only = self.hook(view, only).hook.name
+        return make_plan(event, view.registry, view.inventory, view.host, languages=RUNNABLE, only=only)
+
+    def fire(self, view: View, plan: Plan) -> Firing:
+        """Run a plan of this view in worker processes."""
+        return self._engine(view).fire(plan)
+
+    async def load(self, *, strict: bool = False) -> LoadReport:
+        """Import all trusted handlers in a worker process, and report as the host's loader does."""
+        host = self.open()
+        engine = HookEngine(host, self._lanes_for(host))
+        return await engine.load(strict=strict)
+
+    def untrusted(self, view: View, plan: Plan) -> tuple[Path, ...]:
+        """The folders that would have to be trusted for all listeners of this plan to run."""
+        hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
+        blocked = [hook for hook in hooks if view.inventory.standing(hook).state is State.UNTRUSTED]
+        return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
+
+    def stranger(self, view: View, key: str) -> str:
+        """A sentence where the host's documents do not list this very event; empty where they do."""
+        catalogue = view.host.dialect.catalogue()
+        if key in catalogue.by_key:
+            return ""
+        near = catalogue.nearest(key)
+        then = f" Did you mean {near}?" if near else ""
+        return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"
+
+    def trust(self, folder: Path) -> Path:
+        """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""
+        path = self.setup.surroundings.absolute(folder)
+        if not path.exists():
+            raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
+        real = self.setup.surroundings.files.real(path if path.is_dir() else path.parent)
+        self._store.add(real)
+        return real
+
+    def _engine(self, view: View) -> HookEngine:
+        engine = HookEngine(view.host, self._lanes_for(view.host))
+        engine.inventory, engine.registry = view.inventory, view.registry
+        return engine
+
+    def _lanes_for(self, host: Host) -> Lanes:
+        if self._lanes is None:
+            python = {"python": self.setup.python} if self.setup.python else {}
+            env = {**host.env, HOST_STATE: str(host.state)}
+            lane = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
+            self._lanes = Lanes(InProcessLane(), {"python": lane})
+        return self._lanes
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        if self._lanes is not None:
+            lanes, self._lanes = self._lanes, None
+            await lanes.close()
+
+
+def no_such_hook(name: str, inventory: Inventory) -> Refusal:
+    names = dict.fromkeys(row.hook.name for row in inventory.hooks)
+    near = nearest(name, names)
+    rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
+    if rejected is not None:
+        return Refusal(f"{name} in {rejected.path} is no hook: {rejected.reason}.")
+    then = f"Did you mean {near}?" if near else f"`hookscope list` shows the {len(names)} there are."
+    return Refusal(f"No hook is named {name!r}.", then)
+
+
+def check_key(view: View, key: str) -> None:
+    """Raises Refusal for a key that the host does not know and nobody listens to."""
+    catalogue = view.host.dialect.catalogue()
+    kind = key.partition(":")[0]
+    known = catalogue.find(key)
+    listened = any(key in (row.hook.meta.events or ()) for row in view.inventory.hooks)
+    family_heard = view.registry.by_key.get(kind) or (known is not None and known.open and ":" in key)
+    if known is not None and known.key == key:
+        return
+    if listened or (known is not None and family_heard):
+        return
+    near = nearest(key, (*view.keys, *catalogue.by_key))
+    then = f"Did you mean {near}?" if near else "`hookscope list` shows what hooks listen to."
+    raise Refusal(f"{key!r} is no event of {view.host.dialect.product}.", then)

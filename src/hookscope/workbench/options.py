@@ -1,0 +1,161 @@
+"""What the user says on the command line, and the host that it leads to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hookscope.core.dialect import Choices, Dialect
+from hookscope.core.surroundings import Surroundings, real_surroundings
+from hookscope.dialects import DEFAULT, DIALECTS, UnknownDialect, dialect_named
+from hookscope.formats import FormatError, read_yaml
+from hookscope.settings.opening import settings_file, state_folder
+from hookscope.workbench.refusal import Refusal
+
+PROJECT_FOLDER = ".hookscope"
+WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
+PLATFORMS = ("linux", "darwin", "win32")
+SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that every command takes. None: found out."""
+
+    dialect: str | None = None
+    workspace: Path | None = None
+    home: Path | None = None
+    bundled: Path | None = None
+    config: Path | None = None
+    os: str | None = None  # what-if
+    env: Mapping[str, str] = field(default_factory=dict)  # what-if, laid over the environment
+    clean_env: bool = False  # what-if: a service's environment instead of this shell's
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the options lead to: everything that opening a host needs."""
+
+    dialect: Dialect
+    because: str  # why this dialect
+    notice: str  # to be said on standard error; empty mostly
+    surroundings: Surroundings
+    choices: Choices
+    python: str | None = None  # the interpreter that the project's configuration names
+
+
+def set_up(options: Options) -> Setup:
+    """Find out the rest. Raises Refusal where an option names what is not there."""
+    surroundings = assumed_surroundings(options)
+    workspace = options.workspace and surroundings.absolute(options.workspace)
+    if workspace is not None and not workspace.is_dir():
+        raise Refusal(f"There is no folder {workspace}.", "--workspace names an agent's workspace.", code=2)
+    config = options.config and surroundings.absolute(options.config)
+    if config is not None and not config.exists():
+        raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
+    if workspace is None and any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS):
+        workspace = surroundings.cwd
+    project = project_config(workspace or surroundings.cwd)
+    dialect, because, notice = chosen_dialect(options, project, surroundings)
+    python = project.get("python")
+    return Setup(
+        dialect=dialect,
+        because=because,
+        notice=notice,
+        surroundings=surroundings,
+        choices=Choices(
+            workspace=workspace,
+            bundled=surroundings.absolute(options.bundled) if options.bundled else shipped_hooks(),
+            config=config,
+        ),
+        python=str(surroundings.absolute(python, workspace)) if isinstance(python, str) else None,
+    )
+
+
+def assumed_surroundings(options: Options) -> Surroundings:
+    """This machine, changed by what the options assume."""
+    here = real_surroundings(options.home)
+    env = dict(here.env)
+    assumed = set(here.assumed)
+    if options.home is not None:
+        # Variables of the real home would lead back to it.
+        moved = {
+            variable
+            for dialect in DIALECTS.values()
+            for variable in (
+                dialect.layout.state_variable,
+                dialect.layout.settings_variable,
+                dialect.layout.workspace_variable,
+            )
+        }
+        env = {name: value for name, value in env.items() if name not in moved}
+        env["HOME"] = str(here.home)
+    if options.clean_env:
+        env = {"HOME": str(here.home), "PATH": SERVICE_PATH}
+        assumed.add("env")
+    if options.env:
+        env |= options.env
+        assumed.add("env")
+    if options.os is not None:
+        assumed.add("os")
+    return replace(here, platform=options.os or here.platform, env=env, assumed=frozenset(assumed))
+
+
+def project_config(folder: Path) -> Mapping[str, object]:
+    """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
+    file = folder / PROJECT_FOLDER / "config.yaml"
+    try:
+        config = read_yaml(file.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
+    except FormatError as error:
+        raise Refusal(f"{file}, {error}.", "Mend it, or name --dialect.", code=2) from None
+    if config is None:
+        return {}
+    if not isinstance(config, dict):
+        raise Refusal(f"{file} wants a mapping, such as `dialect: NAME`.", code=2)
+    return config
+
+
+def chosen_dialect(
+    options: Options, project: Mapping[str, object], surroundings: Surroundings
+) -> tuple[Dialect, str, str]:
+    """The dialect in force, why, and a notice where several hosts were found."""
+    try:
+        if options.dialect is not None:
+            return dialect_named(options.dialect), "named by --dialect", ""
+        if "dialect" in project:
+            return dialect_named(str(project["dialect"])), f"named in {PROJECT_FOLDER}/config.yaml", ""
+    except UnknownDialect as error:
+        raise Refusal(str(error), code=2) from None
+    found = [
+        (dialect, sign) for dialect in DIALECTS.values() if (sign := sign_of(dialect, options, surroundings))
+    ]
+    if not found:
+        return DEFAULT, "no host was found", ""
+    dialect, sign = found[0]
+    others = ", ".join(other.product for other, _ in found[1:])
+    notice = (
+        f"Found {dialect.product} and {others}: using {dialect.name}; --dialect picks another."
+        if others
+        else ""
+    )
+    return dialect, f"found {surroundings.short(sign)}", notice
+
+
+def sign_of(dialect: Dialect, options: Options, surroundings: Surroundings) -> Path | None:
+    """The file or folder that shows that this host is here."""
+    if options.config is not None and options.config.name == dialect.layout.settings:
+        return surroundings.absolute(options.config)
+    for path in (settings_file(dialect, surroundings, Choices()), state_folder(dialect, surroundings)):
+        if path.exists():
+            return path
+    return None
+
+
+def shipped_hooks() -> Path:
+    """The hooks that ship with Hookscope: inside the wheel, or beside `src` in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "bundled_hooks"
+    return installed if installed.is_dir() else package.parent.parent / "bundled_hooks"

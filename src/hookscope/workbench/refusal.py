@@ -1,0 +1,14 @@
+"""What a user is told when something cannot be done."""
+
+
+class Refusal(Exception):
+    """A user's mistake, or a thing that cannot be: one sentence that names it, one with the next step.
+
+    `code` is the exit code of a command that ends with it: 1, the answer is no; 2, wrong use.
+    """
+
+    def __init__(self, what: str, then: str = "", *, code: int = 1) -> None:
+        super().__init__(f"{what} {then}".strip())
+        self.what = what
+        self.then = then
+        self.code = code

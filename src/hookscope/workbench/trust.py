@@ -1,0 +1,68 @@
+"""Which folders the user allows to run: kept in Hookscope's state folder."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from platformdirs import user_state_path
+
+from hookscope.core.dialect import Trust
+from hookscope.workbench.refusal import Refusal
+
+
+def state_folder() -> Path:
+    """Hookscope's own state folder; `HOOKSCOPE_STATE_DIR` moves it."""
+    moved = os.environ.get("HOOKSCOPE_STATE_DIR", "").strip()
+    return Path(moved).expanduser().absolute() if moved else user_state_path("hookscope")
+
+
+@dataclass(frozen=True, slots=True)
+class TrustStore:
+    """`trust.json`: folder → when it was trusted. Merged by key under a lock, replaced atomically."""
+
+    file: Path
+
+    def trust(self) -> Trust:
+        """What is trusted now. An unreadable file trusts nothing."""
+        return Trust(folders=frozenset(Path(folder) for folder in self._read()))
+
+    def add(self, folder: Path) -> None:
+        """Trust a folder and all below it. Raises Refusal where that cannot be recorded."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(str(self.file) + ".lock", timeout=10):
+                folders = dict(self._read())
+                folders[str(folder)] = {"since": datetime.now(UTC).isoformat(timespec="seconds")}
+                replace_file(self.file, json.dumps({"folders": folders}, indent=2).encode() + b"\n")
+        except (OSError, TimeoutError) as error:
+            raise Refusal(
+                f"Cannot record the trust in {self.file}: {error}.",
+                "HOOKSCOPE_STATE_DIR names another folder.",
+            ) from None
+
+    def _read(self) -> Mapping[str, Any]:
+        try:
+            folders = json.loads(self.file.read_bytes())["folders"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+        return folders if isinstance(folders, dict) else {}
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a state file so that every reader sees the old or the new one, whole."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

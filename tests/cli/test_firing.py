@@ -1,0 +1,306 @@
+"""fire and load, from outside."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+RUN_FIELDS = {"event", "dialect", "results", "not_run", "messages", "context", "result", "failure", "log", "caused", "ms"}  # fmt: skip
+RESULT_FIELDS = {
+    "hook", "key", "handler", "status", "started_ms", "ms", "messages", "delivered", "returned",
+    "stdout", "stderr", "error", "patch", "forced",
+}  # fmt: skip
+COMMAND = "{openclaw: {events: [command]}}"
+
+
+@pytest.fixture
+def fire(hookscope, bundled):
+    def fire(*arguments, **more):
+        return hookscope("fire", *arguments, "--bundled", str(bundled), **more)
+
+    return fire
+
+
+def test_fire_prints_the_contract(fire, workspace, make_hook) -> None:
+    make_hook(
+        workspace / "hooks", "greet", COMMAND,
+        """
+        import sys
+        def handler(event):
+            print("to the log"); print("beware", file=sys.stderr)
+            event.messages.append("hello " + event.context["who"])
+            event.context["greeted"] = True
+            return {"seen": event.session_key}
+        """,
+    )  # fmt: skip
+    make_hook(workspace / "hooks", "later", "{openclaw: {events: ['gateway:startup']}}")
+    done = fire("command:new", "--json", "--trust", "--session", "s1", "--context", '{"who": "you"}')
+    assert (done.code, done.err) == (0, "")
+    run = done.json
+    assert run.keys() >= RUN_FIELDS
+    (result,) = run["results"]
+    assert result.keys() >= RESULT_FIELDS
+    assert (result["hook"], result["key"], result["status"]) == ("greet", "command", "ok")
+    assert result["messages"] == run["messages"] == ["hello you"]
+    assert result["delivered"] is True
+    assert result["returned"] == {"seen": "s1"}
+    assert (result["stdout"], result["stderr"]) == ("to the log\n", "beware\n")
+    assert {"op": "add", "path": "/context/greeted", "value": True} in result["patch"]
+    assert run["context"] == {"who": "you", "greeted": True}
+    assert run["event"]["sessionKey"] == "s1"
+    assert run["event"]["timestamp"].endswith("Z")
+    assert run["event"]["messages"] == []
+    assert run["not_run"] == [{"hook": "later", "reason": "listens to gateway:startup"}]
+    assert run["ms"] >= result["ms"] >= 0
+
+
+def test_an_error_has_its_file_line_and_source(fire, workspace, make_hook) -> None:
+    folder = make_hook(
+        workspace / "hooks", "bad", COMMAND,
+        "from helper import root\ndef handler(event):\n    return root(event.context)\n",
+    )  # fmt: skip
+    (folder / "helper.py").write_text("def root(context):\n    return context['workspace_dir']\n")
+    done = fire("command:new", "--json", "--trust")
+    assert done.code == 1
+    (result,) = done.json["results"]
+    assert (result["status"], result["error"]["type"], result["error"]["message"]) == (
+        "error", "KeyError", "'workspace_dir'",
+    )  # fmt: skip
+    assert [(Path(frame["file"]).name, frame["line"], frame["function"]) for frame in result["error"]["frames"]] == [
+        ("handler.py", 3, "handler"),
+        ("helper.py", 2, "root"),
+    ]  # fmt: skip
+    assert result["error"]["frames"][-1]["source"].strip() == "return context['workspace_dir']"
+    assert done.json["log"] == [{"level": "error", "text": "Hook error [command:new]: 'workspace_dir'"}]
+    shown = fire("command:new", "--trust").out
+    assert "helper.py:2 in root" in shown
+    assert "return context['workspace_dir']" in shown
+
+
+def test_without_trust_and_terminal_nothing_runs_and_the_next_step_is_named(
+    fire, hookscope, workspace, make_hook
+) -> None:
+    sign = workspace / "it-ran"
+    make_hook(
+        workspace / "hooks", "eager", COMMAND,
+        f"open({str(sign)!r}, 'w').close()\ndef handler(event): pass\n",
+    )  # fmt: skip
+    done = fire("command:new", "--json")
+    assert done.code == 1
+    assert "`--trust`" in done.err
+    assert done.json["results"] == []
+    assert [item["hook"] for item in done.json["not_run"]] == ["eager"]
+    assert not sign.exists()
+    assert fire("command:new", "--trust").code == 0
+    assert sign.exists()
+    assert fire("command:new").code == 1  # --trust was for once
+    hookscope("trust", "hooks")
+    assert fire("command:new").code == 0
+
+
+FAULTS = {
+    "loops": ("def handler(event):\n    while True: pass\n", "timeout"),
+    "hangs": ("import asyncio\nasync def handler(event): await asyncio.Event().wait()\n", "timeout"),
+    "leaves": ("import os\ndef handler(event): os._exit(1)\n", "crashed"),
+    "crashes": ("import ctypes\ndef handler(event): ctypes.string_at(0)\n", "crashed"),
+    "exits": ("import sys\ndef handler(event): sys.exit(3)\n", "error"),
+    "torn": ("raise RuntimeError('torn')\ndef handler(event): pass\n", "error"),
+    "floods": ("def handler(event):\n    for _ in range(1000): print('x' * 100_000)\n", "ok"),
+    "[/x]": ("def handler(event): event.messages.append('[/x]')\n", "ok"),
+}
+
+
+def test_every_fault_is_a_result_and_the_next_handler_runs(fire, workspace, make_hook) -> None:
+    for name, (source, _) in FAULTS.items():
+        folder = make_hook(workspace / "hooks", name.replace("/", "-"), COMMAND, source)
+        header = folder / "HOOK.md"
+        header.write_text(header.read_text().replace(f"name: {name.replace('/', '-')}", f"name: '{name}'"))
+    make_hook(workspace / "hooks", "zz-healthy", COMMAND, "def handler(event): event.messages.append('fine')")
+    done = fire("command:new", "--json", "--trust", "--timeout", "1")
+    assert done.code == 1
+    statuses = {result["hook"]: result["status"] for result in done.json["results"]}
+    assert statuses == {**{name: status for name, (_, status) in FAULTS.items()}, "zz-healthy": "ok"}
+    assert done.json["messages"] == ["[/x]", "fine"]
+    (flood,) = [result for result in done.json["results"] if result["hook"] == "floods"]
+    assert len(flood["stdout"]) < 100_000
+    assert flood["notes"]
+
+
+def test_only_one_hook_is_fired_at(fire, workspace, make_hook) -> None:
+    for name in ("one", "two"):
+        make_hook(workspace / "hooks", name, COMMAND, f"def handler(event): event.messages.append({name!r})")
+    done = fire("command:new", "--json", "--trust", "--only", "two")
+    assert done.code == 0
+    assert done.json["messages"] == ["two"]
+    assert done.json["not_run"] == [{"hook": "one", "reason": "left out: only two was asked for"}]
+    unknown = fire("command:new", "--trust", "--only", "tow")
+    assert (unknown.code, "Did you mean two?" in unknown.err) == (1, True)
+
+
+def test_a_handler_in_another_language_is_named_and_not_run(fire, workspace, make_hook) -> None:
+    make_hook(workspace / "hooks", "ts", COMMAND, "export default () => {}", file="handler.ts")
+    done = fire("command:new", "--json", "--trust")
+    assert done.code == 1
+    assert done.json["not_run"][0]["reason"].startswith("needs the Node lane")
+    assert "ts did not run: it needs the Node lane" in done.err
+
+
+def test_without_a_context_the_event_has_the_settings_in_force(fire, home, workspace, make_hook) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text('{hooks: {internal: {entries: {memory: {messages: 25}}}}}')
+    make_hook(
+        workspace / "hooks", "memory", COMMAND,
+        """
+        def handler(event):
+            own = event.context["cfg"]["hooks"]["internal"]["entries"]["memory"]
+            event.messages.append(str(own["messages"]))
+        """,
+    )  # fmt: skip
+    done = fire("command:new", "--json", "--trust")
+    assert done.json["messages"] == ["25"]
+
+
+def test_an_entrys_env_reaches_its_handler_and_no_other(fire, home, workspace, make_hook) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text('{hooks: {internal: {entries: {a: {env: {TOKEN: "secret"}}}}}}')
+    say = "import os\ndef handler(event): event.messages.append(os.environ.get('TOKEN', 'none'))\n"
+    for name in ("a", "b"):
+        make_hook(workspace / "hooks", name, COMMAND, say)
+    assert fire("command:new", "--json", "--trust").json["messages"] == ["secret", "none"]
+
+
+def test_a_context_comes_from_a_file_or_standard_input(fire, workspace, make_hook) -> None:
+    make_hook(
+        workspace / "hooks", "echo", COMMAND, "def handler(event): event.messages.append(event.context['who'])"
+    )
+    (workspace / "context.json").write_text('{"who": "a file"}')
+    assert fire("command:new", "--json", "--trust", "--context", "@context.json").json["messages"] == ["a file"]
+    piped = fire("command:new", "--json", "--trust", "--context", "@-", text='{"who": "a pipe"}')
+    assert piped.json["messages"] == ["a pipe"]
+
+
+def test_saved_events_are_fired_one_after_another(fire, workspace, make_hook) -> None:
+    make_hook(
+        workspace / "hooks", "echo", COMMAND,
+        "def handler(event): event.messages.append(f'{event.action} {event.session_key} {event.context}')",
+    )  # fmt: skip
+    events = workspace / ".hookscope/events"
+    events.mkdir(parents=True)
+    (events / "new.yaml").write_text("event: command:new\nsession: s1\ncontext: {who: '${WHO}'}\n")
+    one = fire(str(events / "new.yaml"), "--json", "--trust", env={"WHO": "me"})
+    assert one.json["messages"] == ["new s1 {'who': 'me'}"]
+    two = fire(str(events / "new.yaml"), "command:reset", "--json", "--trust", "--context", "{}", env={"WHO": "x"})
+    assert [run["event"]["action"] for run in two.json] == ["new", "reset"]
+    unset = fire(str(events / "new.yaml"), "--trust", env={"WHO": ""})
+    assert unset.code == 0
+    (events / "bad.yaml").write_text("evnt: command:new\n")
+    assert fire(str(events / "bad.yaml")).code == 2
+
+
+def test_steps_are_streamed_as_lines(fire, workspace, make_hook) -> None:
+    for name in ("one", "two"):
+        make_hook(workspace / "hooks", name, COMMAND)
+    done = fire("command:new", "--json-lines", "--trust")
+    lines = [json.loads(line) for line in done.out.splitlines()]
+    assert [(line["step"], line.get("hook")) for line in lines] == [
+        ("started", "one"),
+        ("result", "one"),
+        ("started", "two"),
+        ("result", "two"),
+        ("run", None),
+    ]
+    assert lines[-1].keys() >= RUN_FIELDS
+
+
+def test_an_event_that_the_host_does_not_list_is_fired_and_said(fire, workspace, make_hook) -> None:
+    make_hook(workspace / "hooks", "any", COMMAND)
+    done = fire("command:nwe", "--trust", "--json")
+    assert done.code == 0
+    assert len(done.json["results"]) == 1
+    assert "does not list command:nwe" in done.err
+    assert "Did you mean command:new?" in done.err
+
+
+def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(workspace, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "a-first", COMMAND, "def handler(event): event.messages.append('first')")
+    make_hook(
+        workspace / "hooks", "b-hangs", COMMAND,
+        """
+        import os
+        def handler(event):
+            with open("pid", "w") as file: file.write(str(os.getpid()))
+            while True: pass
+        """,
+    )  # fmt: skip
+    make_hook(workspace / "hooks", "c-never", COMMAND)
+    program = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--bundled", str(bundled)]
+    running = subprocess.Popen(
+        [*program, "--json-lines"], cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    for text in running.stdout:
+        line = json.loads(text)
+        if (line["step"], line.get("hook")) == ("started", "b-hangs"):
+            break
+    running.send_signal(signal.SIGINT)
+    out, _ = running.communicate(timeout=60)
+    run = json.loads(out.splitlines()[-1])
+    assert running.returncode == 1
+    assert [(result["hook"], result["status"]) for result in run["results"]] == [
+        ("a-first", "ok"),
+        ("b-hangs", "cancelled"),
+    ]
+    assert [item["hook"] for item in run["not_run"]] == ["c-never"]
+    if (workspace / "pid").exists():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((workspace / "pid").read_text()), 0)
+
+
+def test_at_a_terminal_the_question_is_asked(workspace, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event): event.messages.append('hello')")
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "r+b", buffering=0) as terminal:
+        program = [sys.executable, "-m", "hookscope", "fire", "command:new", "--bundled", str(bundled)]
+        running = subprocess.Popen(
+            program, cwd=workspace, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True
+        )
+        terminal.write(b"y\n")
+        out, _ = running.communicate(timeout=60)
+        os.close(theirs)
+    assert running.returncode == 0
+    assert "hello" in out
+
+
+def test_load_prints_the_contract(hookscope, workspace, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "good", COMMAND)
+    make_hook(workspace / "hooks", "torn", COMMAND, "raise RuntimeError('torn')")
+    make_hook(workspace / "hooks", "mute", "{openclaw: {}}")
+    untrusted = hookscope("load", "--json", "--bundled", str(bundled))
+    assert untrusted.json["registered"] == 0
+    done = hookscope("load", "--json", "--trust", "--bundled", str(bundled))
+    assert done.code == 1
+    assert done.json.keys() >= {"discovered", "eligible", "registered", "skipped", "failed", "log"}
+    assert (done.json["discovered"], done.json["eligible"], done.json["registered"]) == (3, 3, 1)
+    assert done.json["skipped"] == ["mute: no events"]
+    assert done.json["failed"] == ["torn"]
+    frame = done.json["failures"]["torn"]["frames"][-1]
+    assert (Path(frame["file"]).name, frame["line"]) == ("handler.py", 1)
+
+
+def test_the_bundled_command_logger_writes_whole_lines(hookscope, home) -> None:
+    for action in ("new", "reset"):
+        done = hookscope("fire", f"command:{action}", "--session", "s1")
+        assert done.code == 0, done.err
+    lines = [json.loads(line) for line in (home / ".openclaw/logs/commands.log").read_text().splitlines()]
+    assert [(line["action"], line["sessionKey"], line["senderId"]) for line in lines] == [
+        ("new", "s1", "dev"),
+        ("reset", "s1", "dev"),
+    ]
+    assert lines[0].keys() == {"timestamp", "action", "sessionKey", "senderId", "source"}
+    hookscope("--dialect", "milady", "fire", "command:new")
+    assert (home / ".milady/logs/commands.log").exists()

@@ -1,0 +1,286 @@
+"""list, info, check, plan and trust, from outside."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Program = Callable[..., "object"]
+GATE_FIELDS = {"gate", "passed", "needed", "missing", "found", "reason", "reported", "fix"}
+HOOK_FIELDS = {
+    "name", "description", "emoji", "kind", "source", "path", "handler", "language", "events",
+    "state", "eligible", "enabled", "gates", "notes", "shadows", "shadowed_by",
+}  # fmt: skip
+
+
+def test_list_prints_the_contract(hookscope, workspace, home, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {emoji: '👋', events: ['command:new']}}")
+    make_hook(home / ".openclaw/hooks", "greet", "{openclaw: {events: [command]}}")
+    (workspace / "hooks/nothing").mkdir()
+    (workspace / "hooks/nothing/HOOK.md").write_text("---\nname: nothing\n---\n")
+    done = hookscope("--bundled", str(bundled), "list", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.json.keys() == {"dialect", "workspace", "problems", "hooks", "rejected"}
+    assert (done.json["dialect"], done.json["workspace"]) == ("openclaw", str(workspace))
+    winner, loser = done.json["hooks"]
+    assert winner.keys() == HOOK_FIELDS
+    assert all(gate.keys() == GATE_FIELDS for gate in winner["gates"])
+    assert (winner["state"], winner["eligible"], winner["enabled"]) == ("untrusted", True, True)
+    assert (winner["emoji"], winner["source"], winner["language"]) == ("👋", "workspace", "python")
+    assert (loser["state"], loser["source"]) == ("shadowed", "managed")
+    assert (winner["shadows"], loser["shadowed_by"]) == ([loser["path"]], winner["path"])
+    assert [item["path"] for item in done.json["rejected"]] == [str(workspace / "hooks/nothing")]
+    assert "no handler: looked for handler.ts" in done.json["rejected"][0]["reason"]
+
+
+def test_options_stand_before_or_after_the_command(hookscope, workspace, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "greet", "{milady: {events: ['command:new']}}")
+    before = hookscope("--dialect", "milady", "--bundled", str(bundled), "list", "--json")
+    after = hookscope("list", "--json", "--dialect", "milady", "--bundled", str(bundled))
+    assert before.json == after.json
+    assert before.json["hooks"][0]["events"] == ["command:new"]
+
+
+def test_trust_makes_the_hooks_of_a_folder_ready(hookscope, workspace, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
+    trusted = hookscope("trust", "hooks", "--json")
+    assert (trusted.code, trusted.json) == (0, {"trusted": str(workspace / "hooks")})
+    done = hookscope("list", "--json", "--bundled", str(bundled))
+    assert [hook["state"] for hook in done.json["hooks"]] == ["ready"]
+    assert hookscope("trust", "no-such-folder").code == 1
+
+
+def test_trust_stops_at_links(hookscope, workspace, tmp_path, bundled, make_hook) -> None:
+    make_hook(tmp_path / "elsewhere", "linked", "{openclaw: {events: ['command:new']}}")
+    (workspace / "hooks/linked").symlink_to(tmp_path / "elsewhere/linked")
+    hookscope("trust", "hooks")
+    states = [hook["state"] for hook in hookscope("list", "--json", "--bundled", str(bundled)).json["hooks"]]
+    assert states == ["untrusted"]
+    hookscope("trust", str(tmp_path / "elsewhere"))
+    states = [hook["state"] for hook in hookscope("list", "--json", "--bundled", str(bundled)).json["hooks"]]
+    assert states == ["ready"]
+
+
+BAD = {
+    "not yaml": ("---\nname: [a\n---\n", "HOOK.md, line 3, column 1"),
+    "duplicate": ("---\nname: a\nname: b\n---\n", "HOOK.md, line 3, column 1: the key `name` stands twice"),
+    "no header": ("# just text\n", "HOOK.md has no frontmatter"),
+    "open header": ("---\nname: a\n", "HOOK.md, line 1, column 1"),
+    "a list": ("---\n- a\n---\n", "HOOK.md, line 2, column 1"),
+    "not utf-8": (b"---\nname: \xff\n---\n", "HOOK.md, line 2, column 7"),
+    "deep": ("---\nname: " + "[" * 50_000 + "\n---\n", "HOOK.md, line 2"),
+}
+
+
+@pytest.mark.parametrize(("source", "reason"), BAD.values(), ids=BAD)
+def test_a_bad_header_is_a_row_with_its_place(hookscope, workspace, bundled, source, reason) -> None:
+    folder = workspace / "hooks/bad"
+    folder.mkdir()
+    (folder / "handler.py").write_text("def handler(event): pass\n")
+    (folder / "HOOK.md").write_bytes(source if isinstance(source, bytes) else source.encode())
+    done = hookscope("list", "--json", "--bundled", str(bundled))
+    assert (done.code, done.err) == (0, "")
+    assert [item["path"] for item in done.json["rejected"]] == [str(folder)]
+    assert done.json["rejected"][0]["reason"].startswith(reason)
+    assert reason.split(":")[0] in hookscope("list", "--bundled", str(bundled)).out
+
+
+WRONG_TYPES = {
+    "events: command": "`events` wants a list of texts and has the text 'command'",
+    "events: [1]": "`events` wants a list of texts and has a list with the number 1 in it",
+    "events: [command], os: linux": "`os` wants a list of texts and has the text 'linux'",
+    "events: [command], always: 'yes'": "`always` wants true or false and has the text 'yes'",
+    "events: [command], export: 5": "`export` wants a text and has the number 5",
+    "events: [command], hookKey: []": "`hookKey` wants a text and has a list",
+    "events: [command], requires: [git]": "`requires` wants a mapping and has a list",
+    "events: [command], requires: {bins: git}": "`bins` wants a list of texts and has the text 'git'",
+}
+
+
+@pytest.mark.parametrize(("fields", "reason"), WRONG_TYPES.items())
+def test_a_field_of_the_wrong_type_says_where_and_what(
+    hookscope, workspace, bundled, make_hook, fields, reason
+) -> None:
+    make_hook(workspace / "hooks", "odd", f"{{openclaw: {{{fields}}}}}")
+    (hook,) = hookscope("list", "--json", "--bundled", str(bundled)).json["hooks"]
+    assert hook["state"] == "broken"
+    (gate,) = [gate for gate in hook["gates"] if gate["gate"] == "fields"]
+    assert gate["reason"].startswith("HOOK.md, line 4, column ")
+    assert gate["reason"].endswith(reason)
+
+
+def test_settings_that_do_not_parse_are_a_problem_with_their_line(hookscope, home, bundled) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text('{\n  "hooks": {,}\n}\n')
+    done = hookscope("list", "--json", "--bundled", str(bundled))
+    assert done.code == 0
+    (problem,) = done.json["problems"]
+    assert problem.startswith("openclaw.json, line 2, column 13")
+
+
+def test_an_unreadable_folder_is_a_problem(hookscope, workspace, bundled) -> None:
+    (workspace / "hooks").rmdir()
+    (workspace / "hooks").write_text("a file")
+    done = hookscope("list", "--json", "--workspace", str(workspace), "--bundled", str(bundled))
+    assert done.code == 0
+    assert "is a file" in done.json["problems"][0]
+
+
+def test_what_if_changes_the_answer_and_says_so(hookscope, workspace, bundled, make_hook) -> None:
+    header = "{openclaw: {events: [command], os: [darwin], requires: {env: [TOKEN]}}}"
+    make_hook(workspace / "hooks", "mac", header)
+    plain = ("list", "--json", "--bundled", str(bundled))
+    assert hookscope(*plain).json["hooks"][0]["state"] == "blocked"
+    assumed = hookscope(*plain, "--os", "darwin", "--env", "TOKEN=x")
+    assert assumed.json["hooks"][0]["state"] == "untrusted"
+    service = hookscope(*plain, "--os", "darwin", "--clean-env", env={"TOKEN": "x"})
+    assert service.json["hooks"][0]["state"] == "blocked"
+    assert "what if: env, os" in hookscope("list", "--os", "darwin", "--env", "A=b").out
+
+
+def test_looking_imports_nothing(hookscope, workspace, bundled, make_hook) -> None:
+    sign = workspace / "it-ran"
+    make_hook(
+        workspace / "hooks", "eager", "{openclaw: {events: [command]}}",
+        f"open({str(sign)!r}, 'w').close()\ndef handler(event): pass\n",
+    )  # fmt: skip
+    hookscope("trust", "hooks")
+    for command in (["list"], ["info", "eager"], ["check"], ["plan", "command:new"]):
+        for form in ([], ["--json"]):
+            assert hookscope(*command, *form, "--bundled", str(bundled)).code == 0
+    assert not sign.exists()
+    assert not list(workspace.rglob("__pycache__"))
+    assert hookscope("load", "--bundled", str(bundled)).code == 0
+    assert sign.exists()
+
+
+def test_info_knows_the_nearest_name(hookscope, workspace, make_hook) -> None:
+    make_hook(workspace / "hooks", "session-memory", "{openclaw: {events: [command]}}")
+    assert hookscope("info", "session-memory").code == 0
+    done = hookscope("info", "sesion-memory", "--json")
+    assert done.code == 1
+    assert done.err == "hookscope: No hook is named 'sesion-memory'. Did you mean session-memory?\n"
+    assert json.loads(done.out)["next"] == "Did you mean session-memory?"
+
+
+def test_info_finds_a_hook_by_its_settings_key_and_names_the_line(
+    hookscope, workspace, home, make_hook
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command], hookKey: hello}}")
+    (home / ".openclaw").mkdir()
+    settings = '{hooks: {internal: {entries: {\n  // off for now\n  hello: {enabled: false},\n}}}}\n'
+    (home / ".openclaw/openclaw.json").write_text(settings)
+    done = hookscope("info", "hello")
+    assert done.code == 0
+    assert "disabled in config" in done.out
+    assert "(openclaw.json:3)" in done.out
+    (gate,) = [gate for gate in hookscope("info", "hello", "--json").json["gates"] if gate["gate"] == "enabled"]
+    assert gate["fix"]["path"] == ["hooks", "internal", "entries", "hello", "enabled"]
+
+
+def test_check_counts_and_groups(hookscope, workspace, bundled, make_hook) -> None:
+    make_hook(workspace / "hooks", "a", "{openclaw: {events: [command]}}")
+    make_hook(workspace / "hooks", "b", "{openclaw: {events: [command], requires: {bins: [no-such]}}}")
+    done = hookscope("check", "--json", "--bundled", str(bundled))
+    assert done.code == 0
+    assert done.json["total"] == 2
+    assert done.json["hooks"]["blocked"] == ["b"]
+    assert done.json["counts"]["untrusted"] == 1
+
+
+def test_plan_is_the_order_of_calls_and_the_reasons(hookscope, workspace, bundled, make_hook) -> None:
+    for name, key in (("a", "command:new"), ("b", "command"), ("c", "gateway:startup")):
+        make_hook(workspace / "hooks", name, f"{{openclaw: {{events: ['{key}']}}}}")
+    make_hook(workspace / "hooks", "ts", "{openclaw: {events: [command]}}", file="handler.ts")
+    hookscope("trust", "hooks")
+    done = hookscope("plan", "command:new", "--json", "--bundled", str(bundled))
+    assert done.json.keys() == {"event", "groups", "not_run"}
+    (group,) = done.json["groups"]
+    assert [(call["hook"], call["key"]) for call in group["calls"]] == [("b", "command"), ("a", "command:new")]
+    assert group["together"] is False
+    reasons = {item["hook"]: item["reason"] for item in done.json["not_run"]}
+    assert reasons == {
+        "ts": "needs the Node lane: handler.ts is not Python",
+        "c": "listens to gateway:startup",
+    }
+
+
+def test_an_unknown_event_names_the_nearest(hookscope, bundled) -> None:
+    done = hookscope("plan", "comand:new", "--bundled", str(bundled))
+    assert done.code == 1
+    assert done.err == "hookscope: 'comand:new' is no event of OpenClaw. Did you mean command:new?\n"
+
+
+WRONG_USE = {
+    ("lst",): "did you mean `list`?",
+    ("list", "--nonsense"): "No such option",
+    ("info",): "Missing argument",
+    ("--dialect", "openclow", "list"): "did you mean openclaw?",
+    ("--env", "novalue", "list"): "is not NAME=VALUE",
+    ("--workspace", "/no/such/folder", "list"): "There is no folder",
+    ("fire", "command:new", "--context", "{"): "--context, line 1, column 2",
+    ("fire", "command:new", "--context", "[1]"): "a JSON object is wanted",
+    ("fire", "command:new", "--context", "@/no/such"): "Cannot read the context",
+    ("fire", "command:new", "--timeout", "0"): "0.0 is not in the range",
+}
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), WRONG_USE.items(), ids=lambda value: " ".join(value)[:40])
+def test_wrong_use_is_one_sentence_and_exit_2(hookscope, arguments, sentence) -> None:
+    done = hookscope(*arguments)
+    assert done.code == 2
+    assert sentence in done.err
+    assert done.err.startswith("hookscope: ")
+    assert done.err.count("\n") == 1
+    assert done.out == ""
+
+
+def test_the_project_may_name_its_dialect(hookscope, workspace, bundled) -> None:
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/config.yaml").write_text("dialect: eliza\n")
+    assert hookscope("list", "--json", "--bundled", str(bundled)).json["dialect"] == "eliza"
+    (workspace / ".hookscope/config.yaml").write_text("dialect: [\n")
+    done = hookscope("list", "--bundled", str(bundled))
+    assert done.code == 2
+    assert "config.yaml, line 2, column 1" in done.err
+
+
+def test_the_host_that_is_there_is_detected_and_several_are_said(hookscope, home, bundled) -> None:
+    (home / ".eliza").mkdir()
+    assert hookscope("list", "--json", "--bundled", str(bundled)).json["dialect"] == "eliza"
+    (home / ".milady").mkdir()
+    done = hookscope("list", "--json", "--bundled", str(bundled))
+    assert done.json["dialect"] == "milady"
+    assert done.err == "hookscope: Found Milady and Eliza: using milady; --dialect picks another.\n"
+
+
+def test_a_hooks_name_cannot_clear_the_screen(hookscope, workspace, bundled) -> None:
+    folder = workspace / "hooks/x\x1b[2J"
+    folder.mkdir()
+    (folder / "HOOK.md").write_text('---\nname: "a\\e[2J\\u202Eb"\ndescription: "\\e]0;title\\a"\n---\n')
+    (folder / "handler.py").write_text("def handler(event): pass\n")
+    (workspace / "hooks/y\x1b[2J").mkdir()
+    (workspace / "hooks/y\x1b[2J/HOOK.md").write_text("no header")
+    for command in (["list"], ["check"], ["info", "a\x1b[2J\u202eb"], ["plan", "command:new"]):
+        done = hookscope(*command, "--bundled", str(bundled))
+        assert done.code == 0
+        assert "\x1b" not in done.out + done.err
+        assert "\u202e" not in done.out
+
+
+def test_file_names_in_broken_utf8_get_through(hookscope, workspace, bundled) -> None:
+    folder = bytes(workspace / "hooks") + b"/\xff\xfe"
+    Path(folder.decode("utf-8", "surrogateescape")).mkdir()
+    Path((folder + b"/HOOK.md").decode("utf-8", "surrogateescape")).write_text("---\n{}\n---\n")
+    Path((folder + b"/handler.py").decode("utf-8", "surrogateescape")).write_text("def handler(e): pass\n")
+    done = hookscope("list", "--json", "--bundled", str(bundled))
+    assert done.code == 0
+    assert done.json["hooks"][0]["path"].encode("utf-8", "surrogateescape") == folder
+    assert hookscope("list", "--bundled", str(bundled)).code == 0
+
+
+def test_the_console_asks_for_a_terminal(hookscope) -> None:
+    done = hookscope()
+    assert done.code == 1
+    assert "needs a terminal" in done.err

@@ -1,0 +1,65 @@
+"""A home of one's own for every test, and hooks written as folders."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import hookscope
+
+MakeHook = Callable[..., Path]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home that no test shares, with Hookscope's own state inside it."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("HOME", str(folder))
+    monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(tmp_path / "state"))
+    for name in ("OPENCLAW", "MILADY", "ELIZA"):
+        for what in ("STATE_DIR", "CONFIG_PATH", "WORKSPACE_DIR"):
+            monkeypatch.delenv(f"{name}_{what}", raising=False)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "workspace"
+    (folder / "hooks").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_hooks_left() -> Iterator[None]:
+    yield
+    hookscope.clear_hooks()
+    hookscope.set_enabled(True)
+
+
+@pytest.fixture
+def make_hook() -> MakeHook:
+    """make_hook(hooks_folder, name, header, handler, file="handler.py") → the hook's folder.
+
+    `header` is the YAML under `metadata:`; `handler` the source of its handler.
+    """
+
+    def make(
+        hooks: Path,
+        name: str,
+        metadata: str,
+        handler: str = "def handler(event): pass\n",
+        *,
+        file: str = "handler.py",
+        description: str = "A hook of the tests.",
+    ) -> Path:
+        folder = hooks / name
+        folder.mkdir(parents=True, exist_ok=True)
+        header = f"---\nname: {name}\ndescription: {description}\nmetadata: {dedent(metadata).strip()}\n---\n"
+        (folder / "HOOK.md").write_text(header)
+        (folder / file).write_text(dedent(handler))
+        return folder
+
+    return make

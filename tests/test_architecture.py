@@ -1,0 +1,133 @@
+"""The house as the README draws it: who may import whom, and what never happens where."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hookscope
+
+SOURCE = Path(hookscope.__file__).parent
+FILES = sorted(path for path in SOURCE.rglob("*.py") if "bundled_hooks" not in path.parts)
+
+# Room → the rooms that it may import, beside itself. The root's own modules are rooms of one file.
+MAY_IMPORT = {
+    "formats": set(),
+    "core": {"formats"},
+    "systems": {"core", "formats"},
+    "dialects": {"systems", "core"},
+    "settings": {"core", "formats"},
+    "runtime": {"core", "formats"},
+    "engine": {"dialects", "settings", "runtime", "core"},
+    "library": {"engine", "dialects", "settings", "runtime", "core"},
+    "workbench": {"engine", "dialects", "settings", "runtime", "systems", "core", "formats"},
+    "cli": {"workbench", "core", "console"},  # the console is opened from here, and only opened
+    "console": {"workbench", "core"},
+    "__init__": {"library", "engine", "runtime", "core"},
+    "__main__": {"cli"},
+}
+PURE_ROOMS = {"formats", "core", "systems", "dialects"}
+WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
+MAY_TOUCH_THE_DISK = {"core/surroundings.py"}
+HOSTS = ("openclaw", "milady", "eliza", "clawdbot")
+
+
+def room_of(path: Path) -> str:
+    relative = path.relative_to(SOURCE)
+    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that a file imports: inside functions and under TYPE_CHECKING too."""
+    package = ("hookscope", *path.relative_to(SOURCE).parent.parts)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            yield ".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module])))
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_a_room_imports_only_rooms_below_it(path: Path) -> None:
+    rooms = {name.split(".")[1] for name in imported(path) if name.startswith("hookscope.")}
+    allowed = MAY_IMPORT[room_of(path)] | {room_of(path)}
+    assert rooms <= allowed, f"{name_of(path)} imports {sorted(rooms - allowed)}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) in PURE_ROOMS], ids=name_of)
+def test_a_pure_room_does_not_reach_into_the_world(path: Path) -> None:
+    worldly = WORLDLY & {name.split(".")[0] for name in imported(path)}
+    if name_of(path) in MAY_TOUCH_THE_DISK:
+        worldly -= {"os"}
+    assert not worldly, f"{name_of(path)} imports {sorted(worldly)}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) != "dialects"], ids=name_of)
+def test_no_host_is_known_by_name_outside_the_dialects(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    documentation = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    named = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in documentation
+        and any(host in node.value.lower() for host in HOSTS)
+    ]
+    assert not named
+
+
+def test_only_the_console_knows_textual() -> None:
+    outside = [
+        name_of(path)
+        for path in FILES
+        if room_of(path) != "console" and any(name.split(".")[0] == "textual" for name in imported(path))
+    ]
+    assert not outside
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "from hookscope.cli.main import exit_code; exit_code(['list', '--json'])",
+        "from hookscope.cli.main import exit_code; exit_code(['plan', 'command:new'])",
+        "from hookscope import load_hooks, trigger_hook",
+    ],
+)
+def test_the_command_line_and_the_library_load_no_console(work: str, tmp_path: Path) -> None:
+    check = (
+        "import sys; print(sorted({'textual', 'watchfiles', 'sqlite3'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{work}; {check}"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": ""},
+        check=True,
+    )
+    assert done.stderr.strip().splitlines()[-1] == "[]"
+
+
+def test_help_loads_nothing_but_click(tmp_path: Path) -> None:
+    work = "import sys; from hookscope.cli.main import exit_code; exit_code(['--help'])"
+    check = "print(sorted(m for m in sys.modules if m.split('.')[0] in ('yaml', 'rich', 'pyjson5', 'asyncio') or m.startswith('hookscope.') and not m.startswith('hookscope.cli')), file=sys.stderr)"  # noqa: E501
+    done = subprocess.run(
+        [sys.executable, "-c", f"{work}; {check}"], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert done.stderr.strip() == "[]"
