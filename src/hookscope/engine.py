@@ -231,8 +231,15 @@ class Loading:
     def _fail(self, hook: Hook, failure: Failure) -> None:
         self.failed.append(hook.name)
         self.failures[hook.name] = failure
-        self.gates[hook] = Gate("load", False, found=failure.type, reason=f"{failure.type}: {failure.message}")
-        parts = {"file": hook.handler, "name": hook.name, "export": hook.meta.export, "error": failure.message}
+        self.gates[hook] = Gate(
+            "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
+        )
+        parts = {
+            "file": hook.handler,
+            "name": hook.name,
+            "export": hook.meta.export,
+            "error": failure.message,
+        }
         if failure.type == NO_FUNCTION:
             self._say("warn", self.texts.no_function, **parts)
         else:

@@ -9,6 +9,7 @@ from statistics import median
 from time import perf_counter
 
 import pytest
+
 from hookscope.core.runs import Registration
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.inprocess import Record, run_batch
@@ -38,7 +39,7 @@ async def bare() -> None:
 
 async def timed_and_isolated() -> None:
     records: list[Record] = []
-    await run_batch(PAIRS, None, 0.0, Cell(), records.append)
+    await run_batch(PAIRS, None, Cell(), records.append)
 
 
 async def with_a_limit() -> None:
@@ -46,7 +47,7 @@ async def with_a_limit() -> None:
     cell = Cell(MINUTE)
     beat = heartbeat()
     beat.watch(cell)
-    await run_batch(PAIRS, None, MINUTE, cell, records.append)
+    await run_batch(PAIRS, None, cell, records.append)
     beat.leave(cell)
 
 

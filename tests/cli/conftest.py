@@ -30,7 +30,9 @@ Program = Callable[..., Done]
 def hookscope(workspace: Path, tmp_path: Path) -> Program:
     """hookscope("list", "--json") in a workspace of its own, without a terminal."""
 
-    def run(*arguments: str, cwd: Path = workspace, env: dict[str, str] | None = None, text: str = "") -> Done:
+    def run(
+        *arguments: str, cwd: Path = workspace, env: dict[str, str] | None = None, text: str = ""
+    ) -> Done:
         done = subprocess.run(
             [sys.executable, "-m", "hookscope", *arguments],
             capture_output=True,

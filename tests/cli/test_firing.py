@@ -152,7 +152,7 @@ def test_a_handler_in_another_language_is_named_and_not_run(fire, workspace, mak
 
 def test_without_a_context_the_event_has_the_settings_in_force(fire, home, workspace, make_hook) -> None:
     (home / ".openclaw").mkdir()
-    (home / ".openclaw/openclaw.json").write_text('{hooks: {internal: {entries: {memory: {messages: 25}}}}}')
+    (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {entries: {memory: {messages: 25}}}}}")
     make_hook(
         workspace / "hooks", "memory", COMMAND,
         """
@@ -167,7 +167,9 @@ def test_without_a_context_the_event_has_the_settings_in_force(fire, home, works
 
 def test_an_entrys_env_reaches_its_handler_and_no_other(fire, home, workspace, make_hook) -> None:
     (home / ".openclaw").mkdir()
-    (home / ".openclaw/openclaw.json").write_text('{hooks: {internal: {entries: {a: {env: {TOKEN: "secret"}}}}}}')
+    (home / ".openclaw/openclaw.json").write_text(
+        '{hooks: {internal: {entries: {a: {env: {TOKEN: "secret"}}}}}}'
+    )
     say = "import os\ndef handler(event): event.messages.append(os.environ.get('TOKEN', 'none'))\n"
     for name in ("a", "b"):
         make_hook(workspace / "hooks", name, COMMAND, say)
@@ -176,10 +178,15 @@ def test_an_entrys_env_reaches_its_handler_and_no_other(fire, home, workspace, m
 
 def test_a_context_comes_from_a_file_or_standard_input(fire, workspace, make_hook) -> None:
     make_hook(
-        workspace / "hooks", "echo", COMMAND, "def handler(event): event.messages.append(event.context['who'])"
+        workspace / "hooks",
+        "echo",
+        COMMAND,
+        "def handler(event): event.messages.append(event.context['who'])",
     )
     (workspace / "context.json").write_text('{"who": "a file"}')
-    assert fire("command:new", "--json", "--trust", "--context", "@context.json").json["messages"] == ["a file"]
+    assert fire("command:new", "--json", "--trust", "--context", "@context.json").json["messages"] == [
+        "a file"
+    ]
     piped = fire("command:new", "--json", "--trust", "--context", "@-", text='{"who": "a pipe"}')
     assert piped.json["messages"] == ["a pipe"]
 
@@ -194,7 +201,9 @@ def test_saved_events_are_fired_one_after_another(fire, workspace, make_hook) ->
     (events / "new.yaml").write_text("event: command:new\nsession: s1\ncontext: {who: '${WHO}'}\n")
     one = fire(str(events / "new.yaml"), "--json", "--trust", env={"WHO": "me"})
     assert one.json["messages"] == ["new s1 {'who': 'me'}"]
-    two = fire(str(events / "new.yaml"), "command:reset", "--json", "--trust", "--context", "{}", env={"WHO": "x"})
+    two = fire(
+        str(events / "new.yaml"), "command:reset", "--json", "--trust", "--context", "{}", env={"WHO": "x"}
+    )
     assert [run["event"]["action"] for run in two.json] == ["new", "reset"]
     unset = fire(str(events / "new.yaml"), "--trust", env={"WHO": ""})
     assert unset.code == 0
@@ -227,16 +236,9 @@ def test_an_event_that_the_host_does_not_list_is_fired_and_said(fire, workspace,
 
 
 def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(workspace, bundled, make_hook) -> None:
-    make_hook(workspace / "hooks", "a-first", COMMAND, "def handler(event): event.messages.append('first')")
-    make_hook(
-        workspace / "hooks", "b-hangs", COMMAND,
-        """
-        import os
-        def handler(event):
-            with open("pid", "w") as file: file.write(str(os.getpid()))
-            while True: pass
-        """,
-    )  # fmt: skip
+    say_who = "import os\ndef handler(event): event.messages.append(str(os.getpid()))"
+    make_hook(workspace / "hooks", "a-first", COMMAND, say_who)
+    make_hook(workspace / "hooks", "b-hangs", COMMAND, "def handler(event):\n    while True: pass")
     make_hook(workspace / "hooks", "c-never", COMMAND)
     program = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--bundled", str(bundled)]
     running = subprocess.Popen(
@@ -256,9 +258,8 @@ def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(workspace, bundl
         ("b-hangs", "cancelled"),
     ]
     assert [item["hook"] for item in run["not_run"]] == ["c-never"]
-    if (workspace / "pid").exists():
-        with pytest.raises(ProcessLookupError):
-            os.kill(int((workspace / "pid").read_text()), 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(run["messages"][0]), 0)
 
 
 def test_at_a_terminal_the_question_is_asked(workspace, bundled, make_hook) -> None:

@@ -169,13 +169,15 @@ def test_info_finds_a_hook_by_its_settings_key_and_names_the_line(
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command], hookKey: hello}}")
     (home / ".openclaw").mkdir()
-    settings = '{hooks: {internal: {entries: {\n  // off for now\n  hello: {enabled: false},\n}}}}\n'
+    settings = "{hooks: {internal: {entries: {\n  // off for now\n  hello: {enabled: false},\n}}}}\n"
     (home / ".openclaw/openclaw.json").write_text(settings)
     done = hookscope("info", "hello")
     assert done.code == 0
     assert "disabled in config" in done.out
     assert "(openclaw.json:3)" in done.out
-    (gate,) = [gate for gate in hookscope("info", "hello", "--json").json["gates"] if gate["gate"] == "enabled"]
+    (gate,) = [
+        gate for gate in hookscope("info", "hello", "--json").json["gates"] if gate["gate"] == "enabled"
+    ]
     assert gate["fix"]["path"] == ["hooks", "internal", "entries", "hello", "enabled"]
 
 
@@ -197,7 +199,10 @@ def test_plan_is_the_order_of_calls_and_the_reasons(hookscope, workspace, bundle
     done = hookscope("plan", "command:new", "--json", "--bundled", str(bundled))
     assert done.json.keys() == {"event", "groups", "not_run"}
     (group,) = done.json["groups"]
-    assert [(call["hook"], call["key"]) for call in group["calls"]] == [("b", "command"), ("a", "command:new")]
+    assert [(call["hook"], call["key"]) for call in group["calls"]] == [
+        ("b", "command"),
+        ("a", "command:new"),
+    ]
     assert group["together"] is False
     reasons = {item["hook"]: item["reason"] for item in done.json["not_run"]}
     assert reasons == {

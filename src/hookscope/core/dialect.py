@@ -117,7 +117,7 @@ class Trust:
 
     folders: frozenset[Path] = frozenset()  # real paths; everything below is trusted too
     everything: bool = False  # an embedding program, or `--trust`
-    digests: Mapping[Path, str] = field(default_factory=dict)  # of handlers, when they were trusted
+    digests: Mapping[Path, str] = field(default_factory=dict)  # of handler files, when they were trusted
 
     def allows(self, path: Path) -> bool:
         """`path` is a real path."""
@@ -210,7 +210,6 @@ class Host:
     folders: tuple[Folder, ...] = ()
     problems: tuple[Problem, ...] = ()  # met while opening
     trust: Trust = Trust()
-    installs: Mapping[str, Any] = field(default_factory=dict)
 
     def hooks_setting(self, *path: str | int) -> tuple[Any, KeyPath]:
         """A value of the hooks settings and its full path: the first place where it stands.

@@ -1,10 +1,12 @@
 """A closer look: the handlers' own source, read and never run. Python only so far."""
 
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Place, Standing
+from hookscope.core.surroundings import Files
 from hookscope.core.text import nearest
 from hookscope.formats import Export, FormatError, read_exports
 
@@ -20,6 +22,7 @@ def examine(inventory: Inventory, host: Host) -> Inventory:
 def examined(row: Standing, host: Host) -> Standing:
     """One hook with its handler read."""
     handler, export = _source_gates(row.hook, host)
+    notes = (*row.notes, *_changed_since_trusted(row.hook, host))
     gates: list[Gate] = []
     for gate in row.verdict.gates:
         if gate.name != "handler":
@@ -28,7 +31,25 @@ def examined(row: Standing, host: Host) -> Standing:
             gates += [gate, Gate("export", None, found="not reached")]
         else:
             gates += [handler or gate, export]
-    return replace(row, verdict=replace(row.verdict, gates=tuple(gates)))
+    return replace(row, verdict=replace(row.verdict, gates=tuple(gates)), notes=notes)
+
+
+def _changed_since_trusted(hook: Hook, host: Host) -> list[str]:
+    """A trusted handler that somebody else has changed since. The user's own edits are the user's."""
+    path = hook.handler
+    known = host.trust.digests.get(path) if path is not None else None
+    facts = host.surroundings.files.facts(path) if path is not None and known is not None else None
+    if path is None or facts is None or not facts.foreign or digest(path, host.surroundings.files) == known:
+        return []
+    return [f"{path.name} belongs to another user and has changed since its folder was trusted"]
+
+
+def digest(path: Path, files: Files) -> str | None:
+    """The content of a handler file as one short text; None where it cannot be read."""
+    try:
+        return sha256(files.read(path)).hexdigest()[:32]
+    except OSError:
+        return None
 
 
 def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:

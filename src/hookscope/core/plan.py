@@ -1,11 +1,10 @@
 """From an inventory to a registry, and from a registry to a plan. Pure: nothing is read or run."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import STATE_OF, Hook, Inventory, Language, Standing, State
+from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.runs import Code, Event, Group, NotRun, Plan, Registration, Registry
 
 ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
@@ -121,16 +120,3 @@ def _unique(reasons: "chain[NotRun]") -> tuple[NotRun, ...]:
     for item in reasons:
         seen.setdefault((item.hook or item.name, item.reason), item)
     return tuple(seen.values())
-
-
-def without(registry: Registry, failed: frozenset[Hook]) -> Registry:
-    """The registry without the hooks that could not be loaded."""
-    return replace(
-        registry,
-        registrations=tuple(call for call in registry.registrations if call.hook not in failed),
-    )
-
-
-def is_requirement(gate_name: str) -> bool:
-    """Is a gate one of those that the seeds call eligibility."""
-    return STATE_OF.get(gate_name, State.BLOCKED) is State.BLOCKED

@@ -32,6 +32,7 @@ class Facts(NamedTuple):
     size: int  # bytes
     links: int  # hard links; 1 is the ordinary case
     linked: bool  # the path itself is a symbolic link
+    foreign: bool  # it belongs to another user than the one who looks
 
 
 class Files(Protocol):
@@ -72,6 +73,7 @@ class RealFiles:
 
     def __init__(self) -> None:
         self._programs: dict[tuple[str, tuple[str, ...]], Program] = {}
+        self._user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has neither: all is the user's
 
     def children(self, folder: Path) -> list[Child]:
         with os.scandir(folder) as entries:
@@ -93,7 +95,8 @@ class RealFiles:
         except (OSError, ValueError):
             return None
         mode = there.st_mode
-        return Facts(stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked)
+        foreign = there.st_uid != self._user
+        return Facts(stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked, foreign)
 
     def read(self, path: Path) -> bytes:
         with open(path, "rb") as file:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.dialect import Dialect, Host, Trust
-from hookscope.core.examine import examine
+from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
@@ -126,8 +126,16 @@ class Workbench:
         if not path.exists():
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
         real = self.setup.surroundings.files.real(path if path.is_dir() else path.parent)
-        self._store.add(real)
+        self._store.add(real, self._handlers_below(real))
         return real
+
+    def _handlers_below(self, folder: Path) -> dict[Path, str]:
+        """The digests of the handlers that trusting a folder lets run."""
+        host = self.open()
+        files = host.surroundings.files
+        handlers = [row.hook.handler for row in look(host).hooks if row.hook.handler is not None]
+        inside = [path for path in handlers if files.real(path).is_relative_to(folder)]
+        return {path: known for path in inside if (known := digest(path, files)) is not None}
 
     def _engine(self, view: View) -> HookEngine:
         engine = HookEngine(view.host, self._lanes_for(view.host))

@@ -24,21 +24,34 @@ def state_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TrustStore:
-    """`trust.json`: folder → when it was trusted. Merged by key under a lock, replaced atomically."""
+    """`trust.json`: folder → since when, and its handlers' digests. Merged by key under a lock, replaced atomically."""
 
     file: Path
 
     def trust(self) -> Trust:
         """What is trusted now. An unreadable file trusts nothing."""
-        return Trust(folders=frozenset(Path(folder) for folder in self._read()))
+        entries = self._read()
+        digests = {
+            Path(path): digest
+            for entry in entries.values()
+            if isinstance(entry, dict) and isinstance(entry.get("handlers"), dict)
+            for path, digest in entry["handlers"].items()
+        }
+        return Trust(folders=frozenset(map(Path, entries)), digests=digests)
 
-    def add(self, folder: Path) -> None:
-        """Trust a folder and all below it. Raises Refusal where that cannot be recorded."""
+    def add(self, folder: Path, handlers: Mapping[Path, str]) -> None:
+        """Trust a folder and all below it; `handlers` are the digests of those that are there now.
+
+        Raises Refusal where that cannot be recorded.
+        """
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(str(self.file) + ".lock", timeout=10):
                 folders = dict(self._read())
-                folders[str(folder)] = {"since": datetime.now(UTC).isoformat(timespec="seconds")}
+                folders[str(folder)] = {
+                    "since": datetime.now(UTC).isoformat(timespec="seconds"),
+                    "handlers": {str(path): digest for path, digest in handlers.items()},
+                }
                 replace_file(self.file, json.dumps({"folders": folders}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(

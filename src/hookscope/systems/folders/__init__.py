@@ -15,6 +15,7 @@ from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
 from hookscope.systems.folders.policy import ErrorText, SharedEvent
 from hookscope.systems.folders.ranking import ranking_of
+from hookscope.systems.folders.wrong_settings import wrong_settings
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
 
@@ -38,7 +39,8 @@ class FolderSystem:
         return "folder"
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-        return self.places(host)
+        folders, problems = self.places(host)
+        return folders, wrong_settings(host) + problems
 
     def find(self, host: Host) -> Found:
         return find_hooks(host, self.shape, self.texts, legacy_hooks(host, self.legacy))

@@ -1,0 +1,79 @@
+"""Who may run: recorded once, by folder, and never widened by a link."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookscope.core.surroundings import Facts, RealFiles
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.trust import TrustStore
+
+MakeHook = Callable[..., Path]
+
+
+def a_bench(workspace: Path) -> Workbench:
+    return Workbench(Options(workspace=workspace, bundled=workspace / "none"))
+
+
+def test_trust_survives_and_reaches_everything_below(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
+    a_bench(workspace).trust(workspace)
+    (row,) = a_bench(workspace).look().inventory.hooks
+    assert row.state == "ready"
+
+
+def test_an_unreadable_record_trusts_nothing(workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
+    (tmp_path / "state").mkdir()
+    for text in ("", "{", "[]", '{"folders": 5}', '{"folders": {"/": 1}}[]'):
+        (tmp_path / "state" / "trust.json").write_text(text)
+        assert a_bench(workspace).look().inventory.hooks[0].state == "untrusted"
+
+
+def test_two_consoles_lose_none_of_each_others_trust(tmp_path: Path) -> None:
+    store = TrustStore(tmp_path / "state" / "trust.json")
+    folders = [Path(f"/folder/{number}") for number in range(24)]
+    threads = [threading.Thread(target=store.add, args=(folder, {})) for folder in folders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert store.trust().folders == set(folders)
+    assert not [path for path in (tmp_path / "state").iterdir() if path.name.startswith(".trust")]
+    assert json.loads((tmp_path / "state" / "trust.json").read_text())["folders"].keys() == set(
+        map(str, folders)
+    )
+
+
+def test_trust_that_cannot_be_recorded_is_refused_with_the_next_step(
+    workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a-file").write_text("")
+    monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(tmp_path / "a-file"))
+    with pytest.raises(Refusal, match="HOOKSCOPE_STATE_DIR"):
+        a_bench(workspace).trust(workspace)
+
+
+def test_a_handler_that_somebody_else_changed_since_is_marked(
+    workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
+    a_bench(workspace).trust(workspace / "hooks")
+    real_facts = RealFiles.facts
+
+    def of_another_user(self: RealFiles, path: Path) -> Facts | None:
+        facts = real_facts(self, path)
+        return facts._replace(foreign=True) if facts is not None else None
+
+    def notes() -> tuple[str, ...]:
+        return a_bench(workspace).look().inventory.hooks[0].notes
+
+    (folder / "handler.py").write_text("def handler(event): print('changed')\n")
+    assert notes() == ()
+    monkeypatch.setattr(RealFiles, "facts", of_another_user)
+    assert notes() == ("handler.py belongs to another user and has changed since its folder was trusted",)
+    a_bench(workspace).trust(workspace / "hooks")
+    assert notes() == ()
