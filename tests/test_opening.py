@@ -101,10 +101,10 @@ def test_extra_folders_are_taken_or_are_problems(
 
 WRONG = {
     "{internal: []}": "hooks.internal is passed over: it wants a mapping and has a list",
-    "{internal: {entries: 5}}": "hooks.internal.entries is passed over: it wants a mapping and has the number 5",
+    "{internal: {entries: 5}}": "hooks.internal.entries is passed over: it wants a mapping and has the num",
     "{internal: {handlers: {}}}": "hooks.internal.handlers is passed over: it wants a list and has a mapping",
     "{internal: {enabled: 'false'}}": "wants true or false and has the text 'false'",
-    "{internal: {entries: {a: true}}}": "hooks.internal.entries.a is passed over: it wants a mapping and has true",
+    "{internal: {entries: {a: true}}}": "entries.a is passed over: it wants a mapping and has true",
     "{internal: {entries: {a: {enabled: 'no'}}}}": "entries.a.enabled is passed over",
 }
 

@@ -1,5 +1,7 @@
 """fire and load, from outside."""
 
+from __future__ import annotations
+
 import json
 import os
 import pty
@@ -7,10 +9,17 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-RUN_FIELDS = {"event", "dialect", "results", "not_run", "messages", "context", "result", "failure", "log", "caused", "ms"}  # fmt: skip
+if TYPE_CHECKING:
+    from tests.cli.conftest import Done, Program
+    from tests.conftest import MakeHook
+
+RUN_FIELDS = {
+    "event", "dialect", "results", "not_run", "messages", "context", "result", "failure", "log", "caused", "ms",
+}  # fmt: skip
 RESULT_FIELDS = {
     "hook", "key", "handler", "status", "started_ms", "ms", "messages", "delivered", "returned",
     "stdout", "stderr", "error", "patch", "forced",
@@ -19,14 +28,14 @@ COMMAND = "{openclaw: {events: [command]}}"
 
 
 @pytest.fixture
-def fire(hookscope, bundled):
-    def fire(*arguments, **more):
+def fire(hookscope: Program, bundled: Path) -> Program:
+    def fire(*arguments: str, **more: Any) -> Done:
         return hookscope("fire", *arguments, "--bundled", str(bundled), **more)
 
     return fire
 
 
-def test_fire_prints_the_contract(fire, workspace, make_hook) -> None:
+def test_fire_prints_the_contract(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(
         workspace / "hooks", "greet", COMMAND,
         """
@@ -59,7 +68,7 @@ def test_fire_prints_the_contract(fire, workspace, make_hook) -> None:
     assert run["ms"] >= result["ms"] >= 0
 
 
-def test_an_error_has_its_file_line_and_source(fire, workspace, make_hook) -> None:
+def test_an_error_has_its_file_line_and_source(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     folder = make_hook(
         workspace / "hooks", "bad", COMMAND,
         "from helper import root\ndef handler(event):\n    return root(event.context)\n",
@@ -71,7 +80,8 @@ def test_an_error_has_its_file_line_and_source(fire, workspace, make_hook) -> No
     assert (result["status"], result["error"]["type"], result["error"]["message"]) == (
         "error", "KeyError", "'workspace_dir'",
     )  # fmt: skip
-    assert [(Path(frame["file"]).name, frame["line"], frame["function"]) for frame in result["error"]["frames"]] == [
+    frames = result["error"]["frames"]
+    assert [(Path(frame["file"]).name, frame["line"], frame["function"]) for frame in frames] == [
         ("handler.py", 3, "handler"),
         ("helper.py", 2, "root"),
     ]  # fmt: skip
@@ -83,7 +93,7 @@ def test_an_error_has_its_file_line_and_source(fire, workspace, make_hook) -> No
 
 
 def test_without_trust_and_terminal_nothing_runs_and_the_next_step_is_named(
-    fire, hookscope, workspace, make_hook
+    fire: Program, hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     sign = workspace / "it-ran"
     make_hook(
@@ -115,7 +125,9 @@ FAULTS = {
 }
 
 
-def test_every_fault_is_a_result_and_the_next_handler_runs(fire, workspace, make_hook) -> None:
+def test_every_fault_is_a_result_and_the_next_handler_runs(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     for name, (source, _) in FAULTS.items():
         folder = make_hook(workspace / "hooks", name.replace("/", "-"), COMMAND, source)
         header = folder / "HOOK.md"
@@ -131,7 +143,7 @@ def test_every_fault_is_a_result_and_the_next_handler_runs(fire, workspace, make
     assert flood["notes"]
 
 
-def test_only_one_hook_is_fired_at(fire, workspace, make_hook) -> None:
+def test_only_one_hook_is_fired_at(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     for name in ("one", "two"):
         make_hook(workspace / "hooks", name, COMMAND, f"def handler(event): event.messages.append({name!r})")
     done = fire("command:new", "--json", "--trust", "--only", "two")
@@ -142,7 +154,9 @@ def test_only_one_hook_is_fired_at(fire, workspace, make_hook) -> None:
     assert (unknown.code, "Did you mean two?" in unknown.err) == (1, True)
 
 
-def test_a_handler_in_another_language_is_named_and_not_run(fire, workspace, make_hook) -> None:
+def test_a_handler_in_another_language_is_named_and_not_run(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "ts", COMMAND, "export default () => {}", file="handler.ts")
     done = fire("command:new", "--json", "--trust")
     assert done.code == 1
@@ -150,7 +164,9 @@ def test_a_handler_in_another_language_is_named_and_not_run(fire, workspace, mak
     assert "ts did not run: it needs the Node lane" in done.err
 
 
-def test_without_a_context_the_event_has_the_settings_in_force(fire, home, workspace, make_hook) -> None:
+def test_without_a_context_the_event_has_the_settings_in_force(
+    fire: Program, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {entries: {memory: {messages: 25}}}}}")
     make_hook(
@@ -165,7 +181,9 @@ def test_without_a_context_the_event_has_the_settings_in_force(fire, home, works
     assert done.json["messages"] == ["25"]
 
 
-def test_an_entrys_env_reaches_its_handler_and_no_other(fire, home, workspace, make_hook) -> None:
+def test_an_entrys_env_reaches_its_handler_and_no_other(
+    fire: Program, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text(
         '{hooks: {internal: {entries: {a: {env: {TOKEN: "secret"}}}}}}'
@@ -176,7 +194,9 @@ def test_an_entrys_env_reaches_its_handler_and_no_other(fire, home, workspace, m
     assert fire("command:new", "--json", "--trust").json["messages"] == ["secret", "none"]
 
 
-def test_a_context_comes_from_a_file_or_standard_input(fire, workspace, make_hook) -> None:
+def test_a_context_comes_from_a_file_or_standard_input(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     make_hook(
         workspace / "hooks",
         "echo",
@@ -191,7 +211,9 @@ def test_a_context_comes_from_a_file_or_standard_input(fire, workspace, make_hoo
     assert piped.json["messages"] == ["a pipe"]
 
 
-def test_saved_events_are_fired_one_after_another(fire, workspace, make_hook) -> None:
+def test_saved_events_are_fired_one_after_another(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     make_hook(
         workspace / "hooks", "echo", COMMAND,
         "def handler(event): event.messages.append(f'{event.action} {event.session_key} {event.context}')",
@@ -211,7 +233,7 @@ def test_saved_events_are_fired_one_after_another(fire, workspace, make_hook) ->
     assert fire(str(events / "bad.yaml")).code == 2
 
 
-def test_steps_are_streamed_as_lines(fire, workspace, make_hook) -> None:
+def test_steps_are_streamed_as_lines(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     for name in ("one", "two"):
         make_hook(workspace / "hooks", name, COMMAND)
     done = fire("command:new", "--json-lines", "--trust")
@@ -226,7 +248,9 @@ def test_steps_are_streamed_as_lines(fire, workspace, make_hook) -> None:
     assert lines[-1].keys() >= RUN_FIELDS
 
 
-def test_an_event_that_the_host_does_not_list_is_fired_and_said(fire, workspace, make_hook) -> None:
+def test_an_event_that_the_host_does_not_list_is_fired_and_said(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "any", COMMAND)
     done = fire("command:nwe", "--trust", "--json")
     assert done.code == 0
@@ -235,7 +259,9 @@ def test_an_event_that_the_host_does_not_list_is_fired_and_said(fire, workspace,
     assert "Did you mean command:new?" in done.err
 
 
-def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(workspace, bundled, make_hook) -> None:
+def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(
+    workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     say_who = "import os\ndef handler(event): event.messages.append(str(os.getpid()))"
     make_hook(workspace / "hooks", "a-first", COMMAND, say_who)
     make_hook(workspace / "hooks", "b-hangs", COMMAND, "def handler(event):\n    while True: pass")
@@ -262,7 +288,7 @@ def test_ctrl_c_cancels_prints_what_is_known_and_leaves_nothing(workspace, bundl
         os.kill(int(run["messages"][0]), 0)
 
 
-def test_at_a_terminal_the_question_is_asked(workspace, bundled, make_hook) -> None:
+def test_at_a_terminal_the_question_is_asked(workspace: Path, bundled: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event): event.messages.append('hello')")
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "r+b", buffering=0) as terminal:
@@ -277,7 +303,9 @@ def test_at_a_terminal_the_question_is_asked(workspace, bundled, make_hook) -> N
     assert "hello" in out
 
 
-def test_load_prints_the_contract(hookscope, workspace, bundled, make_hook) -> None:
+def test_load_prints_the_contract(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "good", COMMAND)
     make_hook(workspace / "hooks", "torn", COMMAND, "raise RuntimeError('torn')")
     make_hook(workspace / "hooks", "mute", "{openclaw: {}}")
@@ -293,7 +321,7 @@ def test_load_prints_the_contract(hookscope, workspace, bundled, make_hook) -> N
     assert (Path(frame["file"]).name, frame["line"]) == ("handler.py", 1)
 
 
-def test_the_bundled_command_logger_writes_whole_lines(hookscope, home) -> None:
+def test_the_bundled_command_logger_writes_whole_lines(hookscope: Program, home: Path) -> None:
     for action in ("new", "reset"):
         done = hookscope("fire", f"command:{action}", "--session", "s1")
         assert done.code == 0, done.err

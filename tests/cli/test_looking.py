@@ -1,12 +1,17 @@
 """list, info, check, plan and trust, from outside."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-Program = Callable[..., "object"]
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
 GATE_FIELDS = {"gate", "passed", "needed", "missing", "found", "reason", "reported", "fix"}
 HOOK_FIELDS = {
     "name", "description", "emoji", "kind", "source", "path", "handler", "language", "events",
@@ -14,7 +19,9 @@ HOOK_FIELDS = {
 }  # fmt: skip
 
 
-def test_list_prints_the_contract(hookscope, workspace, home, bundled, make_hook) -> None:
+def test_list_prints_the_contract(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {emoji: '👋', events: ['command:new']}}")
     make_hook(home / ".openclaw/hooks", "greet", "{openclaw: {events: [command]}}")
     (workspace / "hooks/nothing").mkdir()
@@ -34,7 +41,9 @@ def test_list_prints_the_contract(hookscope, workspace, home, bundled, make_hook
     assert "no handler: looked for handler.ts" in done.json["rejected"][0]["reason"]
 
 
-def test_options_stand_before_or_after_the_command(hookscope, workspace, bundled, make_hook) -> None:
+def test_options_stand_before_or_after_the_command(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "greet", "{milady: {events: ['command:new']}}")
     before = hookscope("--dialect", "milady", "--bundled", str(bundled), "list", "--json")
     after = hookscope("list", "--json", "--dialect", "milady", "--bundled", str(bundled))
@@ -42,7 +51,9 @@ def test_options_stand_before_or_after_the_command(hookscope, workspace, bundled
     assert before.json["hooks"][0]["events"] == ["command:new"]
 
 
-def test_trust_makes_the_hooks_of_a_folder_ready(hookscope, workspace, bundled, make_hook) -> None:
+def test_trust_makes_the_hooks_of_a_folder_ready(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
     trusted = hookscope("trust", "hooks", "--json")
     assert (trusted.code, trusted.json) == (0, {"trusted": str(workspace / "hooks")})
@@ -51,7 +62,9 @@ def test_trust_makes_the_hooks_of_a_folder_ready(hookscope, workspace, bundled, 
     assert hookscope("trust", "no-such-folder").code == 1
 
 
-def test_trust_stops_at_links(hookscope, workspace, tmp_path, bundled, make_hook) -> None:
+def test_trust_stops_at_links(
+    hookscope: Program, workspace: Path, tmp_path: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     make_hook(tmp_path / "elsewhere", "linked", "{openclaw: {events: ['command:new']}}")
     (workspace / "hooks/linked").symlink_to(tmp_path / "elsewhere/linked")
     hookscope("trust", "hooks")
@@ -74,7 +87,9 @@ BAD = {
 
 
 @pytest.mark.parametrize(("source", "reason"), BAD.values(), ids=BAD)
-def test_a_bad_header_is_a_row_with_its_place(hookscope, workspace, bundled, source, reason) -> None:
+def test_a_bad_header_is_a_row_with_its_place(
+    hookscope: Program, workspace: Path, bundled: Path, source: str | bytes, reason: str
+) -> None:
     folder = workspace / "hooks/bad"
     folder.mkdir()
     (folder / "handler.py").write_text("def handler(event): pass\n")
@@ -100,7 +115,7 @@ WRONG_TYPES = {
 
 @pytest.mark.parametrize(("fields", "reason"), WRONG_TYPES.items())
 def test_a_field_of_the_wrong_type_says_where_and_what(
-    hookscope, workspace, bundled, make_hook, fields, reason
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook, fields: str, reason: str
 ) -> None:
     make_hook(workspace / "hooks", "odd", f"{{openclaw: {{{fields}}}}}")
     (hook,) = hookscope("list", "--json", "--bundled", str(bundled)).json["hooks"]
@@ -110,7 +125,9 @@ def test_a_field_of_the_wrong_type_says_where_and_what(
     assert gate["reason"].endswith(reason)
 
 
-def test_settings_that_do_not_parse_are_a_problem_with_their_line(hookscope, home, bundled) -> None:
+def test_settings_that_do_not_parse_are_a_problem_with_their_line(
+    hookscope: Program, home: Path, bundled: Path
+) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text('{\n  "hooks": {,}\n}\n')
     done = hookscope("list", "--json", "--bundled", str(bundled))
@@ -119,7 +136,7 @@ def test_settings_that_do_not_parse_are_a_problem_with_their_line(hookscope, hom
     assert problem.startswith("openclaw.json, line 2, column 13")
 
 
-def test_an_unreadable_folder_is_a_problem(hookscope, workspace, bundled) -> None:
+def test_an_unreadable_folder_is_a_problem(hookscope: Program, workspace: Path, bundled: Path) -> None:
     (workspace / "hooks").rmdir()
     (workspace / "hooks").write_text("a file")
     done = hookscope("list", "--json", "--workspace", str(workspace), "--bundled", str(bundled))
@@ -127,7 +144,9 @@ def test_an_unreadable_folder_is_a_problem(hookscope, workspace, bundled) -> Non
     assert "is a file" in done.json["problems"][0]
 
 
-def test_what_if_changes_the_answer_and_says_so(hookscope, workspace, bundled, make_hook) -> None:
+def test_what_if_changes_the_answer_and_says_so(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     header = "{openclaw: {events: [command], os: [darwin], requires: {env: [TOKEN]}}}"
     make_hook(workspace / "hooks", "mac", header)
     plain = ("list", "--json", "--bundled", str(bundled))
@@ -139,7 +158,9 @@ def test_what_if_changes_the_answer_and_says_so(hookscope, workspace, bundled, m
     assert "what if: env, os" in hookscope("list", "--os", "darwin", "--env", "A=b").out
 
 
-def test_looking_imports_nothing(hookscope, workspace, bundled, make_hook) -> None:
+def test_looking_imports_nothing(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     sign = workspace / "it-ran"
     make_hook(
         workspace / "hooks", "eager", "{openclaw: {events: [command]}}",
@@ -155,7 +176,7 @@ def test_looking_imports_nothing(hookscope, workspace, bundled, make_hook) -> No
     assert sign.exists()
 
 
-def test_info_knows_the_nearest_name(hookscope, workspace, make_hook) -> None:
+def test_info_knows_the_nearest_name(hookscope: Program, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "session-memory", "{openclaw: {events: [command]}}")
     assert hookscope("info", "session-memory").code == 0
     done = hookscope("info", "sesion-memory", "--json")
@@ -165,7 +186,7 @@ def test_info_knows_the_nearest_name(hookscope, workspace, make_hook) -> None:
 
 
 def test_info_finds_a_hook_by_its_settings_key_and_names_the_line(
-    hookscope, workspace, home, make_hook
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command], hookKey: hello}}")
     (home / ".openclaw").mkdir()
@@ -181,7 +202,9 @@ def test_info_finds_a_hook_by_its_settings_key_and_names_the_line(
     assert gate["fix"]["path"] == ["hooks", "internal", "entries", "hello", "enabled"]
 
 
-def test_check_counts_and_groups(hookscope, workspace, bundled, make_hook) -> None:
+def test_check_counts_and_groups(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     make_hook(workspace / "hooks", "a", "{openclaw: {events: [command]}}")
     make_hook(workspace / "hooks", "b", "{openclaw: {events: [command], requires: {bins: [no-such]}}}")
     done = hookscope("check", "--json", "--bundled", str(bundled))
@@ -191,7 +214,9 @@ def test_check_counts_and_groups(hookscope, workspace, bundled, make_hook) -> No
     assert done.json["counts"]["untrusted"] == 1
 
 
-def test_plan_is_the_order_of_calls_and_the_reasons(hookscope, workspace, bundled, make_hook) -> None:
+def test_plan_is_the_order_of_calls_and_the_reasons(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
     for name, key in (("a", "command:new"), ("b", "command"), ("c", "gateway:startup")):
         make_hook(workspace / "hooks", name, f"{{openclaw: {{events: ['{key}']}}}}")
     make_hook(workspace / "hooks", "ts", "{openclaw: {events: [command]}}", file="handler.ts")
@@ -211,7 +236,7 @@ def test_plan_is_the_order_of_calls_and_the_reasons(hookscope, workspace, bundle
     }
 
 
-def test_an_unknown_event_names_the_nearest(hookscope, bundled) -> None:
+def test_an_unknown_event_names_the_nearest(hookscope: Program, bundled: Path) -> None:
     done = hookscope("plan", "comand:new", "--bundled", str(bundled))
     assert done.code == 1
     assert done.err == "hookscope: 'comand:new' is no event of OpenClaw. Did you mean command:new?\n"
@@ -232,7 +257,9 @@ WRONG_USE = {
 
 
 @pytest.mark.parametrize(("arguments", "sentence"), WRONG_USE.items(), ids=lambda value: " ".join(value)[:40])
-def test_wrong_use_is_one_sentence_and_exit_2(hookscope, arguments, sentence) -> None:
+def test_wrong_use_is_one_sentence_and_exit_2(
+    hookscope: Program, arguments: tuple[str, ...], sentence: str
+) -> None:
     done = hookscope(*arguments)
     assert done.code == 2
     assert sentence in done.err
@@ -241,7 +268,7 @@ def test_wrong_use_is_one_sentence_and_exit_2(hookscope, arguments, sentence) ->
     assert done.out == ""
 
 
-def test_the_project_may_name_its_dialect(hookscope, workspace, bundled) -> None:
+def test_the_project_may_name_its_dialect(hookscope: Program, workspace: Path, bundled: Path) -> None:
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text("dialect: eliza\n")
     assert hookscope("list", "--json", "--bundled", str(bundled)).json["dialect"] == "eliza"
@@ -251,7 +278,9 @@ def test_the_project_may_name_its_dialect(hookscope, workspace, bundled) -> None
     assert "config.yaml, line 2, column 1" in done.err
 
 
-def test_the_host_that_is_there_is_detected_and_several_are_said(hookscope, home, bundled) -> None:
+def test_the_host_that_is_there_is_detected_and_several_are_said(
+    hookscope: Program, home: Path, bundled: Path
+) -> None:
     (home / ".eliza").mkdir()
     assert hookscope("list", "--json", "--bundled", str(bundled)).json["dialect"] == "eliza"
     (home / ".milady").mkdir()
@@ -260,7 +289,7 @@ def test_the_host_that_is_there_is_detected_and_several_are_said(hookscope, home
     assert done.err == "hookscope: Found Milady and Eliza: using milady; --dialect picks another.\n"
 
 
-def test_a_hooks_name_cannot_clear_the_screen(hookscope, workspace, bundled) -> None:
+def test_a_hooks_name_cannot_clear_the_screen(hookscope: Program, workspace: Path, bundled: Path) -> None:
     folder = workspace / "hooks/x\x1b[2J"
     folder.mkdir()
     (folder / "HOOK.md").write_text('---\nname: "a\\e[2J\\u202Eb"\ndescription: "\\e]0;title\\a"\n---\n')
@@ -274,7 +303,7 @@ def test_a_hooks_name_cannot_clear_the_screen(hookscope, workspace, bundled) -> 
         assert "\u202e" not in done.out
 
 
-def test_file_names_in_broken_utf8_get_through(hookscope, workspace, bundled) -> None:
+def test_file_names_in_broken_utf8_get_through(hookscope: Program, workspace: Path, bundled: Path) -> None:
     folder = bytes(workspace / "hooks") + b"/\xff\xfe"
     Path(folder.decode("utf-8", "surrogateescape")).mkdir()
     Path((folder + b"/HOOK.md").decode("utf-8", "surrogateescape")).write_text("---\n{}\n---\n")
@@ -285,7 +314,7 @@ def test_file_names_in_broken_utf8_get_through(hookscope, workspace, bundled) ->
     assert hookscope("list", "--bundled", str(bundled)).code == 0
 
 
-def test_the_console_asks_for_a_terminal(hookscope) -> None:
+def test_the_console_asks_for_a_terminal(hookscope: Program) -> None:
     done = hookscope()
     assert done.code == 1
     assert "needs a terminal" in done.err

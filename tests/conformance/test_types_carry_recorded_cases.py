@@ -200,7 +200,7 @@ async def test_a_failing_strict_reload_keeps_the_old_handlers(case: Case) -> Non
 
 @dataclass(frozen=True)
 class Gatekeeping:
-    """before_tool_call: each handler sees the original, the last params win, a block stops, an error fails."""
+    """before_tool_call: each sees the original, the last params win, a block stops, an error fails."""
 
     batched: bool = False
 
@@ -234,9 +234,8 @@ async def test_a_policy_merges_blocks_and_fails_closed(case: Case) -> None:
         seen: dict[str, Any] = {}
         asked = sorted(step["handlers"], key=lambda handler: -handler.get("priority", 0))
         registrations = tuple(
-            Registration(step["hook"], told["id"], plugin_handler(told, calls, seen), priority=told.get("priority", 0))
-            for told in asked
-        )  # fmt: skip
+            Registration(step["hook"], told["id"], plugin_handler(told, calls, seen)) for told in asked
+        )
         event = Event(step["hook"], context=step["event"], kind="plugin")
         run = await fired(event, Gatekeeping(), Group(registrations))
         assert run.ending.answer == expected.get("result")

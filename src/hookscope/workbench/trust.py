@@ -24,7 +24,10 @@ def state_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TrustStore:
-    """`trust.json`: folder → since when, and its handlers' digests. Merged by key under a lock, replaced atomically."""
+    """`trust.json`: folder → since when, and its handlers' digests.
+
+    Merged by key under a lock, replaced atomically.
+    """
 
     file: Path
 
