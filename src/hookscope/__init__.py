@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hookscope.library import clear_hooks as clear_hooks
     from hookscope.library import create_hook_event as create_hook_event
     from hookscope.library import discover_hooks as discover_hooks
+    from hookscope.library import embedded_host as embedded_host
     from hookscope.library import has_listeners as has_listeners
     from hookscope.library import load_hooks as load_hooks
     from hookscope.library import register_hook as register_hook
@@ -51,6 +52,7 @@ _HOMES = {
             "clear_hooks",
             "create_hook_event",
             "discover_hooks",
+            "embedded_host",
             "has_listeners",
             "load_hooks",
             "register_hook",

@@ -23,7 +23,7 @@ from hookscope.core.runs import (
     Registration,
     Registry,
 )
-from hookscope.runtime import Firing
+from hookscope.runtime import Firing, InProcessLane
 
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
@@ -55,15 +55,22 @@ class Lanes:
             await lane.close()
 
 
+def in_process() -> Lanes:
+    """Python handlers, written as functions or as files, in the caller's own process."""
+    lane = InProcessLane()
+    return Lanes(lane, {"python": lane})
+
+
 class HookEngine:
     """The hooks of one host: what is there, what is registered, and what an event does.
 
     The registry is replaced as a whole: a run keeps the generation that it started with.
     """
 
-    def __init__(self, host: Host, lanes: Lanes, recorder: Recorder | None = None) -> None:
+    def __init__(self, host: Host, lanes: Lanes | None = None, recorder: Recorder | None = None) -> None:
+        """Without lanes, handlers run in the caller's own process."""
         self.host = host
-        self.lanes = lanes
+        self.lanes = lanes or in_process()
         self.recorder = recorder
         self.inventory = Inventory()
         self.registry = Registry()

@@ -19,8 +19,7 @@ from hookscope.core.look import look
 from hookscope.core.runs import Event, Handler, LoadReport, Run
 from hookscope.core.surroundings import Surroundings, real_surroundings
 from hookscope.dialects import DEFAULT, dialect_named
-from hookscope.engine import HookEngine, Lanes
-from hookscope.runtime import InProcessLane
+from hookscope.engine import HookEngine
 from hookscope.settings import open_host, settings_from
 
 log = logging.getLogger("hookscope")
@@ -38,15 +37,20 @@ class HookFailure(Exception):
         self.run = run
 
 
-def _host(
-    workspace_path: str | Path | None,
-    bundled_dir: str | Path | None,
-    extra_dirs: Iterable[str | Path],
-    internal_config: Mapping[str, Any] | None,
-    host_config: Mapping[str, Any] | None,
-    dialect: str,
-    surroundings: Surroundings | None,
+def embedded_host(
+    workspace_path: str | Path | None = None,
+    bundled_dir: str | Path | None = None,
+    extra_dirs: Iterable[str | Path] = (),
+    internal_config: Mapping[str, Any] | None = None,
+    host_config: Mapping[str, Any] | None = None,
+    dialect: str = DEFAULT.name,
+    *,
+    surroundings: Surroundings | None = None,
 ) -> Host:
+    """The Host that an embedding program describes, for `HookEngine.load`; everything in it is trusted.
+
+    Arguments are those of `load_hooks`. Raises LookupError for an unknown dialect.
+    """
     chosen = dialect_named(dialect)
     here = surroundings or real_surroundings()
     choices = Choices(
@@ -54,9 +58,8 @@ def _host(
         bundled=here.absolute(bundled_dir) if bundled_dir is not None else None,
         extra=tuple(here.absolute(folder) for folder in extra_dirs),
     )
-    settings = _settings(
-        internal_config, host_config, here.absolute(chosen.layout.state) / chosen.layout.settings
-    )
+    file = here.absolute(chosen.layout.state) / chosen.layout.settings
+    settings = _settings(internal_config, host_config, file)
     return open_host(chosen, here, choices, trust=Trust(everything=True), settings=settings)
 
 
@@ -68,7 +71,8 @@ def _settings(
         return None
     value = dict(host_config or {})
     if internal_config is not None:
-        value["hooks"] = {**value.get("hooks", {}), "internal": internal_config}
+        hooks = value.get("hooks")
+        value["hooks"] = {**(hooks if isinstance(hooks, Mapping) else {}), "internal": internal_config}
     return settings_from(value, file)
 
 
@@ -86,7 +90,15 @@ def discover_hooks(
 
     Arguments are those of `load_hooks`. Source: guides 000 and 001, "Hook Discovery"; 004, section 6.
     """
-    host = _host(workspace_path, bundled_dir, extra_dirs, internal_config, host_config, dialect, surroundings)
+    host = embedded_host(
+        workspace_path,
+        bundled_dir,
+        extra_dirs,
+        internal_config,
+        host_config,
+        dialect,
+        surroundings=surroundings,
+    )
     return look(host).load_order
 
 
@@ -111,7 +123,9 @@ def check_eligibility(
         platform=here.platform if platform is None else platform,
         env=here.env if env is None else dict(env),
     )
-    host = _host(None, None, (), internal_config, host_config, dialect, here)
+    host = embedded_host(
+        internal_config=internal_config, host_config=host_config, dialect=dialect, surroundings=here
+    )
     kind = "folder" if hook.kind in ("folder", "legacy") else hook.kind
     return Verdict(host.dialect.system_of(kind).gates(hook, host)) if kind == "folder" else Verdict(())
 
@@ -125,8 +139,7 @@ class _Process:
 def engine() -> HookEngine:
     """The engine that the functions of this module share."""
     if _Process.engine is None:
-        host = _host(None, None, (), {}, {}, DEFAULT.name, None)
-        _Process.engine = HookEngine(host, Lanes(InProcessLane(), {"python": InProcessLane()}))
+        _Process.engine = HookEngine(embedded_host(host_config={}))
     return _Process.engine
 
 
@@ -157,7 +170,15 @@ async def load_hooks(
     dialect. With `enabled: false`, Milady keeps what is registered, the others forget it.
     Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
     """
-    host = _host(workspace_path, bundled_dir, extra_dirs, internal_config, host_config, dialect, surroundings)
+    host = embedded_host(
+        workspace_path,
+        bundled_dir,
+        extra_dirs,
+        internal_config,
+        host_config,
+        dialect,
+        surroundings=surroundings,
+    )
     report = await engine().load(host, strict=strict)
     _say(report.log)
     return report

@@ -1,0 +1,157 @@
+"""The library as an embedding program uses it, beyond the examples of the guides."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import hookscope
+from hookscope import (
+    Event,
+    HookEngine,
+    HookEvent,
+    clear_hooks,
+    create_hook_event,
+    embedded_host,
+    has_listeners,
+    load_hooks,
+    register_hook,
+    registered_keys,
+    set_enabled,
+    trigger_hook,
+    unregister_hook,
+)
+
+MakeHook = Callable[..., Path]
+
+
+def test_every_public_name_is_there() -> None:
+    for name in hookscope.__all__:
+        assert getattr(hookscope, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = hookscope.nothing  # type: ignore[attr-defined]
+
+
+def test_importing_the_library_loads_nothing_else() -> None:
+    code = "import sys, hookscope; print([m for m in sys.modules if m.startswith('hookscope.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+async def test_one_handler_may_stand_under_a_key_twice_and_goes_once_at_a_time() -> None:
+    calls: list[str] = []
+
+    def handler(event: HookEvent) -> None:
+        calls.append(event.key)
+
+    register_hook("command", handler)
+    register_hook("command", handler)
+    await trigger_hook(create_hook_event("command", "new"))
+    assert len(calls) == 2
+    assert unregister_hook("command", handler)
+    assert has_listeners("command", "new")
+    assert unregister_hook("command", handler)
+    assert not unregister_hook("command", handler)
+    assert registered_keys() == ()
+
+
+async def test_switched_off_nothing_is_called_and_every_handler_says_why() -> None:
+    register_hook("command", lambda event: event.messages.append("called"))
+    set_enabled(False)
+    event = create_hook_event("command", "new")
+    run = await trigger_hook(event)
+    assert (event.messages, run.results) == ([], ())
+    assert [item.reason for item in run.not_run] == ["hooks are switched off by the program"]
+
+
+async def test_a_handler_registered_while_an_event_runs_hears_the_next_one() -> None:
+    calls: list[str] = []
+
+    def second(event: HookEvent) -> None:
+        calls.append("second")
+
+    def first(event: HookEvent) -> None:
+        calls.append("first")
+        clear_hooks()
+        register_hook("command", second)
+
+    register_hook("command", first)
+    register_hook("command", lambda event: calls.append("other"))
+    await trigger_hook(create_hook_event("command", "new"))
+    assert calls == ["first", "other"]
+    await trigger_hook(create_hook_event("command", "new"))
+    assert calls == ["first", "other", "second"]
+
+
+async def test_a_limit_ends_a_handler_that_waits() -> None:
+    async def waits(event: HookEvent) -> None:
+        await asyncio.Event().wait()
+
+    register_hook("command", waits)
+    register_hook("command", lambda event: event.messages.append("after"))
+    run = await trigger_hook(create_hook_event("command", "new"), limit=0.05)
+    assert [result.status for result in run.results] == ["timeout", "ok"]
+    assert run.messages == ("after",)
+
+
+async def test_a_cancelled_caller_cancels_the_handler_and_no_other_starts() -> None:
+    reached: asyncio.Event = asyncio.Event()
+    calls: list[str] = []
+
+    async def waits(event: HookEvent) -> None:
+        reached.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            calls.append("cleaned up")
+
+    register_hook("command", waits)
+    register_hook("command", lambda event: calls.append("never"))
+    caller = asyncio.create_task(trigger_hook(create_hook_event("command", "new")))
+    await reached.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert calls == ["cleaned up"]
+
+
+async def test_engines_do_not_share_registrations(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}", "def handler(event): pass")
+    one, other = (HookEngine(embedded_host(workspace, host_config={})) for _ in range(2))
+    await one.load()
+    assert one.registry.keys() == ("command",)
+    assert other.registry.keys() == registered_keys() == ()
+    run = await one.fire(Event("command", "new"))
+    assert [result.status for result in run.results] == ["ok"]
+
+
+async def test_an_edited_handler_and_its_helper_are_loaded_anew(workspace: Path, make_hook: MakeHook) -> None:
+    source = "from helper import word\ndef handler(event): event.messages.append(word)"
+    folder = make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}", source)
+    said = []
+    for word in ("first", "second"):
+        (folder / "helper.py").write_text(f"word = {word!r}\n")
+        await load_hooks(workspace, host_config={})
+        event = create_hook_event("command", "new")
+        await trigger_hook(event)
+        said += event.messages
+    assert said == ["first", "second"]
+    assert not list(workspace.rglob("__pycache__"))
+
+
+async def test_an_unknown_dialect_names_the_nearest() -> None:
+    with pytest.raises(LookupError, match="did you mean milady"):
+        await load_hooks(dialect="miladi")
+
+
+async def test_what_the_host_would_log_is_logged(
+    workspace: Path, make_hook: MakeHook, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_hook(workspace / "hooks", "mute", "{openclaw: {}}")
+    caplog.set_level(logging.INFO, "hookscope")
+    await load_hooks(workspace, host_config={})
+    assert caplog.messages == ["Hook 'mute' has no events defined in metadata"]
