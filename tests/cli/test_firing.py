@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from tests.conftest import MakeHook
 
 RUN_FIELDS = {
-    "event", "dialect", "results", "not_run", "messages", "context", "result", "failure", "log", "caused", "ms",
+    "event", "dialect", "results", "not_run", "messages", "context", "result", "failure", "log", "caused",
+    "ms",
 }  # fmt: skip
 RESULT_FIELDS = {
     "hook", "key", "handler", "status", "started_ms", "ms", "messages", "delivered", "returned",

@@ -36,6 +36,7 @@ class Shape:
     follows_links: bool = True  # is a linked hook folder a hook
     handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
     reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to
+    marks_python: bool = False  # is a Python handler marked as one that the host itself would not run
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -167,7 +168,7 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
             language=LANGUAGE_OF.get(handler.suffix, "javascript" if not handler.suffix else "unknown"),
             real=real,
             leads_out=leads_out,
-            beyond_host=handler.name in PYTHON_HANDLERS,
+            beyond_host=search.shape.marks_python and handler.name in PYTHON_HANDLERS,
             notes=notes,
         )
     )

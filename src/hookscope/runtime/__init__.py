@@ -1,0 +1,53 @@
+"""Running handlers: dispatch, the lanes it hands batches to, and the workers behind them.
+
+Who owns what: a Firing owns the task of one run. A lane owns what handlers run in: the task of a batch
+in this process, or a worker process. A thread owns that process: it spawns, awaits and reaps it.
+
+What always holds: a firing ends in exactly one Run, and every planned call in one result or one
+`not_run`. Dispatch never raises for what a handler did. Whoever ends something waits until it is
+gone, however often it is cancelled meanwhile. Limits of process lanes end in SIGKILL of the group.
+Output is kept within bounds, and nobody ever waits for its end.
+
+Names are loaded when they are used: a command line that runs nothing imports no asyncio.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
+
+if TYPE_CHECKING:
+    from hookscope.runtime.digest import digest_of
+    from hookscope.runtime.firing import Firing
+    from hookscope.runtime.inprocess import InProcessLane
+    from hookscope.runtime.link import Program, Worker
+    from hookscope.runtime.process_lane import Limits, ProcessLane, python_lane
+
+_HOMES = {
+    "Firing": "firing",
+    "InProcessLane": "inprocess",
+    "Limits": "process_lane",
+    "ProcessLane": "process_lane",
+    "Program": "link",
+    "Worker": "link",
+    "digest_of": "digest",
+    "python_lane": "process_lane",
+}
+
+__all__ = [
+    "Firing",
+    "InProcessLane",
+    "Limits",
+    "ProcessLane",
+    "Program",
+    "Worker",
+    "digest_of",
+    "dispatch",
+    "python_lane",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

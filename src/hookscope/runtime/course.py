@@ -1,0 +1,108 @@
+"""One batch on its way through a worker: what is left, what is known, and what an answer means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from hookscope.core.runs import Failure, OnStep, Registration, Result, Started, Status
+from hookscope.runtime.clock import since_start
+from hookscope.runtime.failures import Phase, told
+from hookscope.runtime.link import WorkerLost
+from hookscope.runtime.patch import patch_of
+from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.views import document_of, messages_in, pushed, write_back
+
+
+@dataclass(slots=True)
+class Course:
+    """A batch on its way: what is left, the event as far as it is known, and the call that is begun."""
+
+    left: tuple[Registration, ...]
+    view: Any
+    step: OnStep
+    document: Any = None
+    begun: Registration | None = None
+    phase: Phase = "load"
+    started: float = 0.0  # of perf_counter
+    loaded: float = 0.0
+    spoilt: bool = False
+    notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
+
+    def __post_init__(self) -> None:
+        self.document, self.notes = document_of(self.view)
+
+    def begin(self, call: Registration) -> None:
+        self.begun, self.phase, self.loaded, self.started = call, "load", 0.0, perf_counter()
+
+    def start(self, loaded: float) -> None:
+        assert self.begun is not None
+        self.phase, self.loaded, self.started = "run", loaded, perf_counter()
+        self.step(Started(self.begun, since_start(self.started)))
+
+    def answered(self, message: Message) -> Result:
+        """The Result that the worker's answer describes. What it changed is in the view now.
+
+        Raises WorkerLost where it is no answer.
+        """
+        assert self.begun is not None
+        before, after = self.document, message.get("view", self.document)
+        status, error, notes = message.get("status"), message.get("error"), message.get("notes")
+        if status not in ("ok", "error") or not isinstance(notes, list) or type(after) is not type(before):
+            raise WorkerLost("answered what is no answer")
+        phase: Phase = "load" if message.get("phase") == "load" else "run"
+        result = Result(
+            self.begun,
+            "ok" if status == "ok" else "error",
+            started=since_start(self.started),
+            took=seconds_of(message, "took"),
+            loaded=seconds_of(message, "loaded"),
+            messages=pushed(messages_in(before), messages_in(after)),
+            returned=message.get("returned"),
+            error=None if error is None else told_failure(error, phase),
+            patch=patch_of(before, after),
+            notes=tuple(map(str, notes)),
+        )
+        self.spoilt = bool(message.get("dirty"))
+        self.document = after
+        write_back(self.view, before, after)
+        return result
+
+    def lost(self, status: Status, failure: Failure) -> Result:
+        """The Result of a call whose worker did not answer."""
+        assert self.begun is not None
+        now = perf_counter()
+        return Result(
+            self.begun,
+            status,
+            started=since_start(self.started),
+            took=now - self.started if self.phase == "run" else 0.0,
+            loaded=self.loaded if self.phase == "run" else now - self.started,
+            error=failure,
+        )
+
+    def finish(self, result: Result) -> None:
+        self.begun, self.left = None, self.left[1:]
+        self.step(result)
+
+
+def is_answer(message: Message, run: str, kind: str, number: int) -> bool:
+    """Is this the message of that kind, for that call of that run?"""
+    return message.get("id") == run and message.get(kind) == number
+
+
+def seconds_of(message: Message, name: str) -> float:
+    """A duration. Raises WorkerLost where the message has none."""
+    value = message.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise WorkerLost("answered what is no answer")
+    return float(value)
+
+
+def told_failure(document: Any, phase: Phase) -> Failure:
+    """What a handler raised. Raises WorkerLost where the worker describes nothing of the kind."""
+    try:
+        return told(document, phase)
+    except (KeyError, TypeError, ValueError):
+        raise WorkerLost("answered what is no answer") from None

@@ -1,0 +1,146 @@
+"""One dispatch for all hook systems: it knows groups, lanes and a policy, nothing of processes or time."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any, TypeAlias
+
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import (
+    Ending,
+    Fold,
+    Group,
+    Lane,
+    LaneOf,
+    Next,
+    OnStep,
+    Plan,
+    Policy,
+    Registration,
+    Result,
+    Step,
+)
+from hookscope.runtime.python_worker.faults import safe_text
+
+Record: TypeAlias = Callable[[], Awaitable[object]]
+Batch: TypeAlias = tuple[Lane, tuple[Registration, ...]]
+
+
+async def dispatch(
+    plan: Plan,
+    lane_of: LaneOf,
+    step: OnStep,
+    record: Record | None = None,
+    kept: Callable[[Fold], object] | None = None,
+) -> Ending:
+    """Run a plan. Never raises for what a handler did; only being cancelled comes out of it.
+
+    Results are folded in plan order, whatever order they come in; `step` sees them as they come.
+
+    Args:
+        record: makes the event durable. Awaited exactly once, before the first group that asks for
+            it, and also where there is no such group. If it raises, a stream's event goes no
+            further; others go on, and the ending's log says that they were not recorded.
+        kept: gets each new Fold, the first included, so that what is known survives a cancel.
+    """
+    policy = plan.policy
+    fold = policy.start(plan.event)
+    keep = kept if kept is not None else _ignore
+    keep(fold)
+    log: tuple[LogLine, ...] = ()
+    then = Next.GO
+    for group in plan.groups:
+        if group.after_record or then is not Next.GO:
+            continue
+        fold, then = await _run_group(group, policy, fold, lane_of, step, keep)
+    if record is not None:
+        log = await _recorded(record)
+    if then is Next.GO and not (log and plan.event.kind == "stream"):
+        for group in plan.groups:
+            if group.after_record and then is Next.GO:
+                fold, then = await _run_group(group, policy, fold, lane_of, step, keep)
+    ending = policy.finish(fold)
+    return replace(ending, log=(*log, *ending.log)) if log else ending
+
+
+def _ignore(_: object) -> None:
+    pass
+
+
+async def _recorded(record: Record) -> tuple[LogLine, ...]:
+    """Empty where it is on record, else the line that says why not."""
+    try:
+        await record()
+    except Exception as error:  # a recorder is somebody else's; a full disk must not stop a command hook
+        return (LogLine("warn", f"This run could not be recorded: {safe_text(error)}"),)
+    return ()
+
+
+async def _run_group(
+    group: Group,
+    policy: Policy,
+    fold: Fold,
+    lane_of: LaneOf,
+    step: OnStep,
+    keep: Callable[[Fold], object],
+) -> tuple[Fold, Next]:
+    """Run the batches one after another, each on the fold that the one before it left."""
+    if group.together:
+        return _take(policy, fold, await _run_together(group, policy, fold, lane_of, step), keep)
+    for lane, batch in _batches(group, lane_of, policy.batched):
+        fold, then = _take(policy, fold, await _run_in(lane, batch, policy.view(fold, batch[0]), step), keep)
+        if then is not Next.GO:
+            return fold, then
+    return fold, Next.GO
+
+
+def _batches(group: Group, lane_of: LaneOf, batched: bool) -> Iterator[Batch]:
+    """Neighbours that share a lane, where the policy lets them share a view; else each call alone."""
+    if not batched:
+        yield from ((lane_of(call), (call,)) for call in group.calls)
+        return
+    for _, pairs in groupby(((lane_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])):
+        lanes, calls = zip(*pairs, strict=True)
+        yield lanes[0], calls
+
+
+def _take(
+    policy: Policy, fold: Fold, results: Sequence[Result], keep: Callable[[Fold], object]
+) -> tuple[Fold, Next]:
+    """Fold results in order, until one ends the event."""
+    then = Next.GO
+    for result in results:
+        fold, then = policy.take(fold, result)
+        keep(fold)
+        if then is not Next.GO:
+            break
+    return fold, then
+
+
+async def _run_together(
+    group: Group, policy: Policy, fold: Fold, lane_of: LaneOf, step: OnStep
+) -> list[Result]:
+    """All at once, each on a view of the fold as it is now; the results in plan order."""
+    import asyncio  # here, so that a command line that runs nothing does not pay for it
+
+    async with asyncio.TaskGroup() as tasks:
+        running = [
+            tasks.create_task(_run_in(lane_of(call), (call,), policy.view(fold, call), step))
+            for call in group.calls
+        ]
+    return [result for task in running for result in task.result()]
+
+
+async def _run_in(lane: Lane, batch: Sequence[Registration], view: Any, step: OnStep) -> list[Result]:
+    """A batch's results in plan order."""
+    results: dict[Registration, Result] = {}  # a registration equals itself only: a hook may be planned twice
+
+    def arrived(news: Step) -> None:
+        if isinstance(news, Result):
+            results[news.call] = news
+        step(news)
+
+    await lane.run(batch, view, arrived)
+    return [results[call] for call in batch if call in results]

@@ -1,0 +1,42 @@
+"""Failures in words: of handlers that raised, of workers that were lost, of limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from hookscope.core.runs import Failure, Frame
+from hookscope.runtime.python_worker.faults import describe
+
+Phase = Literal["spawn", "load", "run"]
+
+
+class LoadFailed(Exception):
+    """Stands in a handler's place where its code could not be loaded."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def raised(error: BaseException, phase: Phase = "run") -> Failure:
+    """What a handler in this process raised."""
+    return error.failure if isinstance(error, LoadFailed) else told(describe(error), phase)
+
+
+def told(document: Mapping[str, Any], phase: Phase) -> Failure:
+    """What a worker says its handler raised. Raises KeyError or TypeError where it is no such document."""
+    frames = tuple(
+        Frame(str(frame["file"]), int(frame["line"]), str(frame["function"]), str(frame["source"]))
+        for frame in document["frames"]
+    )
+    return Failure(str(document["type"]), str(document["message"]), frames, phase)
+
+
+def overran(seconds: float, phase: Phase) -> Failure:
+    """A limit was reached."""
+    what = {"spawn": "start", "load": "load", "run": "answer"}[phase]
+    return Failure("Timeout", f"did not {what} within {seconds:g} s and was stopped", phase=phase)
+
+
+CANCELLED = Failure("Cancelled", "was stopped because the run was cancelled")

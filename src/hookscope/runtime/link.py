@@ -1,0 +1,262 @@
+"""The host's side of one worker process: starting it, talking with it, ending it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from hookscope.core.runs import Failure
+from hookscope.runtime.child import Child, Command, in_words
+from hookscope.runtime.output import CHUNK, Pipe
+from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
+
+GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A worker program. It gets two more arguments: the descriptors it reads from and writes to.
+
+    `env` is its whole environment. `missing` is the next step for people, where it cannot be started.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What was printed since somebody last asked."""
+
+    stdout: str = ""
+    stderr: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class WorkerLost(Exception):
+    """The worker is gone, or cannot be trusted any further: end it."""
+
+    def __init__(self, text: str, *, died: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.died = died  # by itself, and not because it spoke nonsense
+
+
+class NotStarted(Exception):
+    """There is no worker, and trying again at once would not help."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+class Worker:
+    """One worker process, its line and its output. Owns all their descriptors until `end`.
+
+    Between two batches nobody reads: then its output waits in the pipe, and no event loop is
+    needed. So a worker outlives the loop it was started in.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._child: Child | None = None
+        self._inbox: deque[Message] = deque()
+        self._unpacker = Unpacker()
+        self._garbled = ""
+        self._mute = False  # its line is at its end
+        self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
+        self._in = self._out = -1
+        self._pipes: tuple[Pipe, ...] = ()
+        self._wake = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None  # of those who listen, while they do
+
+    async def start(self) -> None:
+        """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
+
+        Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
+        """
+        self._child = child = Child(self._open())
+        child.ended.add_done_callback(self._died)
+        try:
+            await asyncio.wrap_future(child.spawned)
+        except Exception as error:  # OSError mostly; ValueError for a null byte in a name
+            raise NotStarted(self._unspawned(error)) from None
+        self._close_theirs()
+        with self.listening():
+            if "ready" not in await self.hear():
+                raise WorkerLost("did not say that it is ready")
+
+    def _open(self) -> Command:
+        their_in, self._out = os.pipe()
+        self._in, their_out = os.pipe()
+        stdout, their_stdout = os.pipe()
+        stderr, their_stderr = os.pipe()
+        self._theirs = [their_in, their_out, their_stdout, their_stderr]
+        self._pipes = (Pipe(stdout), Pipe(stderr))
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        argv = (*self._program.argv, str(their_in), str(their_out))
+        fds = (their_in, their_out)
+        return Command(argv, self._program.env, self._program.cwd, their_stdout, their_stderr, fds)
+
+    def _close_theirs(self) -> None:
+        while self._theirs:
+            os.close(self._theirs.pop())
+
+    def _unspawned(self, error: Exception) -> Failure:
+        name, cwd = self._program.argv[0], self._program.cwd
+        why = getattr(error, "strerror", None) or str(error)
+        if not cwd.is_dir():
+            text = f"{name} cannot run in {cwd}: there is no such folder."
+        else:
+            text = f"{name} cannot be started: {why}. {self._program.missing}".rstrip()
+        return Failure("NotStarted", text, phase="spawn")
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While this is open, the running loop reads what the worker says and prints."""
+        self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
+        if not self._mute:
+            self._loop.add_reader(self._in, self._read_line)
+        for pipe in self._pipes:
+            if pipe.open:
+                self._loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
+        try:
+            yield
+        finally:
+            self._deafen()
+
+    def _deafen(self) -> None:
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            for descriptor in (self._in, self._out, *(pipe.descriptor for pipe in self._pipes)):
+                loop.remove_reader(descriptor)
+                loop.remove_writer(descriptor)
+
+    def _read_pipe(self, pipe: Pipe) -> None:
+        pipe.read()
+        if not pipe.open and self._loop is not None:  # a pipe at its end is readable for ever
+            self._loop.remove_reader(pipe.descriptor)
+
+    def _read_line(self) -> None:
+        try:
+            data = os.read(self._in, CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        try:
+            self._inbox.extend(self._unpacker.feed(data))
+        except Garbled as garbled:
+            self._garbled = str(garbled)
+        if not data or self._garbled:
+            self._mute = True
+            if self._loop is not None:
+                self._loop.remove_reader(self._in)
+        self._wake.set()
+
+    def _died(self, _: object) -> None:
+        """In the thread of the child."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # closed in this very moment: nobody waits
+                loop.call_soon_threadsafe(self._wake.set)
+
+    async def tell(self, message: Message) -> None:
+        """Send a message. Raises WorkerLost where nobody hears it. Waits while the pipe is full."""
+        left = memoryview(pack(message))
+        while left:
+            try:
+                left = left[os.write(self._out, left) :]
+            except BlockingIOError:
+                await self._writable()
+            except OSError:
+                raise await self._lost() from None
+
+    async def _writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready = loop.create_future()
+        loop.add_writer(self._out, _settle(ready))
+        try:
+            await ready
+        finally:
+            loop.remove_writer(self._out)
+
+    async def hear(self) -> Message:
+        """The next message. Raises WorkerLost where none can come. Call it while `listening`."""
+        while not self._inbox:
+            if self._garbled:
+                raise WorkerLost(f"wrote into the line between its worker and Hookscope: {self._garbled}")
+            if self._mute or self._ended():
+                raise await self._lost()
+            self._wake.clear()
+            await self._wake.wait()
+        return self._inbox.popleft()
+
+    def _ended(self) -> bool:
+        """Is the process gone, and everything read that it said before?"""
+        if self._child is None or not self._child.ended.done():
+            return False
+        while not self._mute and not self._inbox:
+            said = len(self._inbox)
+            self._read_line()
+            if len(self._inbox) == said:
+                break
+        return not self._inbox
+
+    async def _lost(self) -> WorkerLost:
+        """The reason in words. It is a moment behind the closed line."""
+        assert self._child is not None
+        try:
+            ended = asyncio.wrap_future(self._child.ended)
+            code = await asyncio.wait_for(ended, GRACE)
+        except TimeoutError:
+            return WorkerLost("closed the line between its worker and Hookscope")
+        if code == SPOILT:
+            return WorkerLost("closed the line between its worker and Hookscope")
+        return WorkerLost(in_words(code), died=True)
+
+    def printed(self) -> Printed:
+        """What it printed since the last call. Positional: the worker flushes before it answers."""
+        if not self._pipes:
+            return Printed()
+        (stdout, less_out), (stderr, less_err) = (pipe.take() for pipe in self._pipes)
+        left_out = ((less_out, "standard output"), (less_err, "standard error"))
+        notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
+        return Printed(stdout, stderr, notes)
+
+    async def end(self) -> None:
+        """Kill the process and its group, wait until it is gone, close everything. Any number of times.
+
+        What it printed can still be asked for. Not to be cancelled half-way: see `to_the_end`.
+        """
+        child, self._child = self._child, None
+        if child is None:
+            return
+        with suppress(Exception):  # it was never there
+            await asyncio.wrap_future(child.spawned)
+            child.kill()
+            await asyncio.wrap_future(child.ended)
+        self._mute = True
+        self._deafen()
+        self._wake.set()
+        self._close_theirs()
+        for pipe in self._pipes:
+            pipe.close()
+        for descriptor in (self._in, self._out):
+            os.close(descriptor)
+
+
+def _settle(ready: asyncio.Future[None]) -> Callable[[], None]:
+    def settle() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    return settle

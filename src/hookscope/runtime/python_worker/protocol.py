@@ -1,0 +1,87 @@
+"""Frames between host and worker: a 4-byte big-endian length, then one JSON object.
+
+Both processes run this file. It does no I/O and knows no event. What the messages say:
+
+host to worker
+    {"do": "load", "id", "code"}            load a handler, run nothing
+    {"do": "run", "id", "view", "hook", "calls": [{"code", "env"}]}
+                                            run these in order on one view of the event
+    {"do": "next", "id"}                    go on with the next call; sent after each result but the last
+worker to host
+    {"ready": pid}                          once
+    {"id", "loaded": seconds, "error", "dirty"}
+                                            the answer to load; "error" is None where it is loaded
+    {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
+    {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "view", "notes", "dirty"}
+                                            call n ended; "view" only where it differs from the one before
+
+A `code` is {"path", "export", "root", "name"}, for load with "env"; a `name` stands for one content
+of the root folder. An `error` is {"type", "message", "frames"}, as faults.describe gives it. `dirty`
+says that the process could not be put back as it was: the host replaces it.
+`hook` says that the view is a HookEvent's document; otherwise handlers get the view itself.
+The id is random, so that bytes which a handler wrote by mistake are not taken for an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from struct import Struct
+from typing import Any, Dict, Iterator  # noqa: UP035  (an alias is no annotation: 3.9 needs Dict)
+
+Message = Dict[str, Any]  # noqa: UP006
+
+LENGTH = Struct(">I")
+LIMIT = 8 * 1024 * 1024  # bytes of one body; more is refused before it is read
+SPOILT = 81  # exit status of a worker whose line is gone, so that it cannot say anything any more
+
+
+class Garbled(Exception):
+    """What arrived is no frame. The other side cannot be trusted any further: end it."""
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+# Bound before any handler runs: one that replaces json.dumps must not reach the protocol.
+# ASCII, so that lone surrogates survive.
+_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
+
+
+def pack(message: Message) -> bytes:
+    """One frame. Raises ValueError for NaN and for a body over LIMIT, TypeError for what JSON lacks."""
+    body = _encode(message).encode("ascii")
+    if len(body) > LIMIT:
+        raise ValueError(f"a frame of {len(body):,} bytes; the limit is {LIMIT:,}")
+    return LENGTH.pack(len(body)) + body
+
+
+def _as_object(body: bytes) -> Message:
+    try:
+        message = _decode(body.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Garbled(f"a frame that is not JSON: {error}") from None
+    if not isinstance(message, dict):
+        raise Garbled(f"a frame that holds a {type(message).__name__} where an object belongs")
+    return message
+
+
+class Unpacker:
+    """Bytes in any portions in, whole messages out."""
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Message]:
+        """The messages that are complete now. Raises Garbled behind the last good one; that is the end."""
+        self._bytes += data
+        while len(self._bytes) >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._bytes)
+            if length > LIMIT:
+                raise Garbled(f"a frame says {length:,} bytes; the limit is {LIMIT:,}")
+            end = LENGTH.size + length
+            if len(self._bytes) < end:
+                return
+            yield _as_object(bytes(self._bytes[LENGTH.size : end]))
+            del self._bytes[:end]

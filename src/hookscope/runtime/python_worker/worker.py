@@ -1,0 +1,297 @@
+"""The worker: a program that runs Python handlers, one at a time, for a Hookscope that supervises it.
+
+    python -I -B worker.py EVENT_FILE READ WRITE
+
+EVENT_FILE is core/event.py, READ and WRITE are the descriptors of the protocol (protocol.py).
+Descriptors 0, 1 and 2 belong to the handlers. The worker answers for handlers that raise, and puts
+back what they disturb. It has no limits of its own: whoever started it kills it when a handler takes
+too long. When the host goes away, it ends itself and what its handlers started.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import faulthandler
+import fcntl
+import importlib.util
+import os
+import queue
+import resource
+import signal
+import sys
+import time
+from contextlib import suppress
+from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+PRIVATE = 200  # descriptors of the protocol start here: above what programs count on
+ANSWER = 1024 * 1024  # bytes of JSON of a returned value
+PR_SET_PDEATHSIG = 1
+
+# Bound before any handler runs: what a handler puts in their place must not reach the protocol.
+_read, _write, _getpid, _exit, _killpg = os.read, os.write, os.getpid, os._exit, os.killpg
+_now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
+
+
+def neighbour(path: str, name: str) -> Any:
+    """Load a file as a module of its own, without its package."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {path}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+protocol, plain, faults, modules, restore = (
+    neighbour(os.path.join(HERE, f"{name}.py"), f"_hookscope_{name}")
+    for name in ("protocol", "plain", "faults", "modules", "restore")
+)
+
+
+class Line:
+    """The protocol's two descriptors. A thread listens, so that the host's end is noticed at once."""
+
+    def __init__(self, read: int, write: int) -> None:
+        self._in, self._out = _private(read), _private(write)
+        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._owner = _getpid()
+
+    def listen(self) -> None:
+        """Start the thread. Not one of `threading`: a handler that counts threads shall not meet it."""
+        _thread.start_new_thread(self._listen, ())
+
+    def hear(self) -> Any:
+        """The next message."""
+        return self._inbox.get()
+
+    def say(self, message: Any) -> None:
+        """Send a message, or end: without the protocol there is nothing left to do here."""
+        if _getpid() != self._owner:  # a copy that a handler forked, and which came back from it
+            _exit(0)
+        left = memoryview(protocol.pack(message))
+        try:
+            while left:
+                left = left[_write(self._out, left) :]
+        except OSError:
+            _exit(protocol.SPOILT)
+
+    def _listen(self) -> None:
+        unpacker = protocol.Unpacker()
+        try:
+            while data := _read(self._in, 65536):
+                for message in unpacker.feed(data):
+                    self._inbox.put(message)
+        finally:  # the host is gone, or the line is: in both cases nobody wants an answer
+            end_of_all()
+
+
+def _private(descriptor: int) -> int:
+    """Moved out of the way, and not inherited by what handlers start."""
+    try:
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, PRIVATE)
+    except OSError:  # fewer descriptors than that are allowed here
+        moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 3)
+    os.close(descriptor)
+    return moved
+
+
+def end_of_all() -> None:
+    """End this process and its group, which is all that its handlers started."""
+    if os.getpgrp() == _getpid():
+        _killpg(0, signal.SIGKILL)
+    _exit(protocol.SPOILT)
+
+
+class Loaded:
+    """A handler that is loaded, and what its import set in the environment."""
+
+    def __init__(self, target: Callable[[Any], Any], env: dict[str, str]) -> None:
+        self.target = target
+        self.env = env
+
+
+class Worker:
+    """Loads and runs handlers as the messages say."""
+
+    def __init__(self, line: Line, event_class: type[Any], to_document: Any, from_iso: Any) -> None:
+        self._line = line
+        self._event_class, self._to_document, self._from_iso = event_class, to_document, from_iso
+        self._loaded: dict[tuple[str, str, str], Loaded] = {}
+        self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
+        self._loop: Any = None  # of asyncio, made for the first handler that needs it
+        self._libc = ctypes.CDLL(None)
+
+    def serve(self) -> None:
+        """Answer messages for ever. The end comes from outside, or by the listening thread."""
+        self._line.say({"ready": _getpid()})
+        while True:
+            message = self._line.hear()
+            if message["do"] == "load":
+                self._load_only(message)
+            elif message["do"] == "run":
+                self._run(message)
+
+    def _load_only(self, message: Any) -> None:
+        _, error, took, clean = self._load(message["code"], message["code"]["env"])
+        self._flush()
+        self._line.say({"id": message["id"], "loaded": took, "error": error, "dirty": not clean})
+
+    def _run(self, message: Any) -> None:
+        view = self._event(message["view"]) if message["hook"] else message["view"]
+        known, said = self._seen(view)  # a copy: handlers change the view itself
+        for number, call in enumerate(message["calls"]):
+            if number and self._line.hear()["do"] != "next":
+                end_of_all()
+            answer = self._call(message["id"], number, call, view)
+            after, notes = self._seen(view)
+            if after != known:
+                known = answer["view"] = after
+                answer["notes"] += [note for note in notes if note not in said]
+                said = notes
+            self._flush()  # before the answer: then all that was printed is in the pipe when it arrives
+            self._line.say(answer)
+
+    def _event(self, document: Any) -> Any:
+        moment = document["timestamp"]
+        with suppress(TypeError, ValueError):  # somebody put something else there; handlers shall see what
+            moment = self._from_iso(moment)
+        return self._event_class(
+            document["type"],
+            document["action"],
+            document["sessionKey"],
+            document["context"],
+            moment,
+            document["messages"],
+        )
+
+    def _seen(self, view: Any) -> tuple[Any, list[str]]:
+        seen: tuple[Any, list[str]] = plain.plain(
+            self._to_document(view) if isinstance(view, self._event_class) else view
+        )
+        return seen
+
+    def _call(self, run: str, number: int, call: Any, view: Any) -> dict[str, Any]:
+        """Load where needed, announce, run. The answer, whatever the handler does short of dying."""
+        loaded, error, load_took, clean = self._load(call["code"], call["env"])
+        answer = {
+            "id": run, "result": number, "status": "error", "phase": "load", "took": 0.0, "loaded": load_took,
+            "returned": None, "error": error, "notes": [], "dirty": not clean,
+        }  # fmt: skip
+        if loaded is None:
+            return answer
+        before = restore.Before()
+        self._line.say({"id": run, "started": number, "loaded": load_took})
+        returned, raised, left_over = None, None, 0
+        began = _now()
+        try:
+            restore.lay_over({**loaded.env, **call["env"]})
+            sys.argv[:] = [call["code"]["path"]]
+            returned = loaded.target(view)
+            if hasattr(type(returned), "__await__"):
+                returned, left_over = self._await(returned)
+        except BaseException as error:  # SystemExit, KeyboardInterrupt: all are what the handler did
+            raised = error
+        answer["took"] = _now() - began
+        try:  # in this very frame: a handler's trace function would see any function we call for it
+            _setprofile(None)
+            _settrace(None)
+        except BaseException:
+            pass
+        self._flush()
+        answer["dirty"] = not before.restore() or not clean
+        answer["phase"] = "run"
+        answer["error"] = None if raised is None else faults.describe(raised)
+        answer["status"] = "ok" if raised is None else "error"
+        answered = returned if raised is None else None
+        answer["returned"], notes = plain.plain(answered, "what it returned", ANSWER)
+        if left_over:
+            notes.append(f"it left {left_over} asyncio task{'s' * (left_over > 1)} unfinished, cancelled now")
+        answer["notes"] = notes
+        return answer
+
+    def _load(self, code: Any, env: dict[str, str]) -> tuple[Optional[Loaded], Any, float, bool]:  # noqa: UP045
+        """(handler, error, seconds, is the process as before). One of the first two is None."""
+        key = (code["path"], code["export"], code["name"])
+        if key in self._loaded:
+            return self._loaded[key], None, 0.0, True
+        self._forget_older(code["root"], code["name"])
+        before = restore.Before()
+        began = _now()
+        try:
+            restore.lay_over(env)
+            base = dict(os.environ)
+            target = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
+            self._loaded[key] = Loaded(target, restore.changes_of_environ(base))
+            error = None
+        except BaseException as raised:  # a file may do anything while it is imported
+            error = faults.describe(raised)
+        took = _now() - began
+        return self._loaded.get(key), error, took, before.restore()
+
+    def _forget_older(self, root: str, name: str) -> None:
+        """Drop what the folder held before it changed."""
+        older = self._names.get(root)
+        if older not in (None, name):
+            modules.forget(older)
+            self._loaded = {key: loaded for key, loaded in self._loaded.items() if key[2] != older}
+        self._names[root] = name
+
+    def _await(self, awaitable: Any) -> tuple[Any, int]:
+        """(what it came to, how many tasks it left behind). Asyncio is imported for the first one."""
+        import asyncio
+
+        if self._loop is None or self._loop.is_closed():
+            self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+
+        async def awaited() -> Any:
+            return await awaitable
+
+        try:
+            return self._loop.run_until_complete(awaited()), self._end_tasks(asyncio)
+        except BaseException:
+            self._end_tasks(asyncio)
+            raise
+
+    def _end_tasks(self, asyncio: Any) -> int:
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        return len(tasks)
+
+    def _flush(self) -> None:
+        """Python's buffers, and those of C code."""
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(BaseException):  # closed, or a handler's own object; nothing of ours is lost
+                stream.flush()
+        self._libc.fflush(None)
+
+
+def prepare() -> None:
+    """Set the process up before any handler: its end, its dumps, its text."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    faulthandler.enable(file=2)
+    if sys.platform.startswith("linux"):
+        # For handlers that never let the listening thread run.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    for stream in (sys.stdout, sys.stderr):
+        # Line by line: what a handler printed before it took the process down shall not be lost.
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
+
+
+def main(event_file: str, read: str, write: str) -> None:
+    """Serve until the host goes away."""
+    line = Line(int(read), int(write))
+    prepare()
+    event = neighbour(event_file, "_hookscope_event")
+    line.listen()
+    Worker(line, event.HookEvent, event.to_document, event.from_iso).serve()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4])

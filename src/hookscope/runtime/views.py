@@ -1,0 +1,96 @@
+"""What a handler gets, as a document; and what it did to it: the messages it pushed, and its changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from typing import Any
+
+from hookscope.core.event import HookEvent, from_iso, to_document
+from hookscope.core.runs import Event
+from hookscope.runtime.patch import same
+from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.runtime.python_worker.plain import plain
+
+
+def is_hook_event(view: object) -> bool:
+    """Do handlers get this view as a HookEvent? Otherwise they get the value itself."""
+    return isinstance(view, HookEvent | Event)
+
+
+def document_of(view: Any) -> tuple[Any, list[str]]:
+    """The view as JSON values, and what could not be shown as it is. Never raises."""
+    if isinstance(view, Event):
+        view = HookEvent(
+            view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
+        )
+    return plain(to_document(view) if isinstance(view, HookEvent) else view)
+
+
+def messages_in(view: Any) -> tuple[str, ...]:
+    """The messages of a view or of a document; text, whatever was pushed."""
+    found = view.get("messages") if isinstance(view, Mapping) else getattr(view, "messages", None)
+    if not isinstance(found, list | tuple):
+        return ()
+    return tuple(item if type(item) is str else safe_text(item) for item in found)
+
+
+def pushed(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
+    """What is new in `after`: behind the old ones where they still stand, else what was not there."""
+    if tuple(after[: len(before)]) == tuple(before):
+        return tuple(after[len(before) :])
+    left = Counter(before)
+    new: list[str] = []
+    for message in after:
+        if left[message]:
+            left[message] -= 1
+        else:
+            new.append(message)
+    return tuple(new)
+
+
+def write_back(view: Any, before: Any, after: Any) -> None:
+    """Do to the view what a worker's handler did to its copy of it.
+
+    Only what changed is touched: what JSON could not hold stays in the view as it was.
+    A frozen core Event takes no changes; its policy sees them in the results.
+    """
+    if same(before, after):
+        return
+    own = deepcopy(after)  # the view goes on changing; results and patches keep theirs
+    if isinstance(view, HookEvent):
+        _write_event(view, before, own)
+    elif isinstance(view, dict) and isinstance(own, dict):
+        _write_members(view, before, own)
+
+
+def _write_event(view: HookEvent, before: Any, after: Any) -> None:
+    changed = {name for name, value in after.items() if not same(before.get(name), value)}
+    if "context" in changed:
+        if isinstance(view.context, dict) and isinstance(after["context"], dict):
+            _write_members(view.context, before["context"], after["context"])
+        else:
+            view.context = after["context"]
+    if "messages" in changed:
+        if isinstance(view.messages, list) and isinstance(after["messages"], list):
+            view.messages[:] = after["messages"]
+        else:
+            view.messages = after["messages"]
+    for name, attribute in (("type", "type"), ("action", "action"), ("sessionKey", "session_key")):
+        if name in changed:
+            setattr(view, attribute, after[name])
+    if "timestamp" in changed:
+        # Where that is no moment at all, the patch shows it and the event keeps its own.
+        with suppress(TypeError, ValueError, AttributeError):
+            view.timestamp = from_iso(after["timestamp"])
+
+
+def _write_members(target: dict[str, Any], before: Any, after: dict[str, Any]) -> None:
+    was = before if isinstance(before, dict) else {}
+    for name in was.keys() - after.keys():
+        target.pop(name, None)
+    for name, value in after.items():
+        if name not in was or not same(was[name], value):
+            target[name] = value

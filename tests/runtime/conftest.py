@@ -1,0 +1,150 @@
+"""Hooks, plans and lanes for the tests of the runtime."""
+
+import os
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import (
+    Code,
+    Ending,
+    Event,
+    Fold,
+    Group,
+    Handler,
+    Next,
+    Plan,
+    Registration,
+    Result,
+    Step,
+)
+from hookscope.runtime import Limits, ProcessLane, python_lane
+
+WriteHook = Callable[..., Registration]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """All handlers of an event get one HookEvent. A returned "stop" or "fail" does that."""
+
+    batched: bool = True
+    follow_ups: tuple[Event, ...] = ()
+
+    def start(self, event: Event) -> Fold:
+        live = HookEvent(event.type, event.action, event.session_key, dict(event.context))
+        return Fold(event.live or live, follow_ups=self.follow_ups)
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        return fold.event
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        if result.returned == "fail":
+            return replace(fold, failure=f"{result.call.name} said no"), Next.FAIL
+        answer = {**fold.answer, result.call.name: result.returned}
+        return replace(fold, answer=answer), Next.STOP if result.returned == "stop" else Next.GO
+
+    def finish(self, fold: Fold) -> Ending:
+        return Ending(fold.answer or None, fold.failure, fold.follow_ups)
+
+
+@pytest.fixture
+def plan_of() -> Callable[..., Plan]:
+    """A plan of calls in one group, or of groups."""
+
+    def make(
+        *parts: Registration | Group, event: Event | None = None, policy: Shared | None = None, **more: Any
+    ) -> Plan:
+        calls = tuple(part for part in parts if isinstance(part, Registration))
+        groups = tuple(part for part in parts if isinstance(part, Group))
+        return Plan(
+            event=event or Event("command", "new"),
+            generation=1,
+            groups=(*groups, Group(calls)) if calls else groups,
+            not_run=(),
+            policy=policy or Shared(),
+            **more,
+        )
+
+    return make
+
+
+@pytest.fixture
+def policy_of() -> type[Shared]:
+    return Shared
+
+
+@pytest.fixture
+def call_of() -> Callable[..., Registration]:
+    """A registration of a function, named after it."""
+
+    def make(handler: Handler, name: str = "", **more: Any) -> Registration:
+        return Registration("command:new", name or getattr(handler, "__name__", "handler"), handler, **more)
+
+    return make
+
+
+@pytest.fixture
+def hook(tmp_path: Path) -> WriteHook:
+    """Write a hook folder; its registration. Further files by keyword: `util="X = 1"`."""
+
+    def write(name: str, handler: str, *, export: str = "default", **files: str) -> Registration:
+        folder = tmp_path / "hooks" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for stem, text in {"handler": handler, **files}.items():
+            (folder / f"{stem}.py").write_text(text)
+        return Registration("command:new", name, Code(folder / "handler.py", export, folder, "python"))
+
+    return write
+
+
+@pytest.fixture
+async def lane(tmp_path: Path) -> AsyncIterator[ProcessLane]:
+    """A lane of real Python workers with short limits."""
+    made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=20.0, load=0.6, run=0.6))
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+class Outcome:
+    """What a lane said of a batch: its steps, and its results by name."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = tuple(steps)
+        self.results = tuple(step for step in steps if isinstance(step, Result))
+
+    def __getitem__(self, name: str) -> Result:
+        (found,) = (result for result in self.results if result.call.name == name)
+        return found
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        return {result.call.name: result.status for result in self.results}
+
+
+@pytest.fixture
+def outcome_of(lane: ProcessLane) -> Callable[..., Any]:
+    """Run calls on one event in the lane."""
+
+    async def run(*calls: Registration, event: Any = None) -> Outcome:
+        steps: list[Step] = []
+        view = HookEvent("command", "new", "s", {}) if event is None else event
+        await lane.run(calls, view, steps.append)
+        return Outcome(steps)
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _no_worker_outlives_its_test() -> Iterator[None]:
+    yield
+    for thread in threading.enumerate():
+        if thread.name.startswith("owner of"):
+            thread.join(10)  # it has told the end already; this is its last step
+            assert not thread.is_alive()

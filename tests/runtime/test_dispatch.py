@@ -1,0 +1,132 @@
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from hookscope.core.runs import (
+    Code,
+    Event,
+    Failure,
+    Fold,
+    Group,
+    Lane,
+    OnStep,
+    Plan,
+    Registration,
+    Result,
+    Step,
+)
+from hookscope.runtime import InProcessLane, dispatch
+
+PlanOf = Callable[..., Plan]
+
+
+class Scripted:
+    """A lane that remembers its batches and answers with the handlers' names."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+
+    async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
+        self.batches.append([call.name for call in batch])
+        for call in batch:
+            step(Result(call, "ok", returned=call.target(view)))  # type: ignore[operator]  # a function
+
+    async def load(self, code: Code) -> Failure | Code:
+        return code
+
+    async def close(self) -> None:
+        return None
+
+
+def named(name: str, returned: object = None) -> Registration:
+    return Registration("command:new", name, lambda _: returned)
+
+
+@pytest.fixture
+def steps() -> list[Step]:
+    return []
+
+
+async def test_neighbours_that_share_a_lane_go_as_one_batch(plan_of: PlanOf, steps: list[Step]) -> None:
+    left, right = Scripted(), Scripted()
+    of: dict[str, Lane] = {"a": left, "b": left, "c": right, "d": left}
+    plan = plan_of(*map(named, "abcd"))
+    await dispatch(plan, lambda call: of[call.name], steps.append)
+    assert (left.batches, right.batches) == ([["a", "b"], ["d"]], [["c"]])
+    assert [step.call.name for step in steps] == list("abcd")
+
+
+async def test_without_batching_each_call_goes_alone(
+    plan_of: PlanOf, policy_of: Any, steps: list[Step]
+) -> None:
+    lane = Scripted()
+    await dispatch(plan_of(*map(named, "ab"), policy=policy_of(batched=False)), lambda _: lane, steps.append)
+    assert lane.batches == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(("answer", "failure"), [("stop", None), ("fail", "a said no")])
+async def test_a_handler_can_end_the_event(
+    plan_of: PlanOf, policy_of: Any, steps: list[Step], answer: str, failure: str | None
+) -> None:
+    lane = Scripted()
+    plan = plan_of(
+        Group((named("a", answer), named("b"))), Group((named("c"),)), policy=policy_of(batched=False)
+    )
+    ending = await dispatch(plan, lambda _: lane, steps.append)
+    assert lane.batches == [["a"]]
+    assert ending.failure == failure
+
+
+async def test_calls_that_belong_together_start_at_once_and_are_folded_in_plan_order(
+    plan_of: PlanOf, steps: list[Step]
+) -> None:
+    second_began = asyncio.Event()
+
+    async def first(_: object) -> None:
+        await second_began.wait()
+
+    async def second(_: object) -> None:
+        second_began.set()
+
+    lane = InProcessLane()
+    folds: list[Fold] = []
+    calls = tuple(Registration("k", handler.__name__, handler) for handler in (first, second))
+    await dispatch(plan_of(Group(calls, together=True)), lambda _: lane, steps.append, None, folds.append)
+    assert [step.call.name for step in steps] == ["second", "first"]
+    assert list(folds[-1].answer) == ["first", "second"]
+
+
+@pytest.mark.parametrize("with_groups", [True, False])
+async def test_the_record_comes_once_and_behind_the_groups_before_it(
+    plan_of: PlanOf, with_groups: bool
+) -> None:
+    order: list[str] = []
+
+    async def record() -> None:
+        order.append("record")
+
+    groups = [Group((named("a"),)), Group((named("channel"),), after_record=False), Group((named("b"),))]
+    lane = Scripted()
+    plan = plan_of(*groups) if with_groups else plan_of()
+    await dispatch(plan, lambda _: lane, lambda step: order.append(step.call.name), record)
+    assert order == (["channel", "record", "a", "b"] if with_groups else ["record"])
+
+
+@pytest.mark.parametrize(("kind", "ran"), [("stream", []), ("folder", [["a"]]), ("plugin", [["a"]])])
+async def test_what_cannot_be_recorded_is_said_and_a_stream_goes_no_further(
+    plan_of: PlanOf, steps: list[Step], kind: Any, ran: list[list[str]]
+) -> None:
+    async def record() -> None:
+        raise OSError(28, "No space left on device")
+
+    lane = Scripted()
+    plan = plan_of(named("a"), event=Event("command", "new", kind=kind))
+    ending = await dispatch(plan, lambda _: lane, steps.append, record)
+    assert lane.batches == ran
+    (line,) = ending.log
+    assert (line.level, line.text) == (
+        "warn",
+        "This run could not be recorded: [Errno 28] No space left on device",
+    )

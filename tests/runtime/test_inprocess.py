@@ -1,0 +1,222 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Failure, Handler, Registration, Result, Started, Step
+from hookscope.runtime import InProcessLane
+from hookscope.runtime.heartbeat import Cell
+from hookscope.runtime.inprocess import Record, run_batch
+
+CallOf = Callable[..., Registration]
+WriteHook = Callable[..., Registration]
+
+
+async def fine(_: object) -> str:
+    return "fine"
+
+
+async def hangs(_: object) -> None:
+    await asyncio.Event().wait()
+
+
+def leaves(_: object) -> None:
+    raise SystemExit(3)
+
+
+def interrupts(_: object) -> None:
+    raise KeyboardInterrupt
+
+
+async def cancels_itself(_: object) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(0)
+
+
+async def pretends_to_be_cancelled(_: object) -> None:
+    raise asyncio.CancelledError
+
+
+class Odd(BaseException):
+    """No Exception at all."""
+
+
+def is_odd(_: object) -> None:
+    raise Odd
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [leaves, interrupts, cancels_itself, pretends_to_be_cancelled, is_odd],
+    ids=str,
+)
+async def test_the_next_handler_runs_whatever_the_first_raises(bad: Handler) -> None:
+    records: list[Record] = []
+    pairs = [(Registration("k", handler.__name__, handler), handler) for handler in (bad, fine)]
+    cell = Cell()
+    cell.task = asyncio.create_task(run_batch(pairs, None, cell, records.append))
+    await cell.task
+    assert [(call.name, error is None) for call, _, _, _, error in records] == [
+        (bad.__name__, False),
+        ("fine", True),
+    ]
+
+
+async def results_of(
+    lane: InProcessLane, *calls: Registration, event: HookEvent | None = None
+) -> list[Result]:
+    steps: list[Step] = []
+    await lane.run(calls, HookEvent("command", "new") if event is None else event, steps.append)
+    return [step for step in steps if isinstance(step, Result)]
+
+
+@pytest.mark.parametrize("observe", [False, True])
+async def test_a_handler_over_its_limit_is_stopped_and_the_next_one_runs(
+    call_of: CallOf, observe: bool
+) -> None:
+    lane = InProcessLane(limit=0.01, observe=observe)
+    first, second = await results_of(lane, call_of(hangs), call_of(fine))
+    assert (first.status, second.status) == ("timeout", "ok")
+    assert first.error is not None
+    assert first.error.message == "did not answer within 0.01 s and was stopped"
+
+
+async def test_a_registrations_own_limit_comes_before_the_lanes(call_of: CallOf) -> None:
+    lane = InProcessLane()
+    results = await results_of(lane, call_of(fine), call_of(hangs, limit=0.01), call_of(fine))
+    assert [result.status for result in results] == ["ok", "timeout", "ok"]
+
+
+async def test_after_a_stop_asyncios_own_timeouts_still_work(call_of: CallOf) -> None:
+    async def uses_timeout(_: object) -> str:
+        try:
+            async with asyncio.timeout(0.001):
+                await hangs(None)
+        except TimeoutError:
+            return "timed out"
+        return "no"
+
+    lane = InProcessLane(limit=0.05)
+    _, second = await results_of(lane, call_of(hangs), call_of(uses_timeout))
+    assert second.returned == "timed out"
+
+
+async def test_a_handler_that_answers_after_its_limit_is_ok_with_a_note(call_of: CallOf) -> None:
+    async def late(_: object) -> str:
+        try:
+            await hangs(None)
+        except asyncio.CancelledError:
+            return "all the same"
+        return "never"
+
+    (result,) = await results_of(InProcessLane(limit=0.01), call_of(late))
+    assert (result.status, result.returned) == ("ok", "all the same")
+    assert result.notes == ("it was asked to stop and answered all the same",)
+
+
+async def test_cancelling_the_lane_stops_the_running_handler_only(call_of: CallOf) -> None:
+    running = asyncio.Event()
+
+    async def waits(_: object) -> None:
+        running.set()
+        await hangs(None)
+
+    steps: list[Step] = []
+    run = InProcessLane().run([call_of(fine), call_of(waits), call_of(fine, "last")], None, steps.append)
+    task = asyncio.create_task(run)
+    await running.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [(step.call.name, step.status) for step in steps if isinstance(step, Result)] == [
+        ("fine", "ok"),
+        ("waits", "cancelled"),
+    ]
+
+
+async def test_every_result_has_the_messages_of_its_own_handler(call_of: CallOf) -> None:
+    def replaces(event: HookEvent) -> None:
+        event.messages = [*event.messages, "two"]
+
+    def clears(event: HookEvent) -> None:
+        event.messages.clear()
+
+    calls = [
+        call_of(lambda event: event.messages.append("one"), "appends"),
+        call_of(replaces),
+        call_of(clears),
+        call_of(lambda event: event.messages.append("one"), "again"),
+    ]
+    results = await results_of(InProcessLane(), *calls)
+    assert [result.messages for result in results] == [("one",), ("two",), (), ("one",)]
+    assert all(result.patch == () for result in results)
+
+
+async def test_observed_handlers_have_a_start_and_a_patch_each(call_of: CallOf) -> None:
+    def changes(event: HookEvent) -> None:
+        event.context["files"] = {"a/b"}
+
+    steps: list[Step] = []
+    await InProcessLane(observe=True).run(
+        [call_of(changes), call_of(fine)], HookEvent("command", "new"), steps.append
+    )
+    assert [type(step) for step in steps] == [Started, Result, Started, Result]
+    first, second = (step for step in steps if isinstance(step, Result))
+    assert first.patch == ({"op": "add", "path": "/context/files", "value": ["a/b"]},)
+    assert second.patch == ()
+
+
+async def test_anything_that_can_be_awaited_is_awaited(call_of: CallOf) -> None:
+    def future(_: object) -> Awaitable[str]:
+        made: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        made.set_result("done")
+        return made
+
+    (result,) = await results_of(InProcessLane(), call_of(future))
+    assert result.returned == "done"
+
+
+async def test_an_exception_whose_text_raises_is_a_result(call_of: CallOf) -> None:
+    class Unspeakable(Exception):
+        def __str__(self) -> str:
+            raise SystemExit
+
+        __repr__ = __str__
+
+    def speaks(_: object) -> None:
+        raise Unspeakable
+
+    (result,) = await results_of(InProcessLane(), call_of(speaks))
+    assert result.error is not None
+    assert result.error.message == "<Unspeakable whose text cannot be read>"
+
+
+async def test_code_is_imported_and_imported_again_when_its_folder_changed(hook: WriteHook) -> None:
+    text = "import util\ndef handler(event): return util.X"
+    lane = InProcessLane()
+    before = hook("one", text, util="X = 1")
+    assert isinstance(before.target, Code)
+    loaded = await lane.load(before.target)
+    (first,) = await results_of(lane, before)
+    (second,) = await results_of(lane, hook("one", text, util="X = 22"))
+    assert (first.returned, second.returned) == (1, 22)
+    assert not isinstance(loaded, Failure)
+    assert loaded(None) == 1  # what was loaded stays what it was
+    await lane.close()
+
+
+async def test_code_that_cannot_be_loaded_is_a_result_of_phase_load(hook: WriteHook, call_of: CallOf) -> None:
+    lane = InProcessLane()
+    broken = hook("broken", "def handler(event)\n    pass\n")
+    first, second = await results_of(lane, broken, call_of(fine))
+    assert first.error is not None
+    assert (first.status, first.error.type, first.error.phase) == ("error", "SyntaxError", "load")
+    (frame,) = first.error.frames
+    assert (frame.file.endswith("handler.py"), frame.line, frame.source) == (True, 1, "def handler(event)")
+    assert second.status == "ok"
+    assert isinstance(broken.target, Code)
+    assert await lane.load(broken.target) == first.error
+    await lane.close()

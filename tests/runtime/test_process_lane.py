@@ -1,0 +1,222 @@
+"""The lane alone, with a worker that only pretends."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Failure, Registration, Result, Started, Step
+from hookscope.runtime import Limits, ProcessLane
+from hookscope.runtime.link import NotStarted, Printed, WorkerLost
+from hookscope.runtime.python_worker.protocol import Message
+
+
+@dataclass
+class Fake:
+    """A worker that answers, hangs or dies as the handlers' names say, and remembers that it was ended."""
+
+    ended: bool = False
+    prints: deque[Printed] = field(default_factory=deque)
+    answers: deque[Message] = field(default_factory=deque)
+    run: Message = field(default_factory=dict)
+    number: int = -1
+
+    async def start(self) -> None:
+        return None
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        yield
+
+    async def tell(self, message: Message) -> None:
+        if message["do"] == "run":
+            self.run, self.number = message, -1
+        self.number += 1
+        base = {"id": self.run["id"], "loaded": 0.25}
+        self.answers.append({**base, "started": self.number})
+        self.answers.append(
+            {**base, "result": self.number, "status": "ok", "took": 0.5, "error": None, "notes": []}
+        )
+
+    async def hear(self) -> Message:
+        message = self.answers.popleft()
+        name = Path(self.run["calls"][self.number]["code"]["path"]).stem
+        if "result" in message:
+            if name == "hangs":
+                await asyncio.Event().wait()
+            if name == "dies":
+                raise WorkerLost("exited with status 7", died=True)
+            if name == "spoils":
+                message["dirty"] = True
+            if name == "lies":
+                message["id"] = "something else"
+        return message
+
+    def printed(self) -> Printed:
+        return self.prints.popleft() if self.prints else Printed()
+
+    async def end(self) -> None:
+        await asyncio.sleep(0)
+        self.ended = True
+
+
+def call(name: str, **more: Any) -> Registration:
+    root = Path("/nowhere")
+    return Registration("command:new", name, Code(root / f"{name}.py", "default", root, "python"), **more)
+
+
+@pytest.fixture
+def workers() -> list[Fake]:
+    return []
+
+
+@pytest.fixture
+def lane(workers: list[Fake]) -> ProcessLane:
+    def make() -> Fake:
+        workers.append(Fake())
+        return workers[-1]
+
+    return ProcessLane(make, Limits(run=0.02))
+
+
+async def run(lane: ProcessLane, *calls: Registration) -> dict[str, Result]:
+    steps: list[Step] = []
+    await lane.run(calls, HookEvent("command", "new"), steps.append)
+    return {step.call.name: step for step in steps if isinstance(step, Result)}
+
+
+async def until(holds: Callable[[], object]) -> None:
+    while not holds():  # noqa: ASYNC110  (a list that grows)
+        await asyncio.sleep(0)
+
+
+async def test_steps_come_as_they_happen_and_one_worker_serves_all(
+    lane: ProcessLane, workers: list[Fake]
+) -> None:
+    steps: list[Step] = []
+    await lane.run([call("a"), call("b")], HookEvent("command", "new"), steps.append)
+    assert [(type(step), step.call.name) for step in steps] == [
+        (Started, "a"),
+        (Result, "a"),
+        (Started, "b"),
+        (Result, "b"),
+    ]
+    assert len(workers) == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "status", "said"),
+    [
+        ("hangs", "timeout", "did not answer within 0.02 s and was stopped"),
+        ("dies", "crashed", "exited with status 7 before it answered"),
+        ("lies", "crashed", "answered what nobody had asked before it answered"),
+    ],
+)
+async def test_the_batch_goes_on_behind_the_culprit_in_a_fresh_worker(
+    lane: ProcessLane, workers: list[Fake], bad: str, status: str, said: str
+) -> None:
+    results = await run(lane, call("a"), call(bad), call("b"))
+    assert [(name, result.status) for name, result in results.items()] == [
+        ("a", "ok"),
+        (bad, status),
+        ("b", "ok"),
+    ]
+    error = results[bad].error
+    assert error is not None
+    assert error.message == said
+    assert [worker.ended for worker in workers] == [True, False]
+
+
+async def test_a_spoilt_worker_is_replaced_and_its_answer_counts(
+    lane: ProcessLane, workers: list[Fake]
+) -> None:
+    results = await run(lane, call("spoils"), call("b"))
+    assert [result.status for result in results.values()] == ["ok", "ok"]
+    assert [worker.ended for worker in workers] == [True, False]
+
+
+async def test_a_registrations_own_limit_comes_before_the_lanes(workers: list[Fake]) -> None:
+    results = await run(ProcessLane(Fake), call("hangs", limit=0.01))
+    error = results["hangs"].error
+    assert error is not None
+    assert error.message == "did not answer within 0.01 s and was stopped"
+
+
+async def test_a_worker_cancelled_in_a_handler_is_never_used_again(workers: list[Fake]) -> None:
+    def make() -> Fake:
+        workers.append(Fake())
+        return workers[-1]
+
+    lane, seen = ProcessLane(make), list[Step]()
+    batch = [call("a"), call("hangs"), call("b")]
+    task = asyncio.create_task(lane.run(batch, HookEvent("command", "new"), seen.append))
+    await until(lambda: len(seen) == 3)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()  # an impatient user presses twice
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert workers[0].ended
+    results = [(step.call.name, step.status) for step in seen if isinstance(step, Result)]
+    assert results == [("a", "ok"), ("hangs", "cancelled")]
+
+
+async def test_a_worker_that_died_between_two_batches_is_replaced_and_nobody_is_blamed(
+    lane: ProcessLane, workers: list[Fake]
+) -> None:
+    await run(lane, call("a"))
+
+    async def gone(_: Message) -> None:
+        raise WorkerLost("was killed by signal 9 (SIGKILL)", died=True)
+
+    workers[0].tell = gone  # type: ignore[method-assign, assignment]  # this one only
+    results = await run(lane, call("b"))
+    assert results["b"].status == "ok"
+    assert results["b"].notes == ("the worker was killed by signal 9 (SIGKILL) after a",)
+
+
+async def test_late_output_is_said_with_the_next_result(lane: ProcessLane, workers: list[Fake]) -> None:
+    await run(lane, call("a"))
+    workers[0].prints.append(Printed(stdout="late\n"))
+    results = await run(lane, call("b"))
+    assert results["b"].notes == ("before this, a printed late: late",)
+    assert results["b"].stdout == ""
+
+
+async def test_without_a_worker_every_call_says_why() -> None:
+    class Missing(Fake):
+        async def start(self) -> None:
+            raise NotStarted(Failure("NotStarted", "no such program", phase="spawn"))
+
+    results = await run(ProcessLane(Missing), call("a"), call("b"))
+    assert [result.status for result in results.values()] == ["crashed", "crashed"]
+    assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
+
+
+async def test_a_worker_that_does_not_get_ready_is_ended() -> None:
+    made: list[Fake] = []
+
+    class Slow(Fake):
+        async def start(self) -> None:
+            made.append(self)
+            await asyncio.Event().wait()
+
+    results = await run(ProcessLane(Slow, Limits(spawn=0.01)), call("a"))
+    assert results["a"].error is not None
+    assert results["a"].error.message == "did not start within 0.01 s and was stopped"
+    assert made[0].ended
+
+
+async def test_a_closed_lane_starts_nothing(lane: ProcessLane, workers: list[Fake]) -> None:
+    await run(lane, call("a"))
+    await lane.close()
+    results = await run(lane, call("b"))
+    assert results["b"].error is not None
+    assert results["b"].error.message == "this lane is closed"
+    assert [worker.ended for worker in workers] == [True]

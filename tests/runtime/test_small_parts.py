@@ -1,0 +1,240 @@
+"""Output, digests, faults, patches: the small parts that the lanes are made of."""
+
+import ast
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonpatch
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hookscope.core.event
+from hookscope.core.event import HookEvent
+from hookscope.runtime import digest_of, python_worker
+from hookscope.runtime.child import in_words
+from hookscope.runtime.output import HEAD, TAIL, Capture
+from hookscope.runtime.patch import MANY, patch_of, same
+from hookscope.runtime.python_worker.faults import describe, safe_text
+from hookscope.runtime.views import document_of, messages_in, pushed, write_back
+
+ALONE = [Path(hookscope.core.event.__file__), *Path(python_worker.__file__).parent.glob("*.py")]
+
+
+@pytest.mark.parametrize("file", ALONE, ids=lambda file: file.name)
+def test_what_the_worker_loads_is_python_3_9_and_stands_alone(file: Path) -> None:
+    tree = ast.parse(file.read_text(), feature_version=(3, 9))
+    imported = {
+        name.name if isinstance(node, ast.Import) else str(node.module)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in node.names
+    }
+    assert not [name for name in imported if name.startswith("hookscope")]
+
+
+# Output
+
+
+@given(st.lists(st.binary(max_size=40_000), max_size=8))
+def test_a_capture_keeps_the_beginning_and_the_end(portions: list[bytes]) -> None:
+    capture, whole = Capture(), b"".join(portions)
+    for portion in portions:
+        capture.feed(portion)
+    text, dropped = capture.take()
+    assert dropped == max(0, len(whole) - HEAD - TAIL)
+    if not dropped:
+        assert text == whole.decode("utf-8", "replace")
+    assert capture.take() == ("", 0)
+
+
+def test_a_capture_says_how_much_it_left_out() -> None:
+    capture = Capture()
+    for letter in b"abc":
+        capture.feed(bytes([letter]) * HEAD)
+    text, dropped = capture.take()
+    assert text == "a" * HEAD + f"\n… {dropped:,} bytes are left out here …\n" + "c" * TAIL
+    assert dropped == 2 * HEAD - TAIL
+
+
+def test_an_exit_is_told_in_words() -> None:
+    assert in_words(3) == "exited with status 3"
+    assert in_words(-11) == "was killed by signal 11 (SIGSEGV)"
+    assert in_words(-35) == "was killed by signal 35"
+
+
+# Digests
+
+
+def in_pycache(folder: Path) -> None:
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "a.pyc").write_text("")
+    (folder / ".git").mkdir()
+    (folder / ".git" / "index").write_text("")
+
+
+def edited_within_the_same_second(folder: Path) -> None:
+    status = (folder / "handler.py").stat()
+    (folder / "handler.py").write_text("b")
+    os.utime(folder / "handler.py", ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replaced(folder: Path) -> None:
+    (folder / "new").write_text("a")
+    (folder / "new").rename(folder / "handler.py")
+
+
+def added(folder: Path) -> None:
+    (folder / "lib").mkdir()
+    (folder / "lib" / "util.py").write_text("")
+
+
+@pytest.mark.parametrize("change", [edited_within_the_same_second, replaced, added])
+def test_a_change_in_the_folder_is_another_digest(tmp_path: Path, change: Callable[[Path], None]) -> None:
+    (tmp_path / "handler.py").write_text("a")
+    before = digest_of(tmp_path)
+    assert digest_of(tmp_path) == before
+    change(tmp_path)
+    assert digest_of(tmp_path) != before
+
+
+def test_caches_and_dot_folders_do_not_count(tmp_path: Path) -> None:
+    before = digest_of(tmp_path)
+    in_pycache(tmp_path)
+    assert digest_of(tmp_path) == before
+
+
+def test_a_folder_that_is_not_there_has_a_digest(tmp_path: Path) -> None:
+    assert digest_of(tmp_path / "missing")
+
+
+# Faults
+
+
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise SystemExit
+
+    def __repr__(self) -> str:
+        raise KeyboardInterrupt
+
+
+def caught(function: Callable[[], object]) -> dict[str, Any]:
+    try:
+        function()
+    except BaseException as error:
+        return describe(error)
+    raise AssertionError
+
+
+def deep() -> None:
+    deep()
+
+
+def test_an_exception_whose_text_raises_is_named_by_its_type() -> None:
+    assert safe_text(Unspeakable()) == "<Unspeakable whose text cannot be read>"
+
+
+def test_a_runaway_recursion_has_its_last_forty_frames() -> None:
+    fault = caught(deep)
+    assert fault["type"] == "RecursionError"
+    assert len(fault["frames"]) == 40
+    assert fault["frames"][-1]["source"] == "deep()"
+
+
+def test_a_syntax_error_has_its_place() -> None:
+    fault = caught(lambda: compile("a\nb c\n", "/x/handler.py", "exec"))
+    assert fault["frames"][-1] == {"file": "/x/handler.py", "line": 2, "function": "", "source": "b c"}
+
+
+def test_a_cause_is_told_and_a_long_text_is_cut() -> None:
+    def fails() -> None:
+        raise ValueError("x" * 50_000_000) from KeyError("why")
+
+    fault = caught(fails)
+    assert fault["message"].endswith("characters left out) (caused by KeyError: 'why')")
+    assert len(fault["message"]) < 20_000
+
+
+# Views
+
+documents = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "b/c", "~"]) | st.just(1.0),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["a", "/", "~0"]), inner),
+    max_leaves=12,
+)
+
+
+@given(documents, documents)
+def test_a_patch_leads_from_one_document_to_the_other(before: Any, after: Any) -> None:
+    patch = patch_of({"context": before}, {"context": after})
+    changed = jsonpatch.JsonPatch.from_string(json.dumps(patch)).apply({"context": before})
+    assert same(changed, {"context": after})
+    assert bool(patch) is not same(before, after)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "patch"),
+    [
+        (["a"], ["a", "b"], [("add", "/1")]),
+        (["a", "b", "c"], ["a", "c"], [("remove", "/1")]),
+        (["a", "b", "c"], ["a", "x", "c"], [("replace", "/1")]),
+        (["b"], ["a", "b"], [("add", "/0")]),
+        ({"a/b": 1}, {"a/b": True}, [("replace", "/a~1b")]),
+    ],
+)
+def test_a_patch_says_the_least(before: Any, after: Any, patch: list[tuple[str, str]]) -> None:
+    assert [(change["op"], change["path"]) for change in patch_of(before, after)] == patch
+
+
+def test_a_patch_of_very_many_changes_names_whole_members() -> None:
+    before = {"context": {"items": list(range(100_000))}, "messages": []}
+    after = {"context": {"items": list(range(100_000, 0, -1))}, "messages": []}
+    (change,) = patch_of(before, after)
+    assert (change["op"], change["path"]) == ("replace", "/context")
+    assert len(patch_of([1] * MANY, [2] * MANY)) == MANY
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "new"),
+    [
+        ((), ("a",), ("a",)),
+        (("a",), ("a", "a"), ("a",)),
+        (("a", "b"), ("b", "c"), ("c",)),
+        (("a",), ("a",), ()),
+        (("a",), (), ()),
+        (("a", "a"), ("x", "a"), ("x",)),
+    ],
+)
+def test_pushed_is_what_is_new(before: tuple[str, ...], after: tuple[str, ...], new: tuple[str, ...]) -> None:
+    assert pushed(before, after) == new
+
+
+def test_a_message_that_is_no_text_is_shown_as_text() -> None:
+    event = HookEvent("command", "new")
+    event.messages.extend([1, None, "a"])  # type: ignore[list-item]  # that is the point
+    assert messages_in(event) == ("1", "None", "a")
+
+
+def test_writing_back_touches_only_what_changed() -> None:
+    messages: list[str] = []
+    kept = object()
+    event = HookEvent("command", "new", "s", {"kept": kept, "gone": 1, "changed": 1}, messages=messages)
+    before, _ = document_of(event)
+    after = {**before, "messages": ["hi"], "context": {"kept": before["context"]["kept"], "changed": True}}
+    write_back(event, before, after)
+    assert event.context == {"kept": kept, "changed": True}
+    assert event.messages is messages
+    assert messages == ["hi"]
+
+
+def test_what_is_written_back_and_what_is_reported_are_two_things() -> None:
+    event = HookEvent("command", "new")
+    before, _ = document_of(event)
+    after = {**before, "context": {"list": [1]}}
+    write_back(event, before, after)
+    event.context["list"].append(2)
+    assert after["context"] == {"list": [1]}
