@@ -32,7 +32,7 @@ COLOURS = {
     State.SILENT: "magenta",
 }
 MARKS = {True: "✓", False: "✗", None: "–"}
-STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "⏱", "crashed": "☠", "cancelled": "⊘"}
+STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
 def coloured() -> bool:

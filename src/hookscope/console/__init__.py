@@ -1,0 +1,31 @@
+"""The terminal console. Textual is imported here and nowhere else.
+
+It shows what the workbench answers and evaluates no rule. State flows one way: a widget or the
+bridge posts a change, `state.reduce` makes the next state of it, and the panes show that.
+
+    app.py, screen.py       put together: theme and palette; panes, state and messages
+    state.py, layout.py     pure: what is known, and which panes a screen of a size shows
+    bridge.py, firing.py    to the workbench and back; only the bridge starts workers
+    text.py                 the one door for foreign text
+    hooks/ fire/ log/       the three modes
+
+"""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Workbench
+
+
+def run(bench: "Workbench") -> None:
+    """Show the console until its user leaves; ends the workers that it started."""
+    from hookscope.console.app import Console
+
+    async def session() -> None:
+        try:
+            await Console(bench).run_async()
+        finally:
+            await bench.close()
+
+    asyncio.run(session())

@@ -1,0 +1,58 @@
+"""The console as a Textual app: theme, palette and screen put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from hookscope.console.messages import Said
+from hookscope.console.palette import Palette
+from hookscope.console.screen import MainScreen
+from hookscope.console.theme import DUSK
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Workbench
+
+
+class Console(App[None]):
+    """One workbench on one screen."""
+
+    TITLE = "hookscope"
+    CSS_PATH = "console.tcss"
+    COMMANDS: ClassVar = {Palette}
+    ENABLE_COMMAND_PALETTE = True
+    NOTIFICATION_TIMEOUT = 4
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "ctrl+q",
+            "quit",
+            "Quit",
+            show=False,
+            priority=True,
+            id="app.quit",
+            tooltip="Leave, from editors too",
+        ),
+    ]
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        self.bench = bench
+
+    def get_default_screen(self) -> Screen[None]:
+        return MainScreen(self.bench)
+
+    def on_mount(self) -> None:
+        self.register_theme(DUSK)
+        if self.theme == "textual-dark":  # nobody chose another by TEXTUAL_THEME
+            self.theme = DUSK.name
+        notice = self.bench.setup.notice
+        if notice:
+            self.screen.post_message(Said(notice, "warning"))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        yield SystemCommand("Theme", "Choose other colours", self.search_themes)
+        yield SystemCommand("Screenshot", "Save the screen as an SVG picture", self.deliver_screenshot)

@@ -1,0 +1,191 @@
+"""Between the screen and the workbench. The only place that starts workers; none touches a widget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Generator
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol
+
+from textual.message_pump import MessagePump
+from textual.widget import Widget
+
+from hookscope.console.messages import Changed, Failed, FiringOver, FiringStarted, StepsCame, Trusted
+from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
+from hookscope.core.runs import Plan, Result, Run, Started
+
+if TYPE_CHECKING:
+    from hookscope.core.surroundings import Surroundings
+    from hookscope.workbench import View, Workbench
+
+FRAME = 0.1  # seconds between two reports of a run's steps
+LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
+
+
+class Firing(Protocol):
+    """One event on its way, as the workbench hands it out."""
+
+    def cancel(self) -> None: ...
+
+    def __aiter__(self) -> AsyncIterator[Started | Result]: ...
+
+    def __await__(self) -> Generator[Any, None, Run]: ...
+
+
+class Bridge:
+    """Asks the workbench, and posts what it answers. A failure is a message, never an exception."""
+
+    def __init__(self, screen: Widget, bench: Workbench) -> None:
+        self.screen = screen
+        self.bench = bench
+        self._asked = 0  # looks asked for
+        self._looking = False
+        self._again = False
+        self._runs = 0
+        self._firing: Firing | None = None
+
+    def look(self) -> None:
+        """Look at everything, in a thread: one look runs, one waits."""
+        if self._looking:
+            self._again = True
+            return
+        self._looking = True
+        self._asked += 1
+        number = self._asked
+        _post(self.screen, Changed(LookBegan()))
+        self.screen.run_worker(
+            lambda: self._look(number), name="look", group="look", thread=True, exit_on_error=False
+        )
+
+    def _look(self, number: int) -> None:
+        began = perf_counter()
+        try:
+            view = self.bench.look()
+        except Exception as error:  # the console lives on; what went wrong is said
+            _post(self.screen, Changed(LookFailed(_said(error))))
+        else:
+            _post(self.screen, Changed(Looked(number, view, perf_counter() - began)))
+
+    @property
+    def looking(self) -> bool:
+        """Is a look on its way or waiting: what is shown may be older than the last wish."""
+        return self._looking
+
+    def look_ended(self) -> None:
+        """An answer came: start the look that waited, if one did."""
+        self._looking = False
+        if self._again:
+            self._again = False
+            self.look()
+
+    def read(self, row: str, path: Path, surroundings: Surroundings) -> None:
+        """Read a file that belongs beside a row, in a thread."""
+
+        def reading() -> None:
+            source = read_source(row, path, surroundings)
+            _post(self.screen, Changed(SourceRead(source)))
+
+        self.screen.run_worker(
+            reading, name="read", group="read", thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def trust(self, folders: tuple[Path, ...]) -> None:
+        """Record that these folders may run."""
+
+        def trusting() -> None:
+            try:
+                done = tuple(self.bench.trust(folder) for folder in folders)
+            except Exception as error:
+                _post(self.screen, Trusted((), _said(error)))
+            else:
+                _post(self.screen, Trusted(done))
+
+        self.screen.run_worker(trusting, name="trust", group="trust", thread=True, exit_on_error=False)
+
+    def fire(self, view: View, plan: Plan) -> bool:
+        """Run a plan. False where one is running already."""
+        if self._firing is not None:
+            return False
+        self._runs += 1
+        number = self._runs
+        try:
+            self._firing = self.bench.fire(view, plan)
+        except Exception as error:
+            _post(self.screen, FiringOver(number, None, _said(error)))
+            return True
+        _post(self.screen, FiringStarted(number, plan))
+        self.screen.run_worker(
+            self._follow(number, self._firing), name=f"run {number}", group="fire", exit_on_error=False
+        )
+        return True
+
+    def cancel(self) -> bool:
+        """Stop the run on its way. False where there is none."""
+        if self._firing is None:
+            return False
+        self._firing.cancel()
+        return True
+
+    async def _follow(self, number: int, firing: Firing) -> None:
+        try:
+            await _report(self.screen, number, firing)
+            run = await firing
+        except Exception as error:
+            _post(self.screen, FiringOver(number, None, _said(error)))
+        else:
+            _post(self.screen, FiringOver(number, run))
+        finally:
+            self._firing = None
+
+    def failed(self, name: str, error: BaseException | None) -> None:
+        """A worker ended in a way that nobody foresaw."""
+        if name == "look":
+            self.look_ended()
+        _post(self.screen, Failed(name, _said(error)))
+
+
+async def _report(screen: MessagePump, number: int, firing: Firing) -> None:
+    """All steps in order, gathered so that the screen hears of them ten times a second at most."""
+    gathered: list[Started | Result] = []
+
+    def flush() -> None:
+        if gathered:
+            _post(screen, StepsCame(number, tuple(gathered)))
+            gathered.clear()
+
+    loop = asyncio.get_running_loop()
+    due: asyncio.TimerHandle | None = None
+    try:
+        async for step in firing:
+            gathered.append(step)
+            if due is None or due.when() <= loop.time():
+                due = loop.call_later(FRAME, flush)
+    finally:
+        if due is not None:
+            due.cancel()
+        flush()
+
+
+def read_source(row: str, path: Path, surroundings: Surroundings) -> Source:
+    """The text of a file, or why it is not shown. Regular files of a bounded size only."""
+    facts = surroundings.files.facts(path)
+    if facts is None or not facts.file:
+        return Source(row, path, problem="it is gone, or no ordinary file")
+    if facts.size > LARGEST_SOURCE:
+        return Source(row, path, problem=f"{facts.size:,} bytes: too large to be shown here; E opens it")
+    try:
+        return Source(row, path, surroundings.files.read(path).decode("utf-8", "replace"))
+    except OSError as error:
+        return Source(row, path, problem=f"cannot be read: {error.strerror or error}")
+
+
+def _post(
+    screen: MessagePump, message: Changed | Failed | FiringOver | FiringStarted | StepsCame | Trusted
+) -> None:
+    """Safe from any thread; nobody listens any more once the screen is gone."""
+    screen.post_message(message)
+
+
+def _said(error: BaseException | None) -> str:
+    return str(error) or type(error).__name__

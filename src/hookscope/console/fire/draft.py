@@ -1,0 +1,163 @@
+"""The event that is being written: what is wrong with it, what it would be. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hookscope.console.fire.marks import count, word
+from hookscope.core.dialect import Catalogue, EventType
+from hookscope.core.runs import Event
+from hookscope.core.text import CONTROLS
+from hookscope.workbench.compose import BadContext, parse_context, template
+
+if TYPE_CHECKING:
+    from hookscope.workbench import View
+
+SMALL = 400  # characters of settings that may stand in the text
+CFG = "cfg"
+TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"?|[{}\[\]:]')
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What the composer holds."""
+
+    key: str = ""
+    session: str = ""
+    text: str = ""
+    only: str | None = None
+    cfg: Mapping[str, Any] | None = None  # settings in force, too long for the text
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A draft read: the event, or what is wrong and where."""
+
+    event: Event | None
+    problem: str = ""
+    line: int = 0  # 1 and up; 0: not in the text
+    column: int = 0
+    note: str = ""  # worth knowing, stops nothing
+
+
+def template_draft(key: str, view: View, only: str | None = None) -> Draft:
+    """A realistic event of that key as text. Long settings stay out of the text, and are kept."""
+    event = template(key, view.host)
+    context = dict(event.context)
+    held = None
+    if len(as_json(context.get(CFG, {}))) >= SMALL:
+        held = context.pop(CFG)
+    return Draft(key, event.session_key, as_json(context), only, held)
+
+
+def check(draft: Draft, view: View | None) -> Checked:
+    """The event of a draft, or why it is none."""
+    key = draft.key.strip()
+    if not key:
+        return Checked(None, "an event key is wanted, such as command:new")
+    kind, _, action = key.partition(":")
+    if not kind or CONTROLS.search(key) or " " in key:
+        return Checked(None, f"{word(key, 60)} is no event key; one looks like command:new")
+    try:
+        context = parse_context(draft.text)
+    except BadContext as error:
+        return Checked(None, error.problem, error.line, error.column)
+    if draft.cfg is not None:
+        context.setdefault(CFG, draft.cfg)
+    known = view.host.dialect.catalogue().find(key) if view is not None else None
+    event = Event(
+        type=kind,
+        action=action,
+        session_key=draft.session,
+        context=context,
+        kind=known.kind if known is not None else "folder",
+    )
+    return Checked(event, note=key_note(key, view))
+
+
+def key_note(key: str, view: View | None) -> str:
+    """What is odd about an event key; empty where nothing is."""
+    if view is None:
+        return ""
+    catalogue, product = view.host.dialect.catalogue(), view.host.dialect.product
+    if catalogue.sends(key):
+        return ""
+    if key in catalogue.by_key:
+        return f"{product} documents {key} and never sends it"
+    near = catalogue.nearest(key)
+    hint = f": did you mean {near}?" if near and near != key else ""
+    return f"no event of {product}{hint}"
+
+
+def same_event(first: Event | None, second: Event | None) -> bool:
+    """Are two drafts' events alike but for the moment of writing?"""
+    if first is None or second is None:
+        return first is second
+    return (first.key, first.session_key, first.kind, first.context) == (
+        second.key,
+        second.session_key,
+        second.kind,
+        second.context,
+    )
+
+
+def as_json(value: Any) -> str:
+    """Readable JSON without a raw control character: those stand as their escapes."""
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    return escaped(text)
+
+
+def escaped(text: str) -> str:
+    """Text as it may enter the editor: what would not be seen stands as its JSON escape."""
+    return CONTROLS.sub(
+        lambda match: f"\\u{ord(match[0]):04x}", text.replace("\r\n", "\n").replace("\r", "\n")
+    )
+
+
+def field_at(text: str, line: int, column: int) -> str | None:
+    """The top-level key whose value the cursor stands in. `line` and `column` count from 0.
+
+    A scanner that forgives everything: the text is being written and seldom valid.
+    """
+    rows = text.split("\n")
+    start = sum(len(row) + 1 for row in rows[:line])
+    end = start + len(rows[line]) if line < len(rows) else len(text)
+    depth, last, found = 0, None, None
+    for token in TOKEN.finditer(text, 0, end):
+        sign = token[0]
+        if sign in "{[":
+            depth += 1
+        elif sign in "}]":
+            depth -= 1
+        elif sign == ":" and depth == 1 and last is not None:
+            # Of several keys on the cursor's own line: the last one before it, else the first.
+            first_here = last.start() >= start and (found is None or found.start() < start)
+            if last.start() <= start + column or first_here:
+                found = last
+        last = token if sign.startswith('"') else None
+    return found[0].strip('"') if found is not None else None
+
+
+def field_help(known: EventType | None, family: EventType | None, field: str | None, text: str) -> str:
+    """One line about the field under the cursor, else about fields that could be added."""
+    fields = {**(family.fields if family else {}), **(known.fields if known else {})}
+    if field is not None and field in fields:
+        return f"{field}: {fields[field]}"
+    absent = [name for name in fields if f'"{name}"' not in text and name != CFG]
+    return f"could also hold: {', '.join(absent)}" if absent else ""
+
+
+def event_types(catalogue: Catalogue, key: str) -> tuple[EventType | None, EventType | None]:
+    """What the catalogue has of a key: the event, and the family it belongs to."""
+    return catalogue.by_key.get(key), catalogue.by_key.get(key.partition(":")[0])
+
+
+def cfg_note(draft: Draft) -> str:
+    """How the settings get into the event where the text does not show them."""
+    if draft.cfg is None:
+        return ""
+    return f"cfg: settings in force ({count(len(draft.cfg), 'key')})"

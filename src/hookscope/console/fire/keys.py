@@ -1,0 +1,26 @@
+"""The keys of the fire pane. They work wherever in it the focus is, editors' letters left alone."""
+
+from textual.binding import Binding, BindingType
+
+KEYS: list[BindingType] = [
+    Binding("ctrl+r,f5", "fire", "Fire", id="fire.fire", tooltip="Fire the event of the composer"),
+    Binding("r", "again", "Re-fire", id="fire.again", tooltip="Fire the event of the shown run again"),
+    Binding("x", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the run that is going on"),
+    Binding("escape", "leave", "Cancel", id="fire.leave", show=False, tooltip="Cancel the run, else go back"),
+    Binding(
+        "ctrl+t",
+        "template",
+        "Template",
+        id="fire.template",
+        tooltip="Write the event's realistic example",
+    ),
+    Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
+    Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the run before"),
+    Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the run after"),
+    Binding("y", "copy_tab", "Copy", id="fire.copy", tooltip="Copy the open tab as text"),
+    Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="This part alone, or all again"),
+    Binding("p", "swap", "Plan", id="fire.plan", tooltip="Go to the plan, or back to the run"),
+    Binding(
+        "a,f8", "everyone", "All hooks", id="fire.everyone", show=False, tooltip="Fire at all hooks again"
+    ),
+]

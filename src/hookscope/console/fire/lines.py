@@ -1,0 +1,159 @@
+"""A list drawn line by line: only what is visible is ever built, so its length costs nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.visual import Visual
+
+GUTTER = 2  # cells before each line, where the cursor stands
+
+
+class Lines(ScrollView, can_focus=True, inherit_bindings=False):
+    """Lines with a cursor. A subclass says how many there are and what each one looks like."""
+
+    ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", "Up", show=False, id="lines.up", tooltip="The line above"),
+        Binding("down,j", "move(1)", "Down", show=False, id="lines.down", tooltip="The line below"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="lines.page_up", tooltip="A page up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="lines.page_down", tooltip="A page down"),
+        Binding("home", "first", "First", show=False, id="lines.first", tooltip="The first line"),
+        Binding("end", "last", "Last", show=False, id="lines.last", tooltip="The last line"),
+        Binding(
+            "enter", "choose", "Open", show=False, id="lines.choose", tooltip="Open what the cursor is on"
+        ),
+    ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor"}
+    DEFAULT_CSS = """
+    Lines {
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        background: transparent;
+        & > .lines--cursor { background: $block-cursor-blurred-background; }
+        &:focus > .lines--cursor { background: $block-cursor-background; }
+    }
+    """
+
+    cursor: reactive[int] = reactive(0, init=False)
+
+    class Moved(Message):
+        """The cursor stands on another line."""
+
+        def __init__(self, lines: Lines, index: int) -> None:
+            super().__init__()
+            self.lines, self.index = lines, index
+
+        @property
+        def control(self) -> Lines:
+            return self.lines
+
+    class Chosen(Moved):
+        """Enter, or a click on the line under the cursor."""
+
+    @property
+    def line_count(self) -> int:
+        """How many lines there are, the heading left out."""
+        raise NotImplementedError
+
+    def line_at(self, index: int, width: int) -> Content:
+        """One line, `width` cells or less; longer ones are cut."""
+        raise NotImplementedError
+
+    def heading(self, width: int) -> Content | None:
+        """A line that stays on top, if there is one."""
+        return None
+
+    @property
+    def has_heading(self) -> bool:
+        return False
+
+    @property
+    def inner_width(self) -> int:
+        """Cells of a line: the scroll bar's left out."""
+        return self.scrollable_content_region.width
+
+    def lines_changed(self) -> None:
+        """Measure and draw anew; cursor and scroll stay where they are."""
+        height = self.line_count + self.has_heading
+        if self.virtual_size.height != height:
+            self.virtual_size = Size(self.inner_width, height)
+        self.cursor = self.validate_cursor(self.cursor)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.inner_width
+        if self.has_heading and y == 0:
+            heading = self.heading(width - GUTTER) or Content()
+            return self._strip(Content(" " * GUTTER) + heading, width)
+        index = y + round(self.scroll_y) - self.has_heading
+        if not 0 <= index < self.line_count:
+            return Strip.blank(width, self.rich_style)
+        at_cursor = index == self.cursor
+        mark = Content("▸ ") if at_cursor else Content("  ")
+        if at_cursor and self.has_focus:
+            mark = mark.stylize("$accent")
+        return self._strip(
+            mark + self.line_at(index, width - GUTTER), width, "lines--cursor" if at_cursor else ""
+        )
+
+    def _strip(self, content: Content, width: int, component: str = "") -> Strip:
+        style = self.get_visual_style(component) if component else self.visual_style
+        cut = content.truncate(width, ellipsis=True, pad=True)
+        strips = Visual.to_strips(self, cut, width, 1, style, apply_selection=False)
+        return strips[0].adjust_cell_length(width, style.rich_style) if strips else Strip.blank(width)
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, self.line_count - 1))
+
+    def watch_cursor(self) -> None:
+        self.show_cursor_line()
+        self.refresh()
+        self.post_message(self.Moved(self, self.cursor))
+
+    def show_cursor_line(self) -> None:
+        """Scroll as little as is needed to see the cursor."""
+        shown = self.size.height - self.has_heading
+        top = round(self.scroll_y)
+        if shown <= 0:
+            return
+        if self.cursor < top:
+            self.scroll_to(y=self.cursor, animate=False, force=True)
+        elif self.cursor >= top + shown:
+            self.scroll_to(y=self.cursor - shown + 1, animate=False, force=True)
+
+    def on_resize(self) -> None:
+        self.show_cursor_line()
+
+    def on_click(self, event: events.Click) -> None:
+        index = event.y + round(self.scroll_y) - self.has_heading
+        if (self.has_heading and event.y == 0) or not 0 <= index < self.line_count:
+            return
+        if index == self.cursor:
+            self.action_choose()
+        self.cursor = index
+
+    def action_move(self, by: int) -> None:
+        self.cursor += by
+
+    def action_page(self, direction: int) -> None:
+        self.cursor += direction * max(1, self.size.height - self.has_heading - 1)
+
+    def action_first(self) -> None:
+        self.cursor = 0
+
+    def action_last(self) -> None:
+        self.cursor = self.line_count - 1
+
+    def action_choose(self) -> None:
+        if self.line_count:
+            self.post_message(self.Chosen(self, self.cursor))

@@ -1,0 +1,66 @@
+"""Small words of the fire pane: how an outcome looks, how long something took, text in a column."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from textual.content import Content
+
+from hookscope.console import theme
+from hookscope.console.text import line
+
+MUTED = theme.MUTED
+FIRST = 4_000  # characters of a foreign name that are looked at; names are shown far shorter
+
+
+class Mark(NamedTuple):
+    """One outcome: always a sign, a word and a colour."""
+
+    glyph: str
+    word: str
+    style: str
+
+    @property
+    def content(self) -> Content:
+        """Sign and word, coloured."""
+        return Content.styled(f"{self.glyph} {self.word}", self.style)
+
+
+PHASES: Mapping[str, Mark] = {
+    "waiting": Mark("·", "waiting", MUTED),
+    "running": Mark("»", "running", "$foreground"),
+    "ok": Mark("✓", "ok", "$text-success"),
+    "error": Mark("✗", "error", "$text-error"),
+    "timeout": Mark("◷", "timeout", "$text-error"),
+    "crashed": Mark("☠", "crashed", "$text-error"),
+    "cancelled": Mark("⊘", "cancelled", "$text-warning"),
+    "not run": Mark("–", "not run", MUTED),
+}
+
+
+def word(text: str, limit: int = 120) -> str:
+    """Foreign text as one line that is safe to put into a column: no controls, no tabs."""
+    return line(text[:FIRST], limit).plain.replace("\t", " ")
+
+
+def fitted(text: str, width: int, style: str = "") -> Content:
+    """Safe text in a column of exactly `width` cells, cut with an ellipsis."""
+    content = Content(text).truncate(width, ellipsis=True, pad=True)
+    return content.stylize(style) if style else content
+
+
+def duration(seconds: float) -> str:
+    """A time for people, eight cells at most."""
+    ms = seconds * 1000
+    if ms < 99.95:
+        return f"{ms:.1f} ms"
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    if seconds < 99.95:
+        return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} m {rest:02} s"
+
+
+def count(number: int, thing: str) -> str:
+    """`1 line`, `2 lines`."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

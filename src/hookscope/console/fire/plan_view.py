@@ -1,0 +1,212 @@
+"""The plan before firing: who would run and in which order, who would not and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.cells import cell_len
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+
+from hookscope.console.fire.lines import Lines
+from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.theme import LOOKS
+from hookscope.core.hooks import Hook, State
+from hookscope.core.runs import Code, NotRun, Plan, Registration
+
+if TYPE_CHECKING:
+    from hookscope.workbench import View
+
+WIDEST = 26
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """One line: a sign or number, a name, and what there is to say of it."""
+
+    lead: str
+    name: str
+    detail: str
+    style: str = ""  # of the sign
+    quiet: bool = False
+    folds: bool = False
+
+
+def plan_rows(plan: Plan | None, problem: str, view: View | None, unfolded: bool) -> tuple[PlanRow, ...]:
+    """The whole plan, top to bottom."""
+    if plan is None:
+        return (PlanRow("✗" if problem else "–", "", word(problem, 300) or "no event yet", "$text-error"),)
+    calls = plan.calls
+    rows = [_call_row(number, call, plan) for number, call in enumerate(calls, 1)]
+    if not calls:
+        rows.append(PlanRow("–", "", nothing(plan), "$text-warning"))
+    listeners = [item for item in plan.not_run if item.listens]
+    others = [item for item in plan.not_run if not item.listens]
+    rows += [_missed_row(item, view) for item in listeners]
+    if others and unfolded:
+        rows += [_missed_row(item, view, quiet=True) for item in others]
+    if others:
+        verb = "listens" if len(others) == 1 else "listen"
+        text = (
+            "n folds these"
+            if unfolded
+            else f"{count(len(others), 'other')} {verb} to other events   n lists them"
+        )
+        rows.append(PlanRow("–", "", text, MUTED, quiet=True, folds=True))
+    return tuple(rows)
+
+
+def nothing(plan: Plan) -> str:
+    """Why nobody would run, in one line."""
+    listeners = [item for item in plan.not_run if item.listens]
+    if not listeners:
+        return f"nothing would run: no hook listens to {word(plan.event.key, 60)}"
+    if len(listeners) == 1:
+        return f"nothing would run: {word(listeners[0].name, 40)} listens, and is stopped"
+    return f"nothing would run: {len(listeners)} listen, and all are stopped"
+
+
+def summary(plan: Plan | None) -> str:
+    """The plan in a few words, for a frame."""
+    if plan is None:
+        return "no plan"
+    stopped = sum(item.listens for item in plan.not_run)
+    text = f"{len(plan.calls)} would run"
+    return f"{text} · {stopped} would not" if stopped else text
+
+
+def untrusted_folders(plan: Plan | None, view: View | None) -> tuple[Path, ...]:
+    """The folders whose trust the listeners of this event wait for."""
+    if plan is None:
+        return ()
+    hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
+    return tuple(dict.fromkeys(hook.trust_root for hook in hooks if state_of(hook, view) is State.UNTRUSTED))
+
+
+def state_of(hook: Hook | None, view: View | None) -> State | None:
+    """How a hook stands in this look; None where it is not in it."""
+    if hook is None or view is None:
+        return None
+    return next((row.state for row in view.inventory.hooks if row.hook is hook), None)
+
+
+def _call_row(number: int, call: Registration, plan: Plan) -> PlanRow:
+    parts = [word(call.key, 60)]
+    if isinstance(call.target, Code):
+        target = call.target
+        inside = target.path.is_relative_to(target.root.parent)
+        parts.append(word(str(target.path.relative_to(target.root.parent) if inside else target.path)))
+    else:
+        parts.append("registered by code")
+    if any(call in group.calls and group.together and len(group.calls) > 1 for group in plan.groups):
+        parts.append("together with others")
+    if call in plan.forced:
+        parts.append("forced")
+    return PlanRow(str(number), word(call.name), "  ".join(parts))
+
+
+def _missed_row(item: NotRun, view: View | None, *, quiet: bool = False) -> PlanRow:
+    state = state_of(item.hook, view)
+    glyph, style = ("–", MUTED) if state in (None, State.READY) else (LOOKS[state].glyph, LOOKS[state].style)
+    reason = word(item.reason, 300)
+    if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
+        folder = view.host.surroundings.short(item.hook.trust_root)
+        reason = f"untrusted   t trusts {word(folder, 200)}"
+    return PlanRow(glyph, word(item.name), reason, style, quiet)
+
+
+class PlanView(Lines):
+    """Draws the plan, unfolds it, and asks for trust."""
+
+    ALLOW_MAXIMIZE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *Lines.BINDINGS,
+        Binding(
+            "t",
+            "trust_folders",
+            "Trust",
+            id="plan.trust",
+            tooltip="Allow the untrusted listeners' folders to run",
+        ),
+        Binding(
+            "n", "unfold", "Others", id="plan.others", tooltip="List the hooks that listen to other events"
+        ),
+    ]
+    DEFAULT_CSS = """
+    PlanView {
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        border-subtitle-color: $text-muted;
+        padding: 0 1 0 0;
+        &:focus { border: heavy $border; }
+    }
+    """
+
+    class TrustAsked(Message):
+        """These folders are to be allowed to run."""
+
+        def __init__(self, folders: tuple[Path, ...]) -> None:
+            super().__init__()
+            self.folders = folders
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._plan: Plan | None = None
+        self._problem = ""
+        self._view: View | None = None
+        self._unfolded = False
+        self._rows: tuple[PlanRow, ...] = ()
+        self._width = 8
+
+    def on_mount(self) -> None:
+        self.border_title = Content("Plan")
+
+    @property
+    def line_count(self) -> int:
+        return len(self._rows)
+
+    def show(self, plan: Plan | None, problem: str, view: View | None) -> None:
+        """Draw this plan, or why there is none."""
+        self._plan, self._problem, self._view = plan, problem, view
+        self.border_title = Content(f"Plan   {summary(plan)}")
+        self._draw()
+
+    def _draw(self) -> None:
+        self._rows = plan_rows(self._plan, self._problem, self._view, self._unfolded)
+        names = [cell_len(row.name) for row in self._rows]
+        self._width = min(max(names, default=8), WIDEST)
+        self.lines_changed()
+
+    def line_at(self, index: int, width: int) -> Content:
+        row = self._rows[index]
+        lead = Content.styled(f"{row.lead:>2}  ", row.style or MUTED)
+        if not row.name:
+            return lead + Content.styled(row.detail, MUTED if row.quiet else row.style)
+        # A call's details step back behind its name; a reason is what its reader came for.
+        detail = Content.styled(row.detail, MUTED if row.quiet or row.lead.isdigit() else "")
+        return lead + fitted(row.name, self._width, MUTED if row.quiet else "") + Content("  ") + detail
+
+    def action_choose(self) -> None:
+        if self._rows and self._rows[self.cursor].folds:
+            self.action_unfold()
+        else:
+            super().action_choose()
+
+    def action_unfold(self) -> None:
+        if self._plan is None or all(item.listens for item in self._plan.not_run):
+            self.app.notify("No hook listens to other events only: nothing is folded.", markup=False)
+            return
+        self._unfolded = not self._unfolded
+        self._draw()
+
+    def action_trust_folders(self) -> None:
+        folders = untrusted_folders(self._plan, self._view)
+        if not folders:
+            self.app.notify("No listener of this event waits for trust.", markup=False)
+            return
+        self.post_message(self.TrustAsked(folders))

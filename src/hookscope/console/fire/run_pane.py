@@ -1,0 +1,290 @@
+"""One run on the screen: its time line, and what the selected handler has to say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from hookscope.console.fire.lines import Lines
+from hookscope.console.fire.marks import MUTED, PHASES, duration, word
+from hookscope.console.fire.model import CallRow, Sheet, outcome
+from hookscope.console.fire.tabs import TABS, TEXT, Shown, Tab, error, label
+from hookscope.console.fire.waterfall import Remark, Waterfall
+from hookscope.core.runs import Code, NotRun
+
+if TYPE_CHECKING:
+    from hookscope.workbench import View
+
+DRAWN = 20_000  # characters of one text that are drawn
+WHOLE = 2_000_000  # characters of one text that are copied
+TERSE = 8  # lines of the pane below which its time line goes without a heading
+ROOMY = 8  # lines from which source is shown with two lines around the one that failed
+
+
+class TabBar(Widget):
+    """The names of the tabs on one line; the open one stands in brackets."""
+
+    DEFAULT_CSS = "TabBar { height: 1; padding: 0 0 0 2; }"
+
+    class Picked(Message):
+        """A tab was clicked."""
+
+        def __init__(self, tab: Tab) -> None:
+            super().__init__()
+            self.tab = tab
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._labels: tuple[str, ...] = ()
+        self._open: Tab = "error"
+
+    def show(self, labels: tuple[str, ...], tab: Tab) -> None:
+        """Draw these names; `tab` is open."""
+        if (labels, tab) != (self._labels, self._open):
+            self._labels, self._open = labels, tab
+            self.refresh()
+
+    def render(self) -> Content:
+        return Content("").join(
+            Content.styled(f"[{text}]", "bold") if tab == self._open else Content.styled(f" {text} ", MUTED)
+            for tab, text in zip(TABS, self._labels, strict=False)
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        edge = 2
+        for tab, text in zip(TABS, self._labels, strict=False):
+            edge += len(text) + 2
+            if event.x < edge:
+                self.post_message(self.Picked(tab))
+                return
+
+
+class Body(VerticalScroll, can_focus=True):
+    """The open tab's text."""
+
+    DEFAULT_CSS = """
+    Body { height: 1fr; padding: 0 1 0 2; scrollbar-size-vertical: 1; }
+    Body > Static { height: auto; }
+    """
+
+
+class RunPane(Vertical):
+    """Shows a sheet and opens its tabs. Knows nothing of other runs."""
+
+    ALLOW_MAXIMIZE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "turn(-1)", "Tab", show=False, id="run.tab_left", tooltip="The tab to the left"),
+        Binding("right,l", "turn(1)", "Tab", show=False, id="run.tab_right", tooltip="The tab to the right"),
+        Binding("E", "edit_line", "Edit", id="run.edit", tooltip="Open the editor at the line that failed"),
+        Binding(
+            "space", "read", "Read on", show=False, id="run.read", tooltip="Scroll the tab's text by a page"
+        ),
+    ]
+    DEFAULT_CSS = """
+    RunPane {
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        border-subtitle-color: $text-muted;
+        padding: 0 1;
+        &:focus-within { border: heavy $border; }
+        & > Waterfall { height: 3; }
+        & > TabBar { margin: 1 0 0 0; }
+        &.-low > TabBar { margin: 0; }
+    }
+    """
+
+    class EditAsked(Message):
+        """The editor is wanted at a line."""
+
+        def __init__(self, path: Path, line: int) -> None:
+            super().__init__()
+            self.path, self.line = path, line
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.view: View | None = None
+        self._sheet: Sheet | None = None
+        self._now = 0.0
+        self._tab: Tab = "messages"
+        self._drawn: object = None
+        self._beside = ""
+
+    def compose(self) -> ComposeResult:
+        yield Waterfall()
+        yield TabBar()
+        with Body():
+            yield Static(markup=False)
+
+    def on_mount(self) -> None:
+        self.show(None, 0.0)
+
+    def on_resize(self) -> None:
+        self._share_height()
+        self.call_after_refresh(self._draw)
+
+    def show(self, sheet: Sheet | None, now: float, beside: str = "") -> None:
+        """Draw a run as it stands at `now`; `beside` tells of its neighbours."""
+        same = sheet is not None and self._sheet is not None and sheet.number == self._sheet.number
+        ended = (
+            same
+            and self._sheet is not None
+            and self._sheet.running
+            and sheet is not None
+            and not sheet.running
+        )
+        fresh = sheet is not None and not same
+        self._sheet, self._now = sheet, now
+        self.border_title = title(sheet, now)
+        self._beside = beside
+        waterfall = self.query_one(Waterfall)
+        waterfall.show(sheet, now)
+        if fresh:
+            waterfall.cursor = 0
+        if sheet is not None and (ended or (fresh and not sheet.running)):
+            self._open_news(sheet, waterfall)
+        self._share_height()
+        self._draw()
+
+    def _open_news(self, sheet: Sheet, waterfall: Waterfall) -> None:
+        """An error opens its tab; everything else leaves the reader where he is."""
+        if sheet.first_failed is not None:
+            row = waterfall.selected
+            if not (isinstance(row, CallRow) and row.failed):
+                waterfall.cursor = sheet.first_failed
+            self._tab = "error"
+        elif self._tab == "error":
+            self._tab = "messages"
+
+    def _share_height(self) -> None:
+        waterfall = self.query_one(Waterfall)
+        inner = self.content_size.height
+        self.set_class(inner < 14, "-low")
+        waterfall.terse = inner < TERSE
+        wanted = waterfall.line_count + waterfall.has_heading
+        waterfall.styles.height = max(1, min(wanted, max(2, inner // 2)))
+        self.query_one(TabBar).display = self._row is not None
+
+    def _key_hint(self) -> str:
+        row = self._row
+        if row is None or self._sheet is None or self.view is None or not row.failed:
+            return ""
+        frame = error.place(Shown(self._sheet, row, self.view.host))
+        return f"E opens line {frame.line}" if frame else ""
+
+    @property
+    def _row(self) -> CallRow | None:
+        selected = self.query_one(Waterfall).selected
+        return selected if isinstance(selected, CallRow) else None
+
+    def _draw(self) -> None:
+        """Draw the tabs, and the open one where it says something else than before."""
+        row, sheet = self._row, self._sheet
+        self.border_subtitle = Content("   ".join(filter(None, (self._key_hint(), self._beside))))
+        seen = (
+            sheet and (sheet.number, sheet.running),
+            row and (row.number, row.phase),
+            self._tab,
+            self.query_one(Waterfall).selected if row is None else None,
+            self.query_one(Body).size.height >= ROOMY,
+        )
+        if seen != self._drawn:
+            self._drawn = seen
+            if sheet is not None and row is not None:
+                self.query_one(TabBar).show(tuple(label(tab, sheet, row) for tab in TABS), self._tab)
+            self.query_one(Body).query_one(Static).update(self._text())
+            self.query_one(Body).scroll_home(animate=False)
+
+    def _text(self, limit: int = DRAWN) -> Content:
+        selected = self.query_one(Waterfall).selected
+        match selected:
+            case CallRow() if self._sheet is not None and self.view is not None:
+                around = 2 if self.query_one(Body).size.height >= ROOMY or limit > DRAWN else 1
+                host = self.view.host
+                return TEXT[self._tab](Shown(self._sheet, selected, host, limit, self._now, around))
+            case NotRun():
+                return Content(f"{word(selected.name)} did not run\n{word(selected.reason, 2_000)}")
+            case Remark():
+                return Content(selected.text)
+        return ending_text(self._sheet)
+
+    @on(Lines.Moved)
+    def _moved(self, event: Lines.Moved) -> None:
+        event.stop()
+        self._share_height()
+        self._draw()
+
+    @on(Lines.Chosen)
+    def _chosen(self, event: Lines.Chosen) -> None:
+        event.stop()
+        self.action_edit_line()
+
+    @on(TabBar.Picked)
+    def _picked(self, event: TabBar.Picked) -> None:
+        event.stop()
+        self._tab = event.tab
+        self._draw()
+
+    def action_turn(self, by: int) -> None:
+        if self._row is None:
+            self.app.notify("No handler is selected, so there are no tabs to turn.", markup=False)
+            return
+        self._tab = TABS[(TABS.index(self._tab) + by) % len(TABS)]
+        self._draw()
+
+    def action_read(self) -> None:
+        self.query_one(Body).scroll_page_down(animate=False)
+
+    def action_edit_line(self) -> None:
+        row = self._row
+        if row is None or self._sheet is None or self.view is None:
+            self.app.notify("No handler is selected: there is nothing to edit.", markup=False)
+            return
+        frame = error.place(Shown(self._sheet, row, self.view.host))
+        path = Path(frame.file) if frame else handler_of(row)
+        if path is None:
+            self.app.notify("This handler was registered by code: no file of it is known.", markup=False)
+            return
+        self.post_message(self.EditAsked(path, frame.line if frame else 1))
+
+    def copied_text(self) -> str:
+        """The open tab as text, whole; empty where there is nothing."""
+        return self._text(WHOLE).plain if self._sheet is not None else ""
+
+
+def handler_of(row: CallRow) -> Path | None:
+    """The file that holds the handler."""
+    return row.call.target.path if isinstance(row.call.target, Code) else None
+
+
+def title(sheet: Sheet | None, now: float) -> Content:
+    """What stands in the frame: number, event, outcome, time."""
+    if sheet is None:
+        return Content("Run")
+    words, phase = outcome(sheet)
+    mark = PHASES[phase]
+    return Content.assemble(
+        f"Run {sheet.number}   {word(sheet.plan.event.key, 60)}   ",
+        (f"{mark.glyph} {words}", mark.style),
+        f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}",
+    )
+
+
+def ending_text(sheet: Sheet | None) -> Content:
+    """What there is to say when no handler was called."""
+    if sheet is None:
+        return Content.styled("Nothing has been fired yet: ^r fires the event above.", MUTED)
+    lines = ["No handler was called."] if sheet.run else ["Waiting for the first handler."]
+    if sheet.run is not None:
+        lines += [word(note, 400) for note in (*sheet.run.notes, sheet.run.ending.failure or "") if note]
+    return Content("\n".join(lines))

@@ -1,0 +1,79 @@
+"""The runs of this sitting: the last fifty, the one on the screen, and steps that wait to be drawn."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from hookscope.console.fire.model import Sheet, advance, begin, finish, give_up
+from hookscope.core.runs import Plan, Result, Run, Started
+
+KEPT = 50
+
+
+class Runs:
+    """Takes every step at once and folds them when somebody looks: a flood costs one pass a frame."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self.clock = clock
+        self._sheets: dict[int, Sheet] = {}
+        self._waiting: dict[int, list[Started | Result]] = {}
+        self.shown: int | None = None
+
+    @property
+    def sheets(self) -> tuple[Sheet, ...]:
+        """All runs that are kept, oldest first."""
+        return tuple(self._sheets.values())
+
+    @property
+    def current(self) -> Sheet | None:
+        """The run on the screen."""
+        return None if self.shown is None else self._sheets[self.shown]
+
+    @property
+    def running(self) -> int | None:
+        """The number of the newest run that has not ended."""
+        return next((sheet.number for sheet in reversed(self._sheets.values()) if sheet.running), None)
+
+    def begin(self, number: int, plan: Plan, at: datetime) -> None:
+        """A new run; it is the one that is shown."""
+        self._sheets.pop(number, None)
+        self._sheets[number] = begin(number, plan, self.clock(), at)
+        self.shown = number
+        while len(self._sheets) > KEPT:
+            oldest = next(iter(self._sheets))
+            del self._sheets[oldest]
+            self._waiting.pop(oldest, None)
+
+    def step(self, number: int, step: Started | Result) -> None:
+        """Keep a step until the next `settle`."""
+        if number in self._sheets:
+            self._waiting.setdefault(number, []).append(step)
+
+    def settle(self) -> None:
+        """Fold every step that waits."""
+        waiting, self._waiting = self._waiting, {}
+        for number, steps in waiting.items():
+            if number in self._sheets:
+                self._sheets[number] = advance(self._sheets[number], steps, self.clock())
+
+    def end(self, number: int, run: Run | None, problem: str) -> None:
+        """A run has ended; what it says holds. None: there is none, and why."""
+        self.settle()
+        if number in self._sheets:
+            sheet = self._sheets[number]
+            self._sheets[number] = (
+                finish(sheet, run) if run else give_up(sheet, problem or "no reason was given")
+            )
+
+    def neighbour(self, by: int) -> int | None:
+        """The number of the run that many older (below 0) or newer than the one on the screen."""
+        numbers = list(self._sheets)
+        if self.shown not in self._sheets:
+            return None
+        at = numbers.index(self.shown) + by
+        return numbers[at] if 0 <= at < len(numbers) else None
+
+    def show(self, number: int) -> bool:
+        """Put a kept run on the screen; False where it is no longer kept."""
+        if number in self._sheets:
+            self.shown = number
+        return number in self._sheets

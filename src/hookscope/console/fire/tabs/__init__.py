@@ -1,0 +1,49 @@
+"""What a selected handler has to say, one file a tab. Each is a pure function from a row to text."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from textual.content import Content
+
+from hookscope.console.fire.model import CallRow, Sheet, context_change
+from hookscope.console.fire.tabs import context, error, messages, output, timing
+from hookscope.console.fire.tabs.shown import Shown
+from hookscope.core.runs import Result
+
+Tab = Literal["error", "messages", "output", "context", "timing"]
+TABS: tuple[Tab, ...] = ("error", "messages", "output", "context", "timing")
+
+TEXT: Mapping[Tab, Callable[[Shown], Content]] = {
+    "error": error.text,
+    "messages": messages.text,
+    "output": output.text,
+    "context": context.text,
+    "timing": timing.text,
+}
+
+
+def label(tab: Tab, sheet: Sheet, row: CallRow | None) -> str:
+    """What a tab is called: its count tells what is in it without opening it."""
+    result = row.result if row is not None else None
+    match tab:
+        case "error":
+            return "Error" if result is None or result.status != "ok" else "Error –"
+        case "messages":
+            return f"Messages {len(result.messages) if result else 0}"
+        case "output":
+            return f"Output {output_lines(result) if result else 0}"
+        case "context":
+            changed = len(context_change(sheet, row)) if row is not None else 0
+            return f"Context ±{changed}" if changed else "Context –"
+        case "timing":
+            return "Timing"
+
+
+def output_lines(result: Result) -> int:
+    """How many lines a handler printed."""
+    return sum(
+        text.count("\n") + (not text.endswith("\n")) for text in (result.stdout, result.stderr) if text
+    )
+
+
+__all__ = ["TABS", "TEXT", "Shown", "Tab", "label", "output_lines"]

@@ -1,0 +1,135 @@
+"""From a draft to a run: the plan while the user types, trust before the first run, steps as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.console import narrate
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.messages import FiringOver, FiringStarted, Said, Severity, StepsCame
+from hookscope.console.state import ConsoleState, Draft
+from hookscope.console.trust import Answer, TrustScreen
+from hookscope.core.runs import Event, Plan, Result
+
+if TYPE_CHECKING:
+    from hookscope.console.screen import MainScreen
+
+
+class FireDesk:
+    """Plans drafts and fires them; the composer shows what comes of it."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self.screen = screen
+        self._waiting: Draft | None = None  # fires once trust is recorded and seen
+
+    @property
+    def state(self) -> ConsoleState:
+        return self.screen.state
+
+    @property
+    def pane(self) -> FirePane:
+        return self.screen.query_one(FirePane)
+
+    def show_plan(self) -> None:
+        """Plan the draft as it stands, for the view as it stands."""
+        draft = self.state.draft
+        if draft.event is None or self.state.view is None:
+            self.pane.show_plan(None)
+            return
+        plan, problem = self._plan(draft)
+        self.pane.show_plan(plan, problem)
+
+    def _plan(self, draft: Draft) -> tuple[Plan | None, str]:
+        view, event = self.state.view, draft.event
+        if view is None or event is None:
+            return None, "Still looking."
+        try:
+            return self.screen.bridge.bench.plan(view, event, only=draft.only), ""
+        except Exception as error:  # a Refusal says it in words; nothing else may end the console
+            return None, str(error) or type(error).__name__
+
+    def ask(self, event: Event, only: str | None) -> None:
+        """Fire this; ask first where handlers that listen are not allowed to run."""
+        view = self.state.view
+        draft = Draft(event, only)
+        plan, problem = self._plan(draft)
+        if view is None or plan is None:
+            self._say(problem or "Still looking.", "warning")
+            return
+        if self.state.firing is not None:
+            self._say(f"Run {self.state.firing} is still going; esc cancels it.", "warning")
+            return
+        folders = self.screen.bridge.bench.untrusted(view, plan)
+        if folders:
+            self._question(folders, lambda answer: self._answered(answer, draft, folders))
+        else:
+            self._fire(plan)
+
+    def _question(self, folders: tuple[Path, ...], then: Callable[[Answer | None], None]) -> None:
+        view = self.state.view
+        if view is not None:
+            self.screen.app.push_screen(TrustScreen(folders, view, firing=True), then)
+
+    def _answered(self, answer: Answer | None, draft: Draft, folders: tuple[Path, ...]) -> None:
+        if answer == "trust":
+            self._waiting = draft
+            self.screen.bridge.trust(folders)
+        elif answer == "without":
+            self._fire_draft(draft)
+
+    def _fire_draft(self, draft: Draft) -> None:
+        plan, problem = self._plan(draft)
+        if plan is not None:
+            self._fire(plan)
+        else:
+            self._say(problem, "warning")
+
+    def looked(self) -> None:
+        """A new view is there: plan anew, and fire what waited for trust."""
+        self.show_plan()
+        if self._waiting is not None and not self.screen.bridge.looking:
+            draft, self._waiting = self._waiting, None
+            self._fire_draft(draft)
+
+    def trust_failed(self) -> None:
+        """Nothing waits any more."""
+        self._waiting = None
+
+    def _fire(self, plan: Plan) -> None:
+        if self.state.view is not None and not self.screen.bridge.fire(self.state.view, plan):
+            self._say("A run is still going; esc cancels it.", "warning")
+
+    def cancel(self) -> None:
+        """Cancel the run on its way."""
+        if not self.screen.bridge.cancel():
+            self._say("Nothing is running.")
+
+    def started(self, event: FiringStarted) -> None:
+        self.pane.firing_started(event.number, event.plan)
+        self.screen.log_entries([narrate.fired(datetime.now(), event.number, event.plan)])
+
+    def steps(self, event: StepsCame) -> None:
+        now = datetime.now()
+        with self.screen.app.batch_update():
+            for step in event.steps:
+                self.pane.step(event.number, step)
+        results = [step for step in event.steps if isinstance(step, Result)]
+        self.screen.log_entries([narrate.stepped(now, event.number, result) for result in results])
+
+    def over(self, event: FiringOver) -> None:
+        if event.run is None:
+            self.pane.firing_ended(event.number, None, event.problem)
+            self.screen.log_line(f"run {event.number}", event.problem, "error")
+            self._say(f"The run could not be made: {event.problem}", "error")
+            return
+        self.pane.firing_ended(event.number, event.run)
+        entry = narrate.ended(datetime.now(), event.number, event.run)
+        self.screen.log_entries([entry])
+        if "fire" not in self.screen.panes:
+            self._say(f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information")
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(Said(text, severity))

@@ -1,0 +1,162 @@
+"""The two lines on top: where we are, whose rules apply and why, the modes, how many stand how."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+from textual.widgets import Static
+
+from hookscope.console.hooks.rows import tail
+from hookscope.console.layout import Mode
+from hookscope.console.text import line
+from hookscope.console.theme import FAINT, LOOKS, MUTED, NO_HOOK, Look
+from hookscope.core.hooks import State
+
+if TYPE_CHECKING:
+    from hookscope.console.hooks.rows import Row
+    from hookscope.core.surroundings import Surroundings
+    from hookscope.workbench import View
+
+MODES: tuple[tuple[Mode, str], ...] = (("hooks", "1 Hooks"), ("fire", "2 Fire"), ("log", "3 Log"))
+WORKSPACE = 24  # cells that a workspace's path may take, where others want room too
+
+
+def top_line(view: View | None, width: int) -> Content:
+    """Program and workspace at the left; host, why it was chosen, and settings at the right."""
+    name = Content.styled(" hookscope", "bold")
+    if view is None:
+        return Content.assemble(name, ("   looking …", MUTED))
+    host = view.host
+    workspace = line(below_home(host.workspace, host.surroundings), 120)
+    right = Content()
+    for reason, file in ((True, "long"), (False, "long"), (True, "short"), (False, "short"), (False, "")):
+        right = _right(view, reason, file)
+        if width - name.cell_length - right.cell_length - 5 >= min(workspace.cell_length, WORKSPACE):
+            break
+    room = max(0, width - name.cell_length - right.cell_length - 5)
+    shown = tail(workspace, room)
+    return Content.assemble(name, "   ", shown.truncate(room, pad=True), "  ", right)
+
+
+def below_home(path: Path, surroundings: Surroundings) -> str:
+    """A path that also tells the current folder by its name."""
+    home = surroundings.home
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) and path != home else str(path)
+
+
+def _right(view: View, reason: bool, file: str) -> Content:
+    """Host and settings. `reason`: say why this host; `file`: the settings as path, as name, or not."""
+    host = view.host
+    path = host.surroundings.short(host.settings.file)
+    told = host.settings.exists and view.because.endswith(path)  # the settings are the reason: said once
+    parts: list[Content] = [Content.assemble(("host ", FAINT), line(host.dialect.name))]
+    if reason and not told:
+        parts[0] = Content.assemble(parts[0], (" · ", FAINT), line(view.because, 60).stylize(MUTED))
+    if file and host.settings.exists:
+        label = "settings found " if told and reason else "settings "
+        shown = path if file == "long" else host.settings.file.name
+        parts.append(Content.assemble((label, FAINT), line(shown, 80)))
+    elif file:
+        parts.append(Content.styled("no config yet", MUTED))
+    return Content.assemble(Content("   ").join(parts), " ")
+
+
+# Where not all fit: which are named first.
+URGENT = (
+    LOOKS[State.READY],
+    NO_HOOK,
+    LOOKS[State.BROKEN],
+    LOOKS[State.BLOCKED],
+    LOOKS[State.UNTRUSTED],
+    LOOKS[State.OFF],
+    LOOKS[State.SILENT],
+    LOOKS[State.SHADOWED],
+)
+
+
+def counts(rows: tuple[Row, ...], assumed: frozenset[str], width: int) -> Content:
+    """How many hooks stand how; what of the machine is assumed. What does not fit is summed up."""
+    found = Counter(row.look for row in rows)
+    order = [look for look in (*LOOKS.values(), NO_HOOK) if found[look]]
+    urgent = [look for look in URGENT if found[look]]
+    mark = [Content.styled(f"what-if: {', '.join(sorted(assumed))}", "$text-warning bold")] if assumed else []
+    for kept in range(len(order), -1, -1):
+        parts = [_count(found[look], look) for look in order if look in urgent[:kept]]
+        left = sum(found[look] for look in urgent[kept:])
+        rest = [Content.styled(f"+{left}", MUTED)] if left else []
+        text = Content.assemble(Content("   ").join([*mark, *parts, *rest]), " ")
+        if text.cell_length <= width:
+            return text
+    return text.truncate(max(0, width), ellipsis=True)
+
+
+def _count(number: int, look: Look) -> Content:
+    return Content.assemble((look.glyph, look.style), f" {number} ", (look.word, MUTED))
+
+
+class ModeTab(Static):
+    """One mode; a click goes there."""
+
+    class Clicked(Message):
+        def __init__(self, mode: Mode) -> None:
+            self.mode = mode
+            super().__init__()
+
+    def __init__(self, mode: Mode, label: str) -> None:
+        super().__init__(id=f"mode-{mode}")
+        self.mode, self.label = mode, label
+
+    def mark(self, current: bool) -> None:
+        """Brackets say which mode this is, where there are no colours too."""
+        self.set_class(current, "-current")
+        self.update(Content(f"[{self.label}]" if current else f" {self.label} "))
+
+    def on_click(self) -> None:
+        self.post_message(self.Clicked(self.mode))
+
+
+class Header(Widget):
+    """Two lines; they tell, and change modes by a click."""
+
+    ALLOW_SELECT: ClassVar[bool] = False
+
+    view: reactive[View | None] = reactive(None)
+    rows: reactive[tuple[Row, ...]] = reactive(())
+    mode: reactive[Mode] = reactive("hooks")
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="top")
+        with Horizontal(id="modes"):
+            for mode, label in MODES:
+                yield ModeTab(mode, label)
+            yield Static(id="counts")
+
+    def on_resize(self) -> None:
+        self._show()
+
+    def watch_view(self) -> None:
+        self._show()
+
+    def watch_rows(self) -> None:
+        self._show()
+
+    def watch_mode(self, mode: Mode) -> None:
+        for tab in self.query(ModeTab):
+            tab.mark(tab.mode == mode)
+
+    def _show(self) -> None:
+        if not self.is_mounted or not self.size.width:
+            return
+        width = self.size.width
+        self.query_one("#top", Static).update(top_line(self.view, width))
+        taken = sum(len(label) + 2 for _, label in MODES) + 3
+        assumed = self.view.host.surroundings.assumed if self.view else frozenset()
+        self.query_one("#counts", Static).update(counts(self.rows, assumed, width - taken))

@@ -1,0 +1,283 @@
+"""The hooks mode as a whole: list, filter, the sheets, and what can be done with a hook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from hookscope.console.hooks import why
+from hookscope.console.hooks.list import HookList
+from hookscope.console.hooks.panes import KeysPane, WhyPane
+from hookscope.console.hooks.registry import hears, registry_sheet
+from hookscope.console.hooks.rows import Row, by_precedence, grouped, heading_line, matching
+from hookscope.console.keys import obstacle
+from hookscope.console.messages import (
+    Changed,
+    CopyAsked,
+    EditAsked,
+    FireHookAsked,
+    LookAsked,
+    Said,
+    TrustAsked,
+)
+from hookscope.console.state import (
+    ConsoleState,
+    Filtered,
+    Folded,
+    Regrouped,
+    Selected,
+    SideChosen,
+    StartShown,
+)
+from hookscope.console.theme import MUTED
+from hookscope.core.hooks import Standing
+
+if TYPE_CHECKING:
+    from hookscope.workbench import View
+
+
+class FilterBox(Input):
+    """Where the filter is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
+        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
+        Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
+    ]
+
+
+class ListPane(Vertical):
+    """The list with its heading and its filter."""
+
+    HELP = (
+        "Every hook that was found, under the folder it lies in; the folder that wins comes first. "
+        "The sign says how it stands: ● ready, ○ off, ▲ blocked, ◌ shadowed, ✗ broken, ◇ untrusted, ◐ silent."
+    )
+
+    def compose(self) -> ComposeResult:
+        yield FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
+        yield Static(id="columns")
+        yield HookList(id="rows")
+        yield Static(id="empty")
+
+
+class HooksPane(Container):
+    """Takes the state, shows it, and says what its user wants."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "f", "fire_hook", "Fire", id="hooks.fire", tooltip="Compose a test event for the selected hook"
+        ),
+        Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the fault, else at HOOK.md"),
+        Binding(
+            "t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"
+        ),
+        Binding(
+            "slash",
+            "filter",
+            "Filter",
+            id="hooks.filter",
+            tooltip="Show hooks by name, event, source or state",
+        ),
+        Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
+        Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
+        Binding(
+            "y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook as plain text"
+        ),
+        Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Look at all hooks again"),
+        Binding(
+            "i",
+            "folders",
+            "Folders",
+            show=False,
+            id="hooks.folders",
+            tooltip="Which folders are looked in, best first",
+        ),
+    ]
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.state = ConsoleState()
+
+    def compose(self) -> ComposeResult:
+        yield ListPane(id="list")
+        yield WhyPane(id="why")
+        yield KeysPane(id="keys")
+
+    def show(self, state: ConsoleState) -> None:
+        """Show this state: only what is different is touched."""
+        before, self.state = self.state, state
+        if (before.rows, before.filter, before.filtering, before.grouping, before.looking) != (
+            state.rows,
+            state.filter,
+            state.filtering,
+            state.grouping,
+            state.looking,
+        ):
+            self._show_list(state)
+        self._show_filter(before, state)
+        if before.jumps != state.jumps:
+            self.query_one(HookList).point_at(state.selected)
+        if state.view is None:
+            return
+        view = state.view
+        self._show_why(state, view)
+        if before.view is not view:
+            title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
+            self.query_one(KeysPane).show("registry", title, lambda width: registry_sheet(view, width))
+
+    def _show_list(self, state: ConsoleState) -> None:
+        pane, rows = self.query_one(ListPane), matching(state.rows, state.filter)
+        if state.view is not None:
+            groups = grouped(rows, state.view, state.grouping, all_folders=not state.filter)
+            self.query_one(HookList).show(groups, state.grouping)
+        total = len(state.rows)
+        pane.border_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
+        grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
+        filtered = "esc clears" if state.filter else "/ filter"
+        pane.border_subtitle = f"{filtered}   s group{grouping}   enter why"
+        empty = self.query_one("#empty", Static)
+        empty.update(_empty_text(state, len(rows)))
+        empty.display = not rows
+
+    def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
+        box = self.query_one("#filter", Input)
+        box.display = state.filtering
+        if state.filter != box.value:
+            with self.prevent(Input.Changed):
+                box.value = state.filter
+        if state.filtering and not before.filtering:
+            box.focus()
+        elif before.filtering and not state.filtering and state.mode == "hooks":
+            self.query_one(HookList).focus()
+
+    def _show_why(self, state: ConsoleState, view: View) -> None:
+        row, pane = state.row, self.query_one(WhyPane)
+        if row is None:
+            nothing = Content.styled("No hook is selected.", MUTED)
+            pane.show("", Content("Why"), lambda _: nothing)
+            return
+        source, unfolded = state.source, state.unfolded
+        pane.show(
+            row.id,
+            why.headline(row),
+            lambda width: why.sheet_of(row, view, source, why.Reading(width, unfolded)),
+        )
+
+    # What the list and the filter say.
+
+    def on_hook_list_pointed(self, event: HookList.Pointed) -> None:
+        event.stop()
+        self.post_message(Changed(Selected(event.row)))
+
+    def on_hook_list_chosen(self, event: HookList.Chosen) -> None:
+        event.stop()
+        self.post_message(Changed(Selected(event.row)))
+        self.post_message(Changed(SideChosen("why")))
+
+    def on_hook_list_resized(self, event: HookList.Resized) -> None:
+        event.stop()
+        self.query_one("#columns", Static).update(heading_line(event.columns))
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.post_message(Changed(Filtered(event.value, typing=True)))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(Changed(Filtered(event.value, typing=False)))
+
+    def on_why_pane_fold_asked(self, event: WhyPane.FoldAsked) -> None:
+        event.stop()
+        if self._may("fold") is not None:
+            self.post_message(Changed(Folded()))
+
+    # What can be done. A key that cannot act now says why.
+
+    def _may(self, action: str) -> Row | None:
+        """The selected row, where the action can be done with it; else its reason is said."""
+        # A key may come before the news of the last move has: the list knows where it stands.
+        pointed = self.query_one(HookList).pointed_row
+        state = replace(self.state, selected=pointed) if pointed else self.state
+        problem = obstacle(action, state)
+        if problem:
+            self.post_message(Said(problem, "warning"))
+            return None
+        return state.row
+
+    def action_fire_hook(self) -> None:
+        row = self._may("fire_hook")
+        if row is not None and self.state.view is not None:
+            self.post_message(FireHookAsked(first_event(row, self.state.view)))
+
+    def action_edit(self) -> None:
+        row = self._may("edit")
+        if row is None:
+            return
+        place = why.fault_place(row)
+        if place is None:
+            self.post_message(Said(f"{row.name} was registered by code: no file to open.", "warning"))
+        else:
+            self.post_message(EditAsked(place))
+
+    def action_trust(self) -> None:
+        row = self._may("trust")
+        if row is not None and isinstance(row.item, Standing):
+            self.post_message(TrustAsked((row.item.hook.trust_root,)))
+
+    def action_copy(self) -> None:
+        row = self._may("copy")
+        if row is not None and self.state.view is not None:
+            source = self.state.source
+            text = why.report(row, self.state.view, source if source and source.row == row.id else None)
+            self.post_message(CopyAsked(text, f"report on {row.name}"))
+
+    def action_filter(self) -> None:
+        self.post_message(Changed(Filtered(self.state.filter, typing=True)))
+
+    def action_group(self) -> None:
+        self.post_message(Changed(Regrouped()))
+
+    def action_keys(self) -> None:
+        other = self.state.side == "keys" and (self.state.reading or self.query_one(KeysPane).display)
+        self.post_message(Changed(SideChosen("why" if other else "keys")))
+
+    def action_recheck(self) -> None:
+        self.post_message(LookAsked())
+
+    def action_folders(self) -> None:
+        shown = self.state.start
+        if self.state.view is not None and self.state.view.host.settings.exists:
+            self.post_message(Said(_folders_in_short(self.state.view)))
+            return
+        self.post_message(Changed(StartShown(True, not self.state.folders_shown if shown else True)))
+
+
+def first_event(row: Row, view: View) -> str:
+    """An event that calls this row: its first, or for a whole family the first that can be fired."""
+    first = row.events[0]
+    if first in view.keys:
+        return first
+    return next((key for key in view.keys if hears(first, key, view)), first)
+
+
+def _empty_text(state: ConsoleState, shown: int) -> Content:
+    if shown:
+        return Content()
+    if state.view is None:
+        return Content.styled("  Looking …", MUTED)
+    if state.filter:
+        return Content.styled("  No hook fits the filter. esc clears it.", MUTED)
+    return Content.styled("  No hook was found in these folders. R looks again.", MUTED)
+
+
+def _folders_in_short(view: View) -> str:
+    short = view.host.surroundings.short
+    folders = (f"{folder.source} {short(folder.path)}" for folder in by_precedence(view.host.folders))
+    return f"Best first: {', '.join(folders)}"

@@ -1,0 +1,70 @@
+"""The two sheets beside the list: why, and what the registry holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+
+class SheetPane(VerticalScroll):
+    """A sheet that is laid out anew for every width. Stays where it was while its subject is the same."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._make: Callable[[int], Content] | None = None
+        self._subject = ""
+
+    def compose(self) -> ComposeResult:
+        yield Static()
+
+    def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
+        """Show what `make` gives for the width that there is."""
+        self.border_title = title
+        if subject != self._subject:
+            self._subject = subject
+            self.scroll_home(animate=False)
+        self._make = make
+        self._lay_out()
+
+    def on_resize(self) -> None:
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        width = self.scrollable_content_region.width
+        if self._make is not None and width:
+            self.query_one(Static).update(self._make(width))
+
+
+class WhyPane(SheetPane):
+    """Why the selected hook stands as it does."""
+
+    BORDER_SUBTITLE = "E edit   y copy   k registry"
+    HELP = (
+        "Every check between the hook's folder and a handler that runs. What stops it comes first: what it "
+        "needs, what was found, the host's own words, and what to do next."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "enter", "fold", "All checks", id="why.fold", tooltip="List the checks that pass, or fold them"
+        ),
+    ]
+
+    class FoldAsked(Message):
+        """List the checks that pass, or fold them."""
+
+    def action_fold(self) -> None:
+        self.post_message(self.FoldAsked())
+
+
+class KeysPane(SheetPane):
+    """What the registry holds per event key."""
+
+    BORDER_SUBTITLE = "esc back   f fire"
+    HELP = "For every event: who is called, in which order, and whether messages reach the user."

@@ -1,0 +1,264 @@
+"""Why a hook stands as it does, in words: the sheet beside the list, and the report to copy. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from hookscope.console.hooks.copies import which_wins
+from hookscope.console.hooks.rows import Row
+from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.theme import FAINT, MUTED
+from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
+
+if TYPE_CHECKING:
+    from hookscope.console.state import Source
+    from hookscope.workbench import View
+
+NAME = 11  # cells of a check's name
+CONTEXT = 3  # lines shown around a fault
+DECLARED = 24  # lines of a HOOK.md's header shown
+
+# What to do about a shut check, where nothing better is known.
+NEXT = {
+    "bins": "install it, or add its folder to PATH; R looks again",
+    "anyBins": "install one of them, or add its folder to PATH; R looks again",
+    "env": "set it where the host starts, or in the hook's settings entry",
+    "os": "nothing to do on this machine",
+    "trusted": "t asks and allows the folder",
+    "handler": "E opens it there",
+    "export": "E opens it there",
+    "fields": "E opens HOOK.md there",
+    "events": "E opens HOOK.md: it wants metadata with `events`",
+    "path": "move the handler into the hook's own folder",
+    "sent": "f fires it by hand all the same",
+    "selected": "name it in the settings",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a sheet is wanted."""
+
+    width: int
+    unfolded: bool = False  # list passing checks one by one
+
+
+def headline(row: Row) -> Content:
+    """The pane's title: name, sign, and what it comes to."""
+    look = row.look
+    return Content.assemble(
+        foreign(row.name)[:48],
+        "   ",
+        Content.styled(f"{look.glyph} {look.word}", look.style),
+        Content.styled(f" – {look.phrase}", MUTED),
+    )
+
+
+def sheet_of(row: Row, view: View, source: Source | None, reading: Reading) -> Content:
+    """Everything that is known of a row."""
+    sheet = Sheet(reading.width)
+    if isinstance(row.item, Rejected):
+        _rejected(sheet, row.item, view, source)
+    else:
+        _hook(sheet, row.item, view, source, reading)
+    return sheet.content()
+
+
+def report(row: Row, view: View, source: Source | None) -> str:
+    """The same as plain text, everything listed: for a bug report."""
+    host = view.host
+    head = f"{headline(row).plain}\nhost {host.dialect.name} ({view.because}), workspace {host.workspace}\n\n"
+    return head + sheet_of(row, view, source, Reading(100, unfolded=True)).plain + "\n"
+
+
+def fault_place(row: Row) -> Place | None:
+    """Where an editor should open: at the fault, else at the hook's HOOK.md or handler."""
+    if isinstance(row.item, Rejected):
+        return row.item.place or Place(row.item.path)
+    for gate in row.item.verdict.shut():
+        if gate.place is not None:
+            return gate.place
+    file = row.item.hook.manifest or row.item.hook.handler
+    return Place(file) if file is not None else None
+
+
+def source_path(row: Row) -> Path | None:
+    """The file whose text belongs beside this row."""
+    if isinstance(row.item, Rejected):
+        return row.item.place.file if row.item.place else None
+    return row.item.hook.manifest
+
+
+def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, reading: Reading) -> None:
+    hook = row.hook
+    if hook.description:
+        emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
+        sheet.say(foreign(emoji + hook.description))
+    sheet.title(*_summary(row))
+    for gate in row.verdict.shut():
+        _shut_gate(sheet, gate, row, view)
+    _open_gates(sheet, row.verdict.gates, view, reading)
+    _notes(sheet, row)
+    _handler(sheet, hook, view)
+    which_wins(sheet, row, view)
+    _declared(sheet, row, view, source)
+
+
+def _summary(row: Standing) -> tuple[str, str]:
+    shut = len(row.verdict.shut())
+    if row.verdict.shadowed_by is not None:
+        also = f"; {_things(shut)} would stop it too" if shut else ""
+        return f"Another hook of this name wins{also}", ""
+    if shut:
+        return f"{_things(shut)} {'stops' if shut == 1 else 'stop'} it", ""
+    return "Nothing stops it", ""
+
+
+def _things(count: int) -> str:
+    return "1 thing" if count == 1 else f"{count} things"
+
+
+def _shut_gate(sheet: Sheet, gate: Gate, row: Standing, view: View) -> None:
+    head = Content.assemble((" ✗ ", "$text-error"), (gate.name, "bold"))
+    lines = list(_facts(gate, row, view))
+    for number, (label, text, style) in enumerate(lines):
+        before = [(head if number == 0 else Content(), NAME + 2), (Content.styled(label, MUTED), 7)]
+        sheet.put(before, foreign(text).stylize(style))
+
+
+def _facts(gate: Gate, row: Standing, view: View) -> list[tuple[str, str, str]]:
+    """Label, text and style of each line about a shut check."""
+    facts = []
+    needed = ", ".join(gate.missing or gate.needed)
+    if needed and gate.name not in ("trusted", "path", "enabled", "switch"):
+        facts.append(("needs", needed, ""))
+    found = "" if gate.name == "trusted" else gate.found
+    at = _setting_place(gate, view)
+    if found or at:
+        facts.append(("found", " · ".join(part for part in (found, at) if part), ""))
+    if gate.place is not None:
+        facts.append(("where", f"{view.host.surroundings.short(gate.place.file)}:{gate.place.line}", ""))
+    if gate.reason:
+        facts.append(("says", gate.reason, MUTED))
+    if then := _next(gate, row.hook, view):
+        facts.append(("next", then, ""))
+    return facts
+
+
+def _next(gate: Gate, hook: Hook, view: View) -> str:
+    if gate.fix is not None:
+        return f"{gate.fix.meaning} in {view.host.surroundings.short(gate.fix.file)}"
+    offers = [_offer(item) for item in hook.meta.install] if gate.name in ("bins", "anyBins") else []
+    if any(offers):
+        return f"HOOK.md offers: {'; '.join(offer for offer in offers if offer)}"
+    if gate.name == "config" and gate.setting is not None:
+        path = ".".join(str(part) for part in gate.setting)
+        return f"set {path} in {view.host.surroundings.short(view.host.settings.file)}"
+    return NEXT.get(gate.name, "")
+
+
+def _offer(item: object) -> str:
+    """An install hint of HOOK.md in one line; shown, never run."""
+    if not hasattr(item, "get"):
+        return ""
+    words = [item.get(field) for field in ("kind", "formula", "package", "module", "url")]
+    return str(item.get("label") or " ".join(str(word) for word in words if word))
+
+
+def _setting_place(gate: Gate, view: View) -> str:
+    """Where in the settings the decision stands, as `openclaw.json:14`."""
+    if gate.setting is None:
+        return ""
+    place = view.host.settings.locate(gate.setting)
+    return f"{place.file.name}:{place.line}" if place is not None else ""
+
+
+def _open_gates(sheet: Sheet, gates: tuple[Gate, ...], view: View, reading: Reading) -> None:
+    passing = [gate for gate in gates if gate.passed]
+    skipped = [gate for gate in gates if gate.passed is None]
+    if not reading.unfolded:
+        also = f", {len(skipped)} not looked at" if skipped else ""
+        checks = "1 check passes" if len(passing) == 1 else f"{len(passing)} checks pass"
+        sheet.say(Content.assemble((f" ✓ {checks}{also}", MUTED), ("   enter lists them", FAINT)))
+        return
+    for gate in (*passing, *skipped):
+        sign = Content.styled(f" {'✓' if gate.passed else '–'} {gate.name}", MUTED)
+        words = [gate.found or ", ".join(gate.needed) or "as it should be", _setting_place(gate, view)]
+        sheet.put([(sign, NAME + 2)], foreign(" · ".join(word for word in words if word)).stylize(MUTED))
+
+
+def _notes(sheet: Sheet, row: Standing) -> None:
+    notes = list(row.notes)
+    if row.hook.beyond_host:
+        notes.append("Hookscope only: its host has no handlers in Python")
+    if notes:
+        sheet.title("Notes")
+    for note in notes:
+        sheet.put([(Content(" ·"), 3)], foreign(note))
+
+
+def _handler(sheet: Sheet, hook: Hook, view: View) -> None:
+    if hook.handler is None:
+        return
+    sheet.title("Handler")
+    lane = "" if hook.language == "python" else " · needs the Node lane: only Python runs here so far"
+    sheet.put(
+        [(Content(), 3)], foreign(f"{view.host.surroundings.short(hook.handler)} · {hook.language}{lane}")
+    )
+    if hook.leads_out is not None:
+        sheet.put([(Content(), 3)], foreign(f"leads to {view.host.surroundings.short(hook.leads_out)}"))
+    heard = ", ".join(hook.meta.events or ())
+    if heard:
+        sheet.put([(Content(), 3)], foreign(f"hears {heard}").stylize(MUTED))
+
+
+def _declared(sheet: Sheet, row: Standing, view: View, source: Source | None) -> None:
+    manifest = row.hook.manifest
+    if manifest is None or source is None or source.path != manifest:
+        return
+    sheet.title("Declared in HOOK.md", view.host.surroundings.short(manifest))
+    if source.problem:
+        sheet.say(foreign(source.problem).stylize(MUTED), 3)
+        return
+    faults = {gate.place.line for gate in row.verdict.shut() if gate.place and gate.place.file == manifest}
+    for number, text in header_lines(source.text):
+        sheet.code(number, text, number in faults)
+
+
+def header_lines(text: str) -> list[tuple[int, str]]:
+    """The lines of a file's frontmatter with their numbers; the first lines where there is none."""
+    lines = text.split("\n", 400)[:400]
+    if lines and lines[0].strip().lstrip("\ufeff") == "---":
+        ends = (number for number, line in enumerate(lines[1:], 1) if line.strip() == "---")
+        end = next(ends, len(lines))
+        return list(enumerate(lines[1:end], 2))[:DECLARED]
+    return list(enumerate(lines[:8], 1))
+
+
+def _rejected(sheet: Sheet, item: Rejected, view: View, source: Source | None) -> None:
+    short = view.host.surroundings.short
+    sheet.say(Content.styled("This looks like a hook and is none:", MUTED))
+    sheet.blank()
+    sheet.put([(Content.styled(" ✗", "$text-error"), 3)], foreign(item.reason))
+    sheet.title("Where")
+    sheet.say(foreign(short(item.path)), 3)
+    if item.place is not None:
+        sheet.say(foreign(f"{short(item.place.file)}:{item.place.line}"), 3)
+        if source is not None and source.path == item.place.file and source.text:
+            sheet.blank()
+            lines = source.text.split("\n")
+            first = max(1, item.place.line - CONTEXT)
+            for number in range(first, min(len(lines), item.place.line + CONTEXT) + 1):
+                sheet.code(number, lines[number - 1], number == item.place.line)
+    sheet.blank()
+    sheet.say(Content.styled("E opens it, R looks again.", MUTED))
+    which_wins(sheet, item, view)
+
+
+def will_run(row: Row) -> bool:
+    """Would firing its events call it."""
+    return row.state in (State.READY, State.SILENT)

@@ -1,0 +1,160 @@
+"""The line of keys at the bottom, and why a key cannot act now. Bindings are the one list of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.binding import Binding
+from textual.content import Content
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from hookscope.console.theme import MUTED
+from hookscope.core.hooks import Rejected, Standing
+
+if TYPE_CHECKING:
+    from hookscope.console.state import ConsoleState
+
+# The keys that every pane has.
+EVERYWHERE = (
+    Binding(
+        "1",
+        "mode('hooks')",
+        "Hooks",
+        show=False,
+        id="console.hooks",
+        tooltip="Every hook, and why it stands so",
+    ),
+    Binding(
+        "2", "mode('fire')", "Fire", show=False, id="console.fire", tooltip="Compose an event and run it"
+    ),
+    Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="What happened since the start"),
+    Binding("tab", "app.focus_next", "Pane", id="console.next", tooltip="To the next pane"),
+    Binding(
+        "shift+tab",
+        "app.focus_previous",
+        "Pane back",
+        show=False,
+        id="console.previous",
+        tooltip="To the pane before",
+    ),
+    Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="The focused pane alone, or all again"),
+    Binding(
+        "escape",
+        "back",
+        "Back",
+        show=False,
+        id="console.back",
+        tooltip="Close what is open; cancel a run",
+    ),
+    Binding(
+        "ctrl+p",
+        "app.command_palette",
+        "Commands",
+        id="console.palette",
+        tooltip="Find a hook, event or action",
+    ),
+    Binding("question_mark", "help", "Help", id="console.help", tooltip="The keys of this pane"),
+    Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
+)
+
+LAST = ("console.help", "console.quit")  # stand at the right end
+WRITTEN = {
+    "slash": "/",
+    "question_mark": "?",
+    "escape": "esc",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+}
+
+
+def written(key: str) -> str:
+    """A key as people write it: `^p`, `esc`, `E`."""
+    first = key.split(",")[0].strip()
+    return WRITTEN.get(first, first).replace("ctrl+", "^")
+
+
+def obstacle(action: str, state: ConsoleState) -> str:
+    """Why this cannot be done now, in one line that names the next step; empty where it can."""
+    row = state.row
+    needs_row = {"fire_hook", "edit", "copy", "trust", "fold"}
+    if action in needs_row and row is None:
+        return (
+            "No hook is selected: the list is empty."
+            if not state.rows
+            else "Select a hook in the list first."
+        )
+    match action:
+        case "trust" if row is not None and not waits(row.item):
+            return f"{row.name} waits for no trust: it is {row.look.word}."
+        case "fire_hook" if row is not None and isinstance(row.item, Rejected):
+            return f"{row.name} is no hook, so no event reaches it. E opens its folder."
+        case "fire_hook" if row is not None and not row.events:
+            return f"{row.name} listens to no event. E opens its HOOK.md."
+        case "fold" if row is not None and isinstance(row.item, Rejected):
+            return f"{row.name} is no hook: it has no checks to list."
+        case "cancel_run" if state.firing is None:
+            return "Nothing is running."
+        case "filter" if state.filtering:
+            return "Type what to look for; esc clears it."
+        case "recheck" if state.looking:
+            return "Already looking."
+    return ""
+
+
+def waits(item: Standing | Rejected) -> bool:
+    """Does it wait for trust, whatever else stands in its way."""
+    return isinstance(item, Standing) and any(gate.name == "trusted" for gate in item.verdict.shut())
+
+
+class Key(NamedTuple):
+    """One key of the line."""
+
+    key: str
+    shown: str
+    what: str
+    last: bool
+
+
+def keys_of(bindings: Iterable[Binding], state: ConsoleState) -> tuple[Key, ...]:
+    """The keys that act now, in the order of the bindings; each action once."""
+    found: dict[str, Key] = {}
+    for binding in bindings:
+        name = binding.action.rpartition(".")[2].partition("(")[0]
+        if not binding.show or binding.action in found or obstacle(name, state):
+            continue
+        shown = binding.key_display or written(binding.key)
+        found[binding.action] = Key(binding.key, shown, binding.description, binding.id in LAST)
+    return tuple(found.values())
+
+
+def key_line(keys: Iterable[Key], width: int) -> Content:
+    """As many keys as fit in whole; help and quit always at the right end."""
+    keys = tuple(keys)
+    last = Content("  ").join([_key(key) for key in keys if key.last])
+    room = width - last.cell_length - 3
+    line = Content(" ")
+    for key in keys:
+        part = _key(key)
+        if key.last:
+            continue
+        if line.cell_length + part.cell_length > room:
+            break
+        line = Content.assemble(line, part, "  ")
+    return Content.assemble(line.truncate(max(0, width - last.cell_length - 1), pad=True), last)
+
+
+def _key(key: Key) -> Content:
+    named = Content.assemble((key.shown, "bold"), " ", (key.what, MUTED))
+    return named.stylize(Style.from_meta({"@click": f"app.simulate_key('{key.key}')"}))
+
+
+class KeyBar(Widget):
+    """The keys that work now; a click is a key press."""
+
+    keys: reactive[tuple[Key, ...]] = reactive(())
+
+    def render(self) -> Content:
+        return key_line(self.keys, self.size.width)

@@ -1,0 +1,1 @@
+"""The Log pane: everything that happened in this sitting, as it happens."""

@@ -1,0 +1,207 @@
+"""The Log pane: takes entries in, filters, pauses, follows, and leads to the run of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.message import Message
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+
+from hookscope.console.fire.lines import Lines
+from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
+from hookscope.console.log.view import LogView
+from hookscope.console.text import plain
+
+FRAME = 1 / 15  # seconds: entries that come within are drawn together
+COPIED = 1_000_000
+
+
+class FilterInput(Input):
+    """One line that narrows the log down."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "drop", "Clear", id="log.filter_drop", tooltip="Show all entries again"),
+        Binding(
+            "down", "submit", "To the log", show=False, id="log.filter_keep", tooltip="Keep it, go to the log"
+        ),
+    ]
+    DEFAULT_CSS = """
+    FilterInput { display: none; background: transparent; color: $text; }
+    FilterInput.-open { display: block; }
+    """
+
+    class Dropped(Message):
+        """The filter is not wanted any more."""
+
+    def action_drop(self) -> None:
+        self.post_message(self.Dropped())
+
+
+class LogPane(Widget):
+    """Everything that happened. Intake never waits for drawing: that is done once a frame."""
+
+    ALLOW_MAXIMIZE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "slash",
+            "filter",
+            "Filter",
+            id="log.filter",
+            tooltip="Narrow down: words, kind:fire, level:warn, run:7",
+        ),
+        Binding(
+            "p", "pause", "Pause", id="log.pause", tooltip="Hold the picture still; entries are kept coming"
+        ),
+        Binding("G", "tail", "Tail", id="log.tail", tooltip="Go to the newest entry and follow"),
+        Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the entry under the cursor, whole"),
+        Binding("escape", "clear", "Clear", id="log.clear", show=False, tooltip="Show all entries again"),
+    ]
+    DEFAULT_CSS = """
+    LogPane {
+        layout: vertical;
+        border: round $border-blurred;
+        border-title-color: $foreground;
+        border-title-style: none;
+        border-subtitle-align: left;
+        border-subtitle-color: $text-muted;
+        padding: 0 1 0 0;
+        &:focus-within { border: heavy $border; }
+        & > LogView { height: 1fr; }
+        & > FilterInput { margin: 0 0 0 2; }
+    }
+    """
+
+    class RunAsked(Message):
+        """The run that an entry tells of is to be shown."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes)
+        self.ring = Ring()
+        self._still: Ring | None = None  # the ring as it was when the picture was held
+        self._filter = Filter()
+        self._stale = False  # the filter has changed since the last frame
+        self._frame: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield LogView()
+        yield FilterInput(placeholder="filter: words  kind:fire  level:warn  run:7", compact=True)
+
+    def on_mount(self) -> None:
+        self._rebuild()
+
+    def add(self, entries: Sequence[LogEntry]) -> None:
+        """Take entries in, oldest first."""
+        self.ring.add(entries)
+        self._soon()
+
+    def _soon(self) -> None:
+        if self._frame is None and self.is_mounted:
+            self._frame = self.set_timer(FRAME, self._draw, name="log-frame")
+
+    def _draw(self) -> None:
+        self._frame = None
+        if self._stale:
+            self._rebuild()
+            return
+        if self._still is None:
+            self.query_one(LogView).grew()
+        self._title()
+
+    def _rebuild(self) -> None:
+        """Make the index anew: another filter, or another ring."""
+        self._stale = False
+        ring = self.ring if self._still is None else self._still
+        self.query_one(LogView).show(Index(ring, self._filter.takes if self._filter else None))
+        self._title()
+
+    def _title(self) -> None:
+        view = self.query_one(LogView)
+        ring = self.ring if self._still is None else self._still
+        shown = f"{view.line_count:,} of {len(ring):,}" if self._filter else f"{len(ring):,}"
+        title = Content(f"Log   {shown}")
+        if self._still is not None:
+            fresh = self.ring.end - self._still.end
+            title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
+        self.border_title = title
+        self.border_subtitle = Content("" if view.following or self._still else "G follows the end")
+
+    @on(Input.Changed)
+    def _filter_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._filter = parse_filter(event.value)
+        self._stale = True
+        self._soon()
+
+    @on(Input.Submitted)
+    def _filter_kept(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one(FilterInput).set_class(bool(event.value.strip()), "-open")
+        self.query_one(LogView).focus()
+
+    @on(FilterInput.Dropped)
+    def _filter_dropped(self, event: FilterInput.Dropped) -> None:
+        event.stop()
+        self._drop_filter()
+
+    @on(Lines.Moved)
+    def _moved(self, event: Lines.Moved) -> None:
+        event.stop()
+        self._title()
+
+    @on(Lines.Chosen)
+    def _chosen(self, event: Lines.Chosen) -> None:
+        event.stop()
+        entry = self.query_one(LogView).entry
+        if entry is None or entry.run is None:
+            self.app.notify("This line tells of no run: there is nothing to open.", markup=False)
+        else:
+            self.post_message(self.RunAsked(entry.run))
+
+    def action_filter(self) -> None:
+        field = self.query_one(FilterInput)
+        field.add_class("-open")
+        field.focus()
+
+    def _drop_filter(self) -> None:
+        field = self.query_one(FilterInput)
+        field.value = ""
+        field.remove_class("-open")
+        self.query_one(LogView).focus()
+
+    def action_clear(self) -> None:
+        if not self._filter:
+            raise SkipAction
+        self._drop_filter()
+
+    def action_pause(self) -> None:
+        self._still = self.ring.copy() if self._still is None else None
+        self._rebuild()
+
+    def action_tail(self) -> None:
+        if self._still is not None:
+            self._still = None
+            self._rebuild()
+        view = self.query_one(LogView)
+        view.action_last()
+        self._title()
+
+    def action_copy_line(self) -> None:
+        entry = self.query_one(LogView).entry
+        if entry is None:
+            self.app.notify("The log is empty: there is nothing to copy.", markup=False)
+            return
+        text = f"{entry.at.isoformat()} {entry.level} {entry.kind} {entry.subject}: {entry.text}"
+        self.app.copy_to_clipboard(plain(text, COPIED).plain)
+        self.app.notify("Copied the entry.", markup=False)

@@ -1,0 +1,106 @@
+"""What panes and the bridge tell the screen. Data only; no message carries a widget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from textual.message import Message
+
+from hookscope.console.state import Change
+from hookscope.core.hooks import Place
+from hookscope.core.runs import Plan, Result, Run, Started
+
+Severity = Literal["information", "warning", "error"]
+
+
+class Changed(Message):
+    """Something is different now: the screen reduces it into its state."""
+
+    def __init__(self, change: Change) -> None:
+        self.change = change
+        super().__init__()
+
+
+class Said(Message):
+    """One line for the user."""
+
+    def __init__(self, text: str, severity: Severity = "information") -> None:
+        self.text, self.severity = text, severity
+        super().__init__()
+
+
+class FireHookAsked(Message):
+    """Compose an event of this key."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        super().__init__()
+
+
+class TrustAsked(Message):
+    """Ask whether these folders may run."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        self.folders = folders
+        super().__init__()
+
+
+class EditAsked(Message):
+    """Open the user's editor there."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        super().__init__()
+
+
+class CopyAsked(Message):
+    """Put this on the clipboard."""
+
+    def __init__(self, text: str, what: str) -> None:
+        self.text, self.what = text, what
+        super().__init__()
+
+
+class LookAsked(Message):
+    """Look at everything again."""
+
+
+class Trusted(Message):
+    """Folders were allowed to run; or could not be, and why."""
+
+    def __init__(self, folders: tuple[Path, ...], problem: str = "") -> None:
+        self.folders, self.problem = folders, problem
+        super().__init__()
+
+
+class FiringStarted(Message):
+    """A run is on its way."""
+
+    def __init__(self, number: int, plan: Plan) -> None:
+        self.number, self.plan = number, plan
+        super().__init__()
+
+
+class StepsCame(Message):
+    """What a run did since the last time, in order."""
+
+    def __init__(self, number: int, steps: tuple[Started | Result, ...]) -> None:
+        self.number, self.steps = number, steps
+        super().__init__()
+
+
+class FiringOver(Message):
+    """A run is complete; or there is none, and why."""
+
+    def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
+        self.number, self.run, self.problem = number, run, problem
+        super().__init__()
+
+
+class Failed(Message):
+    """A worker of the console itself failed."""
+
+    def __init__(self, subject: str, text: str) -> None:
+        self.subject, self.text = subject, text
+        super().__init__()

@@ -1,0 +1,93 @@
+"""What the log says of what happened. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+
+from hookscope.console.hooks.rows import Row
+from hookscope.console.log.model import LogEntry
+from hookscope.console.theme import LOOKS, NO_HOOK
+from hookscope.core.runs import Plan, Result, Run
+from hookscope.core.text import one_line
+
+
+def looked(
+    at: datetime, before: Sequence[Row], now: Sequence[Row], took: float, first: bool
+) -> list[LogEntry]:
+    """A first look: the counts. A later one: what is different, or that nothing is."""
+    hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
+    if first:
+        found = Counter(row.look for row in now)
+        counts = ", ".join(f"{found[look]} {look.word}" for look in (*LOOKS.values(), NO_HOOK) if found[look])
+        return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {milliseconds(took)}")]
+    entries = [LogEntry(at, "state", name, text, level) for name, text, level in differences(before, now)]
+    said = "nothing is different" if not entries else f"{len(entries)} different"
+    return [LogEntry(at, "look", hooks, f"{said} · {milliseconds(took)}"), *entries]
+
+
+def differences(before: Sequence[Row], now: Sequence[Row]) -> list[tuple[str, str, str]]:
+    """Name, what became of it, and how grave that is."""
+    old = {row.id: row for row in before}
+    new = {row.id: row for row in now}
+    changes = []
+    for row in now:
+        past = old.get(row.id)
+        level = "error" if row.look.word in ("broken", "no hook") else "info"
+        if past is None:
+            changes.append((row.name, f"new: {row.look.glyph} {row.look.word}", level))
+        elif past.look is not row.look:
+            why = f"   {one_line(row.why)}" if row.why else ""
+            changes.append(
+                (
+                    row.name,
+                    f"{past.look.glyph} {past.look.word} → {row.look.glyph} {row.look.word}{why}",
+                    level,
+                )
+            )
+    changes += [(row.name, "gone", "warning") for row in before if row.id not in new]
+    return changes
+
+
+def fired(at: datetime, number: int, plan: Plan) -> LogEntry:
+    """A run began."""
+    count = len(plan.calls)
+    text = f"run {number} → {count} handler{'' if count == 1 else 's'}"
+    return LogEntry(at, "fire", plan.event.key, text, "info", number)
+
+
+def stepped(at: datetime, number: int, result: Result) -> LogEntry:
+    """A handler ended."""
+    took = milliseconds(result.took)
+    if result.status == "ok":
+        return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", "info", number)
+    error = f": {result.error.type}: {one_line(result.error.message)}" if result.error is not None else ""
+    return LogEntry(at, "step", result.call.name, f"✗ {result.status}{error} · {took}", "error", number)
+
+
+def ended(at: datetime, number: int, run: Run) -> LogEntry:
+    """A run is complete."""
+    failed, count = len(run.failed), len(run.results)
+    if run.cancelled:
+        text, level = "cancelled", "warning"
+    elif failed:
+        text, level = f"✗ {failed} of {count} failed", "error"
+    elif not count:
+        text, level = "nobody was called", "warning"
+    else:
+        text, level = f"✓ {count} ok", "info"
+    return LogEntry(
+        at, "run", run.event.key, f"run {number} {text} · {milliseconds(run.took)}", level, number
+    )
+
+
+def milliseconds(seconds: float) -> str:
+    """A duration for people."""
+    return (
+        f"{seconds:.1f} s"
+        if seconds >= 10
+        else f"{seconds * 1000:,.0f} ms"
+        if seconds >= 0.1
+        else f"{seconds * 1000:.1f} ms"
+    )

@@ -1,0 +1,73 @@
+""" "Start here": what a first start shows. Nothing was written, nothing has run, and what to press."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from hookscope.console.hooks.rows import by_precedence, tail
+from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.theme import FAINT, MUTED
+
+if TYPE_CHECKING:
+    from hookscope.console.hooks.rows import Row
+    from hookscope.workbench import View
+
+KEY = 4
+
+
+def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Content:
+    """The strip's text."""
+    sheet = Sheet(width)
+    host = view.host
+    count = len(view.inventory.hooks)
+    found = "No hook was found." if not count else f"{count} hook{'s were' if count > 1 else ' was'} found."
+    sheet.say(Content(f"Nothing to set up. {found} Nothing was written to disk, and nothing has run."))
+    sheet.blank()
+    fire = Content("fire a test event at the selected hook")
+    if row is not None and row.events:
+        fire = Content.assemble(fire, ("   ", ""), foreign(f"({row.events[0]})").stylize(MUTED))
+    sheet.put([(Content.styled("f", "bold"), KEY)], fire, 2)
+    sheet.put([(Content.styled("i", "bold"), KEY)], Content("folders looked in, the one that wins first"), 2)
+    if folders:
+        for number, folder in enumerate(by_precedence(host.folders), 1):
+            mine = sum(item.hook.folder == folder for item in view.inventory.hooks)
+            note = "absent" if folder.real is None else f"{mine} hook{'' if mine == 1 else 's'}"
+            heads = [
+                (Content.styled(f"{number} {folder.source}", MUTED), 14),
+                (Content.styled(note, FAINT), 10),
+            ]
+            path = tail(foreign(host.surroundings.short(folder.path)), width - 30)
+            sheet.put(heads, path, 6)
+    return sheet.content()
+
+
+class StartHere(Static):
+    """The strip of a first start."""
+
+    BORDER_TITLE = "Start here"
+    BORDER_SUBTITLE = "i folders   esc hide"
+
+    view: reactive[View | None] = reactive(None)
+    row: reactive[Row | None] = reactive(None)
+    folders: reactive[bool] = reactive(True)
+
+    def watch_view(self) -> None:
+        self._show()
+
+    def watch_row(self) -> None:
+        self._show()
+
+    def watch_folders(self) -> None:
+        self._show()
+
+    def on_resize(self) -> None:
+        self._show()
+
+    def _show(self) -> None:
+        width = self.content_region.width
+        if self.view is not None and width:
+            self.update(start_sheet(self.view, self.row, self.folders, width))

@@ -1,0 +1,287 @@
+"""What the console knows: one frozen state, and one pure function from a change to the next state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from hookscope.console.hooks.rows import GROUPINGS, Grouping, Row, rows_of
+from hookscope.console.layout import MODE_OF, Mode, Pane, Side
+
+if TYPE_CHECKING:
+    from hookscope.core.runs import Event
+    from hookscope.workbench import View
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a file that is shown beside a hook, or why there is none."""
+
+    row: str
+    path: Path
+    text: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The event in the composer. None: it cannot be fired as it stands."""
+
+    event: Event | None = None
+    only: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleState:
+    """All that the panes show comes from here."""
+
+    mode: Mode = "hooks"
+    side: Side = "why"
+    reading: bool = False  # a small screen shows the side, not the list
+    zoom: Pane | None = None
+    view: View | None = None
+    rows: tuple[Row, ...] = ()
+    generation: int = 0  # of the look that is shown
+    looking: bool = False
+    selected: str = ""  # the id of a row
+    jumps: int = 0  # how often it was set from outside the list
+    filter: str = ""
+    filtering: bool = False
+    grouping: Grouping = "source"
+    unfolded: bool = False  # passing checks are listed one by one
+    start_hidden: bool = False
+    folders_shown: bool = True  # in "Start here"
+    source: Source | None = None
+    draft: Draft = Draft()
+    firing: int | None = None  # the number of the run on its way
+
+    @property
+    def row(self) -> Row | None:
+        """The selected row."""
+        return next((row for row in self.rows if row.id == self.selected), None)
+
+    @property
+    def start(self) -> bool:
+        """Is "Start here" wanted: nothing is configured and nothing was allowed to run yet."""
+        if self.start_hidden or self.view is None:
+            return False
+        host = self.view.host
+        return not host.settings.exists and not host.trust.folders and not host.trust.everything
+
+
+@dataclass(frozen=True, slots=True)
+class LookBegan:
+    """A look is on its way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A look has an answer."""
+
+    generation: int
+    view: View
+    took: float  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class LookFailed:
+    """A look has none."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRead:
+    source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class Jumped:
+    """A row was asked for from elsewhere: the list has to follow."""
+
+    row: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChosen:
+    mode: Mode
+
+
+@dataclass(frozen=True, slots=True)
+class PaneFocused:
+    """The user went to a pane: by tab or by mouse."""
+
+    pane: Pane
+
+
+@dataclass(frozen=True, slots=True)
+class SideChosen:
+    """Something beside the list is wanted; on a small screen it takes the list's place."""
+
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    text: str
+    typing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Regrouped:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """Passing checks shut or opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Zoomed:
+    pane: Pane | None
+
+
+@dataclass(frozen=True, slots=True)
+class StartShown:
+    """ "Start here": shown or hidden, its folders too."""
+
+    shown: bool
+    folders: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    draft: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class FiringBegan:
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class FiringEnded:
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class WentBack:
+    """One step back: the nearest thing that is open is closed."""
+
+
+Change: TypeAlias = (
+    LookBegan
+    | Looked
+    | LookFailed
+    | SourceRead
+    | Selected
+    | Jumped
+    | ModeChosen
+    | PaneFocused
+    | SideChosen
+    | Filtered
+    | Regrouped
+    | Folded
+    | Zoomed
+    | StartShown
+    | Drafted
+    | FiringBegan
+    | FiringEnded
+    | WentBack
+)
+
+
+def reduce(state: ConsoleState, change: Change) -> ConsoleState:
+    """The state after a change. Returns the same object where nothing changes."""
+    match change:
+        case LookBegan():
+            return replace(state, looking=True)
+        case Looked():
+            return _looked(state, change)
+        case LookFailed():
+            return replace(state, looking=False)
+        case SourceRead(source):
+            return replace(state, source=source) if source.row == state.selected else state
+        case Selected(row):
+            return (
+                state if row == state.selected else replace(state, selected=row, source=None, unfolded=False)
+            )
+        case Jumped(row):
+            return replace(reduce(state, Selected(row)), jumps=state.jumps + 1)
+        case ModeChosen(mode):
+            return _in_mode(state, mode)
+        case PaneFocused(pane):
+            return _focused(state, pane)
+        case SideChosen(side):
+            return replace(_in_mode(state, "hooks"), side=side, reading=True, zoom=None)
+        case Filtered(text, typing):
+            return replace(state, filter=text, filtering=typing)
+        case Regrouped():
+            after = GROUPINGS.index(state.grouping) + 1
+            return replace(state, grouping=GROUPINGS[after % len(GROUPINGS)])
+        case Folded():
+            return replace(state, unfolded=not state.unfolded)
+        case Zoomed(pane):
+            return replace(state, zoom=pane)
+        case StartShown(shown, folders):
+            return replace(state, start_hidden=not shown, folders_shown=folders)
+        case Drafted(draft):
+            return replace(state, draft=draft)
+        case FiringBegan(number):
+            return replace(state, firing=number, start_hidden=True)
+        case FiringEnded(number):
+            return replace(state, firing=None) if state.firing == number else state
+        case WentBack():
+            return _back(state)
+
+
+def _looked(state: ConsoleState, change: Looked) -> ConsoleState:
+    if change.generation <= state.generation:
+        return state  # an answer to an older question
+    rows = rows_of(change.view)
+    kept = any(row.id == state.selected for row in rows)
+    return replace(
+        state,
+        view=change.view,
+        rows=rows,
+        generation=change.generation,
+        looking=False,
+        selected=state.selected if kept else "",
+        source=state.source if kept else None,
+    )
+
+
+def _in_mode(state: ConsoleState, mode: Mode) -> ConsoleState:
+    kept = state.zoom if state.zoom is not None and MODE_OF[state.zoom] == mode else None
+    return replace(state, mode=mode, zoom=kept, filtering=state.filtering and mode == "hooks")
+
+
+def _focused(state: ConsoleState, pane: Pane) -> ConsoleState:
+    mode = MODE_OF[pane]
+    reading = pane in ("why", "keys") if mode == "hooks" else state.reading
+    if (mode, reading) == (state.mode, state.reading):
+        return state
+    return replace(_in_mode(state, mode), reading=reading)
+
+
+def _back(state: ConsoleState) -> ConsoleState:
+    if state.zoom is not None:
+        return replace(state, zoom=None)
+    if state.mode != "hooks":
+        return _in_mode(state, "hooks")
+    if state.filtering or state.filter:
+        return replace(state, filter="", filtering=False)
+    if state.side != "why":
+        return replace(state, side="why", reading=False)
+    if state.reading:
+        return replace(state, reading=False, unfolded=False)
+    if state.start:
+        return replace(state, start_hidden=True)
+    return state

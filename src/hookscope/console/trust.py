@@ -1,0 +1,102 @@
+"""The question before a folder's code runs for the first time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.keys import waits
+from hookscope.console.theme import MUTED
+
+if TYPE_CHECKING:
+    from hookscope.core.hooks import Hook
+    from hookscope.workbench import View
+
+AROUND = 8  # lines that the box needs beside its text
+Answer = Literal["trust", "without", "cancel"]
+
+
+def hooks_below(folder: Path, view: View) -> list[Hook]:
+    """The hooks that trust in this folder would allow."""
+    return [row.hook for row in view.inventory.hooks if row.hook.trust_root == folder and waits(row)]
+
+
+def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
+    """What would be allowed: folders, hooks, and the files that would run."""
+    sheet = Sheet(width)
+    short = view.host.surroundings.short
+    sheet.say(Content("Their code would run with your rights, whenever you fire an event they listen to."))
+    for folder in folders:
+        hooks = hooks_below(folder, view)
+        sheet.blank()
+        sheet.say(foreign(short(folder)).stylize("bold"))
+        sheet.say(Content.styled("and everything below it, now and later", MUTED), 2)
+        for hook in hooks:
+            file = short(hook.leads_out or hook.handler) if hook.handler else "no file"
+            sheet.put([(foreign(hook.name), 24)], foreign(file).stylize(MUTED), 2)
+    return sheet.content()
+
+
+class TrustScreen(ModalScreen[Answer]):
+    """Asks; cancel is the default."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer('cancel')", "Cancel", id="trust.cancel", tooltip="Change nothing"),
+        Binding("t", "answer('trust')", "Trust", id="trust.trust", tooltip="Allow these folders to run"),
+        Binding(
+            "w", "answer('without')", "Without", id="trust.without", tooltip="Fire, and leave these hooks out"
+        ),
+        Binding(
+            "left,right", "other_button", "Choose", show=False, id="trust.choose", tooltip="Another answer"
+        ),
+    ]
+
+    def __init__(self, folders: tuple[Path, ...], view: View, *, firing: bool) -> None:
+        super().__init__()
+        self.folders, self.view, self.firing = folders, view, firing
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="question") as box:
+            many = len(self.folders) > 1
+            box.border_title = f"Allow {'these folders' if many else 'this folder'} to run?"
+            box.border_subtitle = "tab choose   enter answer   esc cancel"
+            with VerticalScroll(id="question-text", can_focus=False):
+                yield Static(id="question-sheet")
+            with Horizontal(id="answers"):
+                yield Button("Cancel", id="cancel", compact=True)
+                if self.firing:
+                    yield Button("w  Fire without them", id="without", compact=True)
+                yield Button("t  Trust and fire" if self.firing else "t  Trust", id="trust", compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#cancel", Button).focus()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._lay_out)
+
+    def _lay_out(self) -> None:
+        text = self.query_one("#question-text")
+        sheet = question(self.folders, self.view, text.scrollable_content_region.width or 60)
+        self.query_one("#question-sheet", Static).update(sheet)
+        text.styles.height = min(sheet.plain.count("\n") + 1, max(3, self.size.height - AROUND))
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        answers: dict[str | None, Answer] = {"trust": "trust", "without": "without"}
+        self.dismiss(answers.get(event.button.id, "cancel"))
+
+    def action_answer(self, answer: Answer) -> None:
+        if answer == "without" and not self.firing:
+            self.app.bell()
+            return
+        self.dismiss(answer)
+
+    def action_other_button(self) -> None:
+        self.focus_next(Button)

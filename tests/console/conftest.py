@@ -1,0 +1,89 @@
+"""The console on a screen of a given size, over real hooks in real folders."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from hookscope.console.app import Console
+from hookscope.console.focus import pane_of
+from hookscope.console.screen import MainScreen
+from hookscope.workbench import Options, Workbench
+
+SIZES = [(80, 24), (120, 36), (200, 50)]
+TURNS = 400  # of the event loop that a condition may take; each waits for idle widgets
+
+READY = "{openclaw: {events: [command:new]}}"
+
+
+class Story:
+    """One console and its user."""
+
+    def __init__(self, app: Console, pilot: Pilot[None]) -> None:
+        self.app, self.pilot = app, pilot
+
+    @property
+    def screen(self) -> MainScreen:
+        main = self.app.screen_stack[0]
+        assert isinstance(main, MainScreen)
+        return main
+
+    def lines(self) -> list[str]:
+        """The screen as its user reads it."""
+        # Textual has no public way to the drawn text but an SVG, which loses columns and costs 10 ms.
+        strips = self.app.screen._compositor.render_strips()
+        return ["".join(segment.text for segment in strip) for strip in strips]
+
+    def text(self) -> str:
+        return "\n".join(self.lines())
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+    async def until(self, condition: Callable[[], object], name: str) -> None:
+        """Wait for a named condition; no clock but the event loop's own turns."""
+        for _ in range(TURNS):
+            if condition():
+                return
+            await self.pilot.pause(0.01)
+        pytest.fail(f"waited in vain until {name}; the screen:\n{self.text()}")
+
+    async def shows(self, *texts: str) -> None:
+        """Wait until all of this stands on the screen."""
+        for text in texts:
+            await self.until(partial(self._shown, text), f"the screen shows {text!r}")
+
+    def _shown(self, text: str) -> bool:
+        return text in self.text()
+
+    async def focus_in(self, pane: str) -> None:
+        """Wait until this pane has the focus."""
+        await self.until(lambda: pane_of(self.screen.focused) == pane, f"{pane} has the focus")
+
+
+Open = Callable[..., AbstractAsyncContextManager[Story]]
+
+
+@pytest.fixture
+def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
+    """console(size, **options) opens the real console over `workspace`, and waits for the first look."""
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    bundled = tmp_path / "bundled"
+    bundled.mkdir()
+
+    @asynccontextmanager
+    async def opened(size: tuple[int, int] = (120, 36), **options: object) -> AsyncIterator[Story]:
+        bench = Workbench(Options(workspace=workspace, bundled=bundled, **options))  # type: ignore[arg-type]
+        app = Console(bench)
+        async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+            story = Story(app, pilot)
+            await story.until(lambda: story.screen.state.view is not None, "the first look is there")
+            await pilot.pause()
+            yield story
+        await bench.close()
+
+    return opened

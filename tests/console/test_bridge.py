@@ -1,0 +1,153 @@
+"""Between screen and workbench: one look runs, one waits; a run's steps come gathered and complete."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Generator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.widget import Widget
+
+from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
+from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
+from hookscope.console.state import LookBegan, Looked, LookFailed
+from hookscope.core.surroundings import real_surroundings
+
+
+class Listener(Widget):
+    """Keeps what the bridge says."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[Any] = []
+
+    def on_changed(self, event: Changed) -> None:
+        self.heard.append(event.change)
+
+    def on_steps_came(self, event: StepsCame) -> None:
+        self.heard.append(event)
+
+    def on_firing_started(self, event: FiringStarted) -> None:
+        self.heard.append(event)
+
+    def on_firing_over(self, event: FiringOver) -> None:
+        self.heard.append(event)
+
+    def on_trusted(self, event: Trusted) -> None:
+        self.heard.append(event)
+
+
+class Stage(App[None]):
+    def compose(self) -> ComposeResult:
+        yield Listener()
+
+
+class SlowBench:
+    """A workbench whose look waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.looks = 0
+
+    def look(self) -> Any:
+        self.looks += 1
+        assert self.gate.wait(10)
+        return SimpleNamespace(number=self.looks)
+
+
+class Burst:
+    """A firing of many quick steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps, self.cancelled = steps, False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+    async def __aiter__(self) -> AsyncIterator[Any]:
+        for number in range(self.steps):
+            if number % 100 == 0:
+                await asyncio.sleep(0)
+            yield number
+
+    def __await__(self) -> Generator[Any, None, str]:
+        yield from asyncio.sleep(0).__await__()
+        return "the run"
+
+
+async def wait_for(app: Any, condition: Any) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        await app.pause(0.01)
+    pytest.fail("waited in vain")
+
+
+async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits() -> None:
+    app, bench = Stage(), SlowBench()
+    async with app.run_test() as pilot:
+        listener = app.query_one(Listener)
+        bridge = Bridge(listener, bench)  # type: ignore[arg-type]
+        for _ in range(20):
+            bridge.look()
+        bench.gate.set()
+        await wait_for(pilot, lambda: any(isinstance(c, Looked) for c in listener.heard))
+        bridge.look_ended()
+        await wait_for(pilot, lambda: sum(isinstance(c, Looked) for c in listener.heard) == 2)
+        bridge.look_ended()
+        await pilot.pause()
+        assert bench.looks == 2
+        numbers = [change.generation for change in listener.heard if isinstance(change, Looked)]
+        assert numbers == [1, 2]
+        assert sum(isinstance(change, LookBegan) for change in listener.heard) == 2
+
+
+async def test_a_look_that_fails_is_an_answer() -> None:
+    app = Stage()
+    bench = SimpleNamespace(look=lambda: 1 / 0)
+    async with app.run_test() as pilot:
+        listener = app.query_one(Listener)
+        Bridge(listener, bench).look()  # type: ignore[arg-type]
+        await wait_for(pilot, lambda: any(isinstance(c, LookFailed) for c in listener.heard))
+
+
+async def test_steps_come_gathered_and_none_is_lost() -> None:
+    app, burst = Stage(), Burst(5_000)
+    bench = SimpleNamespace(fire=lambda view, plan: burst)
+    async with app.run_test() as pilot:
+        listener = app.query_one(Listener)
+        bridge = Bridge(listener, bench)  # type: ignore[arg-type]
+        assert bridge.fire(None, None)  # type: ignore[arg-type]
+        assert not bridge.fire(None, None)  # type: ignore[arg-type]
+        assert bridge.cancel()
+        await wait_for(pilot, lambda: any(isinstance(m, FiringOver) for m in listener.heard))
+        gathered = [message for message in listener.heard if isinstance(message, StepsCame)]
+        steps: list[Any] = [step for message in gathered for step in message.steps]
+        assert steps == list(range(5_000))
+        assert len(gathered) < 50
+        assert burst.cancelled
+        assert not bridge.cancel()
+
+
+async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
+    app = Stage()
+    bench = SimpleNamespace(fire=lambda view, plan: 1 / 0)
+    async with app.run_test() as pilot:
+        listener = app.query_one(Listener)
+        bridge = Bridge(listener, bench)  # type: ignore[arg-type]
+        bridge.fire(None, None)  # type: ignore[arg-type]
+        await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
+        assert not bridge.cancel()
+
+
+def test_only_ordinary_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:
+    here = real_surroundings()
+    (tmp_path / "small").write_bytes(b"text \xff")
+    (tmp_path / "large").write_bytes(b"x" * (LARGEST_SOURCE + 1))
+    assert read_source("r", tmp_path / "small", here).text == "text \ufffd"
+    assert "too large" in read_source("r", tmp_path / "large", here).problem
+    assert "gone" in read_source("r", tmp_path / "absent", here).problem
+    assert "no ordinary file" in read_source("r", tmp_path, here).problem

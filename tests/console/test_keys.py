@@ -1,0 +1,78 @@
+"""Keys are data: each has an id, a sentence, a place in help and palette, and no two clash."""
+
+from pathlib import Path
+
+from tests.console.conftest import Open
+from textual.binding import Binding
+from textual.dom import DOMNode
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from hookscope.console.help import HelpScreen, help_sheet, own_bindings
+from hookscope.console.keys import Key, key_line, keys_of, obstacle, written
+from hookscope.console.palette import Palette
+from hookscope.console.state import ConsoleState
+from hookscope.console.trust import TrustScreen
+
+
+def test_keys_are_written_as_people_write_them() -> None:
+    assert [written(key) for key in ("ctrl+p", "slash", "question_mark", "escape", "E", "ctrl+r,f5")] == [
+        "^p",
+        "/",
+        "?",
+        "esc",
+        "E",
+        "^r",
+    ]
+
+
+def test_the_bottom_line_cuts_whole_keys_and_keeps_help_and_quit() -> None:
+    keys = [Key(str(n), str(n), "Something", False) for n in range(20)]
+    keys += [Key("question_mark", "?", "Help", True), Key("q", "q", "Quit", True)]
+    for width in (30, 60, 80, 120, 200):
+        line = key_line(keys, width)
+        assert line.cell_length <= width
+        assert line.plain.endswith("? Help  q Quit")
+        assert line.plain.count("Something") == line.plain.replace("Something", "S").count("S")
+
+
+def test_a_key_that_cannot_act_has_a_reason_and_no_place_in_the_line() -> None:
+    state = ConsoleState()
+    assert obstacle("trust", state)
+    shown = keys_of([Binding("t", "trust", "Trust"), Binding("s", "group", "Group")], state)
+    assert [key.what for key in shown] == ["Group"]
+
+
+async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
+    console: Open, workspace: Path
+) -> None:
+    async with console((120, 36)) as story:
+        screen = story.screen
+        nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
+        nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(None, screen)]  # type: ignore[arg-type]
+        palette = {entry.text for entry in Palette(screen).entries()}
+        owners: dict[str, set[tuple[str, str, str]]] = {}
+        for node in nodes:
+            for binding in own_bindings(node):
+                assert binding.id is not None
+                assert binding.id.count(".") == 1, binding.id
+                assert binding.tooltip, f"{binding.id} does not say what it does"
+                owners.setdefault(binding.id, set()).add((binding.key, binding.action, binding.description))
+                assert binding.tooltip[:20] in help_sheet("", [node], 120).plain
+                if (
+                    not isinstance(node, Input | TextArea | TrustScreen | HelpScreen)
+                    and node is not story.app
+                ):
+                    assert binding.description in palette, binding.id
+        twice = {name: found for name, found in owners.items() if len(found) > 1}
+        assert not twice
+
+
+async def test_keys_of_one_pane_and_of_the_screen_do_not_clash(console: Open, workspace: Path) -> None:
+    async with console((120, 36)) as story:
+        everywhere = {key: b.id for b in own_bindings(story.screen) for key in b.key.split(",")}
+        for node in story.screen.query_one("#hooks").walk_children(Widget, with_self=True):
+            if isinstance(node, Input):
+                continue
+            for binding in own_bindings(node):
+                assert not set(binding.key.split(",")) & set(everywhere), binding.id

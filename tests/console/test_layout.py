@@ -1,0 +1,69 @@
+"""Which panes a screen shows, at every size."""
+
+from itertools import product
+
+import pytest
+
+from hookscope.console.layout import MODE_OF, Mode, Pane, arrange, every_class, size_of, too_small
+
+MODES: tuple[Mode, ...] = ("hooks", "fire", "log")
+WIDTHS, HEIGHTS = range(60, 241), range(16, 71)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_size_shows_the_mode_that_was_asked_for(mode: Mode) -> None:
+    for width, height, start in product(WIDTHS, HEIGHTS, (True, False)):
+        layout = arrange(width, height, mode, start=start)
+        assert any(MODE_OF[pane] == mode for pane in layout.panes), (width, height)
+        assert len(set(layout.panes)) == len(layout.panes)
+        assert layout.classes <= every_class()
+
+
+def test_zoom_is_one_pane_at_every_size() -> None:
+    for width, height, pane in product(WIDTHS, HEIGHTS, MODE_OF):
+        assert arrange(width, height, MODE_OF[pane], pane).panes == (pane,)
+
+
+def test_a_zoomed_pane_of_another_mode_does_not_stand_in_the_way() -> None:
+    assert arrange(120, 36, "fire", "why").panes == ("fire",)
+
+
+@pytest.mark.parametrize(("width", "height"), [(59, 70), (240, 15), (1, 1), (0, 0)])
+def test_below_the_least_size_there_is_one_line(width: int, height: int) -> None:
+    assert arrange(width, height, "hooks").panes == ()
+    assert too_small(52, 14).startswith("needs 60x16; now 52x14")
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "size"),
+    [
+        (60, 16, "small"),
+        (99, 70, "small"),
+        (100, 16, "medium"),
+        (159, 70, "medium"),
+        (160, 39, "medium"),
+        (160, 40, "wide"),
+    ],
+)
+def test_sizes_have_sharp_edges(width: int, height: int, size: str) -> None:
+    assert size_of(width, height) == size
+
+
+def test_small_screens_show_the_list_or_what_is_read() -> None:
+    assert arrange(80, 24, "hooks").panes == ("list",)
+    assert arrange(80, 24, "hooks", reading=True).panes == ("why",)
+    assert arrange(80, 24, "hooks", reading=True, side="keys").panes == ("keys",)
+    assert arrange(80, 24, "hooks", start=True).panes == ("list", "start")
+    assert arrange(80, 16, "hooks", start=True).panes == ("list",)
+
+
+def test_medium_screens_have_a_log_where_there_are_thirty_rows() -> None:
+    assert arrange(120, 29, "hooks").panes == ("list", "why")
+    assert arrange(120, 30, "hooks").panes == ("list", "why", "log")
+    assert arrange(120, 36, "hooks", start=True).panes == ("list", "why", "start")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_wide_screens_show_all_in_every_mode(mode: Mode) -> None:
+    everything: tuple[Pane, ...] = ("list", "why", "fire", "log")
+    assert arrange(200, 50, mode).panes == everything

@@ -1,0 +1,98 @@
+"""Lines of the list stay in their columns, whatever hooks are called."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hookscope.console.hooks.rows import (
+    Columns,
+    Group,
+    Row,
+    columns_for,
+    fit,
+    group_line,
+    heading_line,
+    matching,
+    row_line,
+)
+from hookscope.console.theme import LOOKS, WORD_WIDTH
+from hookscope.core.hooks import Rejected, State
+
+NAMES = [
+    "session-memory",
+    "n" * 500,
+    "記憶フック" * 40,
+    "👩‍👩‍👧‍👦 family",
+    "a\tb",
+    "\x1b[2Jboo",
+    "\u202egnp.exe",
+    "[/foo]",
+    "e\u0301" * 90,
+    "",
+]
+
+
+def row(name: str = "a", **parts: object) -> Row:
+    made = Row(
+        id=name,
+        name=name,
+        events=("command:new",),
+        source="workspace",
+        look=LOOKS[State.BLOCKED],
+        why="Binary missing: jq",
+        reasons=2,
+        item=Rejected(Path("/w") / "a", "workspace", "none"),
+    )
+    return replace(made, **parts)  # type: ignore[arg-type]
+
+
+ROWS = [row(name) for name in NAMES] + [row("many", events=("x" * 300, "y"))]
+
+
+@pytest.mark.parametrize("width", [24, 30, 44, 54, 60, 76, 100, 160, 236])
+@pytest.mark.parametrize("grouping", ["source", "state"])
+def test_every_line_fits_and_states_stand_in_one_column(width: int, grouping: str) -> None:
+    columns = columns_for(width, ROWS, grouping)  # type: ignore[arg-type]
+    starts = set()
+    for item in ROWS:
+        line = row_line(item, columns)
+        assert line.cell_length <= width, item.name
+        assert "\n" not in line.plain
+        before, sign, _ = line.plain.partition("▲")
+        assert sign
+        starts.add(line[: len(before)].cell_length)
+    assert len(starts) == 1
+    assert heading_line(columns).cell_length <= width
+
+
+def test_fit_is_exact() -> None:
+    for name in NAMES:
+        assert fit(name, 12).cell_length == 12
+
+
+def test_reasons_are_words_where_there_is_room_and_a_number_where_not() -> None:
+    assert "Binary missing: jq" in row_line(row(), Columns(10, 12, 0, 30)).plain
+    narrow = row_line(row(), Columns(10, 12, 0, 3)).plain
+    assert "Binary" not in narrow
+    assert narrow.rstrip().endswith("2")
+
+
+def test_a_heading_keeps_its_count_in_sight() -> None:
+    group = Group("x", "workspace", "12", place="/very/long/" + "path/" * 60)
+    line = group_line(group, 40, "source")
+    assert line.cell_length <= 40
+    assert line.plain.rstrip().endswith("12")
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [("", 3), ("MEM", 1), ("command:new", 3), ("blocked workspace", 3), ("memory nothing", 0), ("[/foo]", 1)],
+)
+def test_a_filter_looks_in_name_events_source_and_state(query: str, found: int) -> None:
+    rows = [row("session-memory"), row("notify"), row("[/foo]")]
+    assert len(matching(rows, query)) == found
+
+
+def test_the_longest_word_for_a_state_fits_its_column() -> None:
+    assert max(len(look.word) for look in LOOKS.values()) + 2 <= WORD_WIDTH

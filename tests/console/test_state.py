@@ -1,0 +1,119 @@
+"""One state, one function: what each change makes of it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from hookscope.console import state as s
+from hookscope.console.state import ConsoleState, reduce
+from hookscope.core.dialect import Settings, Trust
+from hookscope.core.hooks import Inventory, Rejected
+
+
+def view_of(*names: str, settings: bool = True) -> Any:
+    rejected = tuple(
+        Rejected(Path("/w/hooks") / name, "workspace", "no handler", name=name) for name in names
+    )
+    host = SimpleNamespace(settings=Settings(Path("/s.json"), exists=settings), trust=Trust())
+    return SimpleNamespace(inventory=Inventory(rejected=rejected), host=host)
+
+
+def looked(generation: int, *names: str) -> s.Looked:
+    return s.Looked(generation, view_of(*names), 0.01)
+
+
+def test_an_older_answer_is_dropped() -> None:
+    state = reduce(ConsoleState(), looked(2, "a"))
+    assert reduce(state, looked(1, "b")) is state
+    assert [row.name for row in state.rows] == ["a"]
+
+
+def test_a_selection_stays_while_its_row_is_there() -> None:
+    state = reduce(ConsoleState(), looked(1, "a", "b"))
+    chosen = reduce(state, s.Selected(state.rows[1].id))
+    assert chosen.row is not None
+    assert chosen.row.name == "b"
+    again = reduce(chosen, looked(2, "b", "c"))
+    assert again.row is not None
+    assert again.row.name == "b"
+    assert reduce(again, looked(3, "c")).row is None
+
+
+def test_ids_are_unique_where_paths_are_not() -> None:
+    state = reduce(ConsoleState(), looked(1, "a", "a", "a"))
+    assert len({row.id for row in state.rows}) == 3
+
+
+def test_source_text_counts_for_the_selected_row_only() -> None:
+    state = reduce(ConsoleState(selected="x"), s.SourceRead(s.Source("y", Path("/f"))))
+    assert state.source is None
+    state = reduce(state, s.SourceRead(s.Source("x", Path("/f"), "text")))
+    assert state.source is not None
+    assert reduce(state, s.Selected("z")).source is None
+
+
+def test_one_step_back_closes_the_nearest_thing() -> None:
+    state = ConsoleState(
+        view=view_of(settings=False), mode="fire", zoom="fire", filter="x", reading=True, side="keys"
+    )
+    steps = []
+    while (after := reduce(state, s.WentBack())) is not state:
+        steps.append((after.zoom, after.mode, after.filter, after.side, after.reading, after.start))
+        state = after
+    assert steps == [
+        (None, "fire", "x", "keys", True, True),
+        (None, "hooks", "x", "keys", True, True),
+        (None, "hooks", "", "keys", True, True),
+        (None, "hooks", "", "why", False, True),
+        (None, "hooks", "", "why", False, False),
+    ]
+
+
+def test_a_jump_to_a_row_is_told_apart_from_a_row_that_was_pointed_at() -> None:
+    pointed = reduce(ConsoleState(), s.Selected("a"))
+    jumped = reduce(pointed, s.Jumped("b"))
+    assert (pointed.jumps, jumped.jumps) == (0, 1)
+    assert jumped.selected == "b"
+
+
+def test_grouping_goes_round() -> None:
+    state = ConsoleState()
+    seen = []
+    for _ in range(3):
+        state = reduce(state, s.Regrouped())
+        seen.append(state.grouping)
+    assert seen == ["state", "event", "source"]
+
+
+def test_a_mode_ends_the_zoom_of_another() -> None:
+    assert reduce(ConsoleState(zoom="why"), s.ModeChosen("fire")).zoom is None
+    assert reduce(ConsoleState(zoom="why"), s.ModeChosen("hooks")).zoom == "why"
+
+
+def test_going_to_a_pane_goes_to_its_mode() -> None:
+    state = reduce(ConsoleState(), s.PaneFocused("fire"))
+    assert state.mode == "fire"
+    assert reduce(state, s.PaneFocused("why")).reading
+    assert not reduce(ConsoleState(reading=True), s.PaneFocused("list")).reading
+
+
+def test_start_here_is_for_those_who_have_nothing_yet() -> None:
+    fresh = reduce(ConsoleState(), s.Looked(1, view_of(settings=False), 0.0))
+    assert fresh.start
+    assert not reduce(fresh, s.StartShown(False)).start
+    assert not reduce(fresh, s.FiringBegan(1)).start
+    assert not reduce(ConsoleState(), looked(1)).start
+
+
+def test_the_end_of_an_older_run_leaves_the_newer_running() -> None:
+    state = reduce(ConsoleState(), s.FiringBegan(2))
+    assert reduce(state, s.FiringEnded(1)).firing == 2
+    assert reduce(state, s.FiringEnded(2)).firing is None
+
+
+def test_a_failed_look_keeps_what_is_shown() -> None:
+    state = reduce(reduce(ConsoleState(), looked(1, "a")), s.LookBegan())
+    assert state.looking
+    state = reduce(state, s.LookFailed("no"))
+    assert not state.looking
+    assert len(state.rows) == 1

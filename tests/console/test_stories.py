@@ -1,0 +1,413 @@
+"""What a user sees and does, at three sizes, over real hooks."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, Story
+from textual.widgets import Input
+
+from hookscope.console.header import ModeTab
+from hookscope.workbench import Workbench
+
+pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+
+NEEDS = "{openclaw: {events: [command:new], requires: {bins: [no-such-program], env: [NO_SUCH_VARIABLE]}}}"
+
+
+def settings(home: Path, text: str) -> None:
+    (home / ".openclaw").mkdir(exist_ok=True)
+    (home / ".openclaw" / "openclaw.json").write_text(text)
+
+
+def trusted(workspace: Path) -> None:
+    Workbench().trust(workspace / "hooks")
+
+
+async def test_a_first_start_says_that_nothing_has_happened(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        await story.shows("no config yet", "Start here", "nothing has run", "workspace", "absent", "greet")
+        await story.press("escape")
+        await story.until(lambda: "Start here" not in story.text(), "the strip is gone")
+        await story.press("i")
+        await story.shows("Start here")
+
+
+async def test_a_blocked_hook_says_what_is_missing(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    trusted(workspace)
+    make_hook(workspace / "hooks", "needy", NEEDS)
+    async with console(size) as story:
+        await story.shows("▲ blocked")
+        if size[0] < 100:
+            await story.press("enter")
+        await story.shows("2 things stop it", "no-such-program", "not on PATH", "NO_SUCH_VARIABLE unset")
+        await story.shows("Binary missing: no-such-program", "will not run")
+
+
+async def test_passing_checks_are_folded_until_enter(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    trusted(workspace)
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        await story.press("enter")
+        await story.shows("Nothing stops it", "checks pass")
+        await story.press("enter")
+        await story.shows("✓ events", "✓ enabled")
+        await story.press("escape")
+        await story.until(lambda: not story.screen.state.reading, "back at the list")
+
+
+async def test_a_decision_of_the_settings_names_its_line(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, '{"hooks": {"internal": {"entries": {\n  "greet": {\n    "enabled": false}}}}}')
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        await story.press("enter")
+        await story.shows("○ off", "openclaw.json:3")
+
+
+async def test_a_first_event_is_fired_within_three_keys(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    trusted(workspace)
+    make_hook(
+        workspace / "hooks", "greet", READY, "def handler(event):\n    event.messages.append('hello you')\n"
+    )
+    async with console(size) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("ctrl+r")
+        await story.until(lambda: "Run 1" in story.text() and "hello you" in story.text(), "the run is shown")
+        await story.press("3")
+        await story.shows("command:new")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+
+
+async def test_trust_is_asked_before_the_first_fire_and_cancel_is_the_default(
+    console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(
+        workspace / "hooks",
+        "writer",
+        READY,
+        f"open({str(tmp_path / 'ran')!r}, 'w')\ndef handler(event): pass\n",
+    )
+    async with console(size) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("ctrl+r")
+        await story.shows("Allow this folder to run?", "writer", "handler.py", "Cancel", "Fire without them")
+        await story.press("enter")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
+        assert not (tmp_path / "ran").exists()
+        assert not (tmp_path / "state" / "trust.json").exists()
+        await story.press("ctrl+r")
+        await story.shows("Allow this folder to run?")
+        await story.press("t")
+        await story.until((tmp_path / "ran").exists, "the handler was loaded")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.shows("Run 1")
+
+
+async def test_a_folder_is_trusted_from_the_list(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        await story.shows("◇ untrusted")
+        await story.press("t")
+        await story.shows("Allow this folder to run?", "greet")
+        await story.press("t")
+        await story.shows("● ready")
+        await story.press("t")
+        await story.shows("greet waits for no trust: it is ready.")
+
+
+async def test_looking_imports_nothing(
+    console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    trusted(workspace)
+    make_hook(
+        workspace / "hooks",
+        "writer",
+        READY,
+        f"open({str(tmp_path / 'ran')!r}, 'w')\ndef handler(event): pass\n",
+    )
+    async with console(size) as story:
+        await story.press("enter", "R", "k", "y")
+        await story.until(lambda: story.screen.state.generation == 2, "the second look is there")
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_filter_shows_what_fits_and_esc_clears_it(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    for name in ("notify", "greet", "audit"):
+        make_hook(workspace / "hooks", name, READY)
+    async with console(size) as story:
+        await story.press("slash", *"greet")
+        await story.shows("Hooks 1/3")
+        await story.press("enter")
+        await story.until(lambda: not isinstance(story.screen.focused, Input), "the list has the focus")
+        await story.until(
+            lambda: story.screen.state.row and story.screen.state.row.name == "greet", "greet is selected"
+        )
+        await story.press("escape")
+        await story.shows("Hooks 3")
+        assert story.screen.state.row is not None
+        assert story.screen.state.row.name == "greet"
+
+
+async def test_a_filter_that_nothing_fits_loses_no_selection(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    for name in ("alpha", "beta"):
+        make_hook(workspace / "hooks", name, READY)
+    async with console(size) as story:
+        await story.press("down", "slash", *"zzz")
+        await story.shows("Hooks 0/2", "No hook fits the filter")
+        await story.press("escape")
+        await story.shows("Hooks 2", "▸ beta")
+
+
+async def test_the_list_is_grouped_by_source_state_or_event(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new, gateway:startup]}}")
+    async with console(size) as story:
+        await story.shows("WORKSPACE", "BUNDLED", "MANAGED")
+        text = story.text()
+        assert text.index("WORKSPACE") < text.index("MANAGED") < text.index("BUNDLED")
+        await story.press("s")
+        await story.shows("by state")
+        await story.press("s")
+        await story.shows("by event")
+        assert sum("greet" in line and "◇" in line for line in story.lines()) >= 2
+
+
+async def test_what_is_no_hook_stands_in_the_list_with_its_reason(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    folder = make_hook(workspace / "hooks", "odd", READY)
+    (folder / "HOOK.md").write_text("---\nname: odd\nmetadata: {openclaw: [}\n---\n")
+    async with console(size) as story:
+        await story.shows("✗ no hook")
+        await story.press("enter")
+        await story.shows("This looks like a hook and is none", "HOOK.md:3", "metadata: {openclaw: [}")
+        await story.press("f")
+        await story.shows("odd is no hook, so no event reaches it.")
+
+
+async def test_all_copies_of_a_name_are_listed_and_one_wins(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    make_hook(workspace / "hooks", "greet", READY)
+    make_hook(home / ".openclaw" / "hooks", "greet", READY)
+    async with console(size) as story:
+        await story.shows("◌ shadowed")
+        await story.press("enter")
+        await story.shows("Which file wins")
+        await story.press("end")
+        await story.shows("this one wins", "shadowed by 1")
+
+
+async def test_the_registry_says_who_is_called_in_order(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    trusted(workspace)
+    make_hook(workspace / "hooks", "special", READY)
+    make_hook(workspace / "hooks", "general", "{openclaw: {events: [command]}}")
+    async with console(size) as story:
+        await story.press("k")
+        await story.shows("Registry", "command:new", "listens to command", "a conversation starts over")
+        text = story.text()
+        assert text.index("general   workspace") < text.index("special   workspace")
+        await story.press("k")
+        await story.until(lambda: story.screen.state.side == "why", "why is back")
+
+
+async def test_settings_that_do_not_parse_are_said_on_top(
+    console: Open, size: tuple[int, int], home: Path
+) -> None:
+    settings(home, '{"hooks": [}')
+    async with console(size) as story:
+        await story.shows("✗")
+        assert any("openclaw.json" in line for line in story.lines()[2:4]), story.text()
+
+
+async def test_an_assumed_world_is_marked(console: Open, size: tuple[int, int], workspace: Path) -> None:
+    async with console(size, os="darwin", env={"A": "b"}) as story:
+        await story.shows("what-if: env, os")
+
+
+async def test_a_new_look_keeps_the_selection(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    for name in ("beta", "delta", "omega"):
+        make_hook(workspace / "hooks", name, READY)
+    async with console(size) as story:
+        await story.press("down")
+        await story.until(lambda: story.screen.state.row and story.screen.state.row.name == "delta", "delta")
+        make_hook(workspace / "hooks", "alpha", READY)
+        await story.press("R")
+        await story.shows("alpha")
+        assert story.screen.state.row is not None
+        assert story.screen.state.row.name == "delta"
+        assert any("▸" in line and "delta" in line for line in story.lines())
+
+
+async def test_without_an_editor_the_place_is_said(
+    console: Open,
+    size: tuple[int, int],
+    workspace: Path,
+    home: Path,
+    make_hook: MakeHook,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.delenv("EDITOR", raising=False)
+    settings(home, "{}")
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event:\n")
+    async with console(size) as story:
+        await story.press("E")
+        await story.shows("No editor is named")
+
+
+async def test_a_report_is_copied(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    make_hook(workspace / "hooks", "needy", NEEDS)
+    async with console(size) as story:
+        await story.press("y")
+        await story.shows("Copied the report on needy.")
+        assert "Binary missing: no-such-program" in story.app.clipboard
+        assert "✓ events" in story.app.clipboard
+
+
+async def test_modes_are_a_click_away(console: Open, size: tuple[int, int], workspace: Path) -> None:
+    async with console(size) as story:
+        await story.pilot.click("#mode-log")
+        await story.until(lambda: story.screen.state.mode == "log", "the log")
+        assert story.screen.query_one("#mode-log", ModeTab).has_class("-current")
+        await story.press("1")
+        await story.until(lambda: story.screen.state.mode == "hooks", "the hooks")
+
+
+async def test_a_key_of_the_bottom_line_can_be_clicked(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        line = story.lines()[-1]
+        await story.pilot.click("#keybar", offset=(line.index("Group") + 1, 0))
+        await story.until(lambda: story.screen.state.grouping == "state", "the grouping is another")
+
+
+async def test_a_screen_that_is_too_small_says_so_in_one_line(
+    console: Open, size: tuple[int, int], workspace: Path
+) -> None:
+    async with console(size) as story:
+        await story.pilot.resize_terminal(52, 14)
+        await story.shows("needs 60x16; now 52x14")
+        await story.pilot.resize_terminal(*size)
+        await story.shows("1 Hooks")
+
+
+async def test_a_look_that_fails_leaves_the_console_alive(
+    console: Open, size: tuple[int, int], workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with console(size) as story:
+
+        def broken() -> None:
+            raise RuntimeError("[/foo] disk on fire")
+
+        monkeypatch.setattr(story.app.bench, "look", broken)
+        await story.press("R")
+        await story.shows("[/foo] disk on fire")
+        monkeypatch.undo()
+        await story.press("R")
+        await story.until(lambda: story.screen.state.generation >= 2, "looking works again")
+
+
+async def test_help_lists_the_keys_of_the_pane(console: Open, size: tuple[int, int], workspace: Path) -> None:
+    async with console(size) as story:
+        await story.press("question_mark")
+        await story.shows("Help", "Every hook that was found", "Compose a test event")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "help is closed")
+
+
+async def test_zoom_shows_one_pane_and_all_again(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        before = story.screen.panes
+        await story.press("z")
+        await story.pilot.pause()
+        assert story.screen.panes == ("list",)
+        await story.press("z")
+        await story.pilot.pause()
+        assert story.screen.panes == before
+
+
+async def test_the_palette_goes_to_a_hook(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    for name in ("alpha", "zulu"):
+        make_hook(workspace / "hooks", name, READY)
+    async with console(size) as story:
+        await story.press("ctrl+p", *"zulu")
+        await story.shows("hook   zulu")
+        await story.press("enter")
+        await story.until(lambda: _selected(story) == "zulu", "zulu is selected")
+        await story.press("escape")
+        await story.shows("▸ zulu")
+
+
+def _selected(story: Story) -> str:
+    row = story.screen.state.row
+    return row.name if row is not None else ""
+
+
+async def test_what_is_no_hook_has_no_checks_to_list(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    folder = make_hook(workspace / "hooks", "odd", READY)
+    (folder / "HOOK.md").write_text("nothing of use")
+    async with console(size) as story:
+        await story.press("enter")
+        await story.shows("This looks like a hook and is none")
+        await story.press("enter")
+        await story.shows("odd is no hook: it has no checks to list.")
+
+
+async def test_going_to_a_mode_takes_the_focus_there_and_back(
+    console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    settings(home, "{}")
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(size) as story:
+        for key, pane in (("3", "log"), ("1", "list"), ("2", "fire"), ("1", "list")):
+            await story.press(key)
+            await story.focus_in(pane)

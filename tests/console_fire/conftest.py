@@ -1,0 +1,228 @@
+"""A tiny app around the fire pane, a workspace with a few hooks, and runs made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.theme import DUSK
+from hookscope.core.dialect import Choices, Trust
+from hookscope.core.examine import examine
+from hookscope.core.look import look
+from hookscope.core.plan import make_plan, registrations_of
+from hookscope.core.runs import Ending, Event, Plan, Registry, Result, Run
+from hookscope.core.surroundings import real_surroundings
+from hookscope.dialects import DIALECTS
+from hookscope.settings import open_host
+from hookscope.workbench import View, event_keys
+
+SIZES = [(80, 24), (120, 36), (200, 50)]
+
+
+class FireApp(App[None]):
+    """The pane alone; it plans as the shell does, and keeps what was asked for."""
+
+    CSS = "FirePane { width: 1fr; height: 1fr; }"
+
+    def __init__(self, view: View) -> None:
+        super().__init__()
+        self.look = view
+        self.asked: list[Message] = []
+        self.copied = ""
+
+    def compose(self) -> ComposeResult:
+        yield FirePane()
+
+    def on_mount(self) -> None:
+        self.register_theme(DUSK)
+        self.theme = DUSK.name
+        self.pane.view = self.look
+
+    @property
+    def pane(self) -> FirePane:
+        return self.query_one(FirePane)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        self.copied = text
+
+    def on_fire_pane_draft_changed(self, message: FirePane.DraftChanged) -> None:
+        self.asked.append(message)
+        if message.event is None:
+            self.pane.show_plan(None)
+        else:
+            self.pane.show_plan(planned(self.look, message.event))
+
+    def _keep(self, message: Message) -> None:
+        self.asked.append(message)
+
+    on_fire_pane_fire_asked = _keep
+    on_fire_pane_cancel_asked = _keep
+    on_fire_pane_edit_asked = _keep
+    on_fire_pane_trust_asked = _keep
+
+
+def planned(view: View, event: Event) -> Plan:
+    return make_plan(event, view.registry, view.inventory, view.host)
+
+
+def looked(workspace: Path, *, trusted: bool = True) -> View:
+    host = open_host(
+        DIALECTS["openclaw"],
+        real_surroundings(),
+        Choices(workspace=workspace, bundled=workspace / "none"),
+        trust=Trust(everything=trusted),
+    )
+    inventory = examine(look(host), host)
+    registry = Registry(1, registrations_of(inventory, host))
+    return View(host, inventory, registry, "for a test", event_keys(host, inventory))
+
+
+@dataclass
+class Console:
+    """The running app, and what its screen says."""
+
+    app: FireApp
+    pilot: Pilot[None]
+    made: list[Run] = field(default_factory=list)
+
+    @property
+    def pane(self) -> FirePane:
+        return self.app.pane
+
+    @property
+    def screen(self) -> str:
+        """The screen as lines of text."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    async def settle(self) -> None:
+        """Wait until every message has been handled and drawn."""
+        for _ in range(3):
+            await self.pilot.pause()
+
+    async def shows(self, *texts: str) -> str:
+        """Wait until the screen shows all of these."""
+        for _ in range(100):
+            screen = self.screen
+            if all(text in screen for text in texts):
+                return screen
+            await self.pilot.pause(0.02)
+        missing = [text for text in texts if text not in self.screen]
+        raise AssertionError(f"the screen never showed {missing}:\n{self.screen}")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    def last(self, kind: type[Message]) -> Any:
+        """The newest message of this kind."""
+        return next(message for message in reversed(self.app.asked) if isinstance(message, kind))
+
+    async def fired(
+        self, number: int, change: Callable[[Result], Result] = lambda result: result, **run: Any
+    ) -> Run:
+        """Start and end a run of the draft; `change` makes each result what the test wants."""
+        event = self.last(FirePane.DraftChanged).event
+        plan = planned(self.app.look, event)
+        results = tuple(
+            change(Result(call, "ok", started=index * 0.01, took=0.01))
+            for index, call in enumerate(plan.calls)
+        )
+        self.pane.firing_started(number, plan)
+        whole = {"took": 0.01 * max(len(results), 1), **run}
+        made = Run(number, event, results, plan.not_run, whole.pop("ending", Ending()), **whole)
+        self.pane.firing_ended(number, made)
+        self.made.append(made)
+        await self.settle()
+        return made
+
+
+Opened = Callable[..., AbstractAsyncContextManager[Console]]
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+
+
+@pytest.fixture
+def hooks(workspace: Path, make_hook: Callable[..., Path]) -> Path:
+    """Two that listen to command:new, one that is blocked, two that listen to something else."""
+    folder = workspace / "hooks"
+    push = "def handler(event):\n    event.messages.append('hi')\n"
+    make_hook(folder, "command-logger", "{openclaw: {events: [command]}}", push)
+    make_hook(
+        folder,
+        "session-memory",
+        '{openclaw: {events: ["command:new"]}}',
+        "import json\n\n\ndef handler(event):\n    root = event.context['workspaceDirectory']\n    json.dumps(root)\n",  # noqa: E501
+    )
+    make_hook(
+        folder, "slack-post", '{openclaw: {events: ["command:new"], requires: {env: [NO_TOKEN]}}}', push
+    )
+    make_hook(folder, "greet", '{openclaw: {events: ["gateway:startup"]}}', push)
+    make_hook(folder, "audit", '{openclaw: {events: ["agent:bootstrap"]}}', push)
+    return workspace
+
+
+@pytest.fixture
+def view(hooks: Path) -> View:
+    return looked(hooks)
+
+
+@pytest.fixture
+def untrusted(hooks: Path) -> View:
+    return looked(hooks, trusted=False)
+
+
+@pytest.fixture(params=SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def size(request: pytest.FixtureRequest) -> tuple[int, int]:
+    chosen: tuple[int, int] = request.param
+    return chosen
+
+
+@pytest.fixture
+def console(view: View) -> Opened:
+    """console(size=(80, 24), view=…, key="command:new") → the running pane."""
+
+    @asynccontextmanager
+    async def opened(
+        size: tuple[int, int] = (80, 24),
+        view: View = view,
+        key: str | None = "command:new",
+        only: str | None = None,
+    ) -> AsyncIterator[Console]:
+        app = FireApp(view)
+        async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+            console = Console(app, pilot)
+            await console.settle()
+            if key is not None:
+                app.pane.compose_event(key, only)
+            await console.settle()
+            yield console
+
+    return opened
+
+
+@pytest.fixture
+def renamed(view: View) -> Callable[[str], View]:
+    """renamed(name) → the same look, its first listener of command:new under another name."""
+
+    def rename(name: str) -> View:
+        calls = tuple(
+            replace(call, name=name) if call.name == "session-memory" else call
+            for call in view.registry.registrations
+        )
+        return replace(view, registry=Registry(2, calls))
+
+    return rename

@@ -1,0 +1,80 @@
+"""A patch read as before → after says what the patch does."""
+
+from functools import reduce
+from typing import Any
+
+import jsonpatch
+import pytest
+from hypothesis import given, reject
+from hypothesis import strategies as st
+
+from hookscope.console.fire.diff import ABSENT, Change, applied, changes_of, path_of
+
+keys = st.text(st.sampled_from("ab/~é"), max_size=3)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=12,
+)
+documents = st.dictionaries(keys, values, max_size=5)
+
+
+def patch_between(before: Any, after: Any) -> tuple[Any, ...]:
+    """A patch of the library that workers use; it fails on some moves between lists and objects."""
+    try:
+        return tuple(jsonpatch.make_patch(before, after).patch)
+    except TypeError:
+        reject()
+
+
+@given(documents, documents)
+def test_what_a_patch_changes_leads_to_what_came_out(before: Any, after: Any) -> None:
+    patch = patch_between(before, after)
+    changes, result = changes_of(before, patch)
+    assert result == jsonpatch.apply_patch(before, patch) == after
+    assert reduce(applied, changes, before) == after
+
+
+@given(documents, documents)
+def test_the_document_before_is_left_alone(before: Any, after: Any) -> None:
+    kept = repr(before)
+    changes_of(before, patch_between(before, after))
+    assert repr(before) == kept
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ({"op": "add", "path": "/a/-", "value": 3}, Change(("a", "2"), ABSENT, 3)),
+        ({"op": "add", "path": "/a/0", "value": 3}, Change(("a", "0"), ABSENT, 3)),
+        ({"op": "add", "path": "/b", "value": 3}, Change(("b",), None, 3)),
+        ({"op": "remove", "path": "/b"}, Change(("b",), None, ABSENT)),
+        ({"op": "replace", "path": "/a/1", "value": 9}, Change(("a", "1"), 2, 9)),
+        ({"op": "copy", "from": "/a/0", "path": "/c"}, Change(("c",), ABSENT, 1)),
+    ],
+)
+def test_each_operation_says_what_was_there(operation: dict[str, Any], expected: Change) -> None:
+    changes, _ = changes_of({"a": [1, 2], "b": None}, (operation,))
+    assert changes == (expected,)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "replace", "path": "/no/way", "value": 1},
+        {"op": "remove", "path": "/a/7"},
+        {"op": "add", "path": "/a/x", "value": 1},
+        {"op": "move", "from": "/no", "path": "/b"},
+        {"op": "add", "path": "/a/²", "value": 1},
+        {"op": "add", "path": "/a" * 100_000, "value": 1},
+        {"path": 7},
+    ],
+)
+def test_what_does_not_fit_changes_nothing(operation: dict[str, Any]) -> None:
+    document = {"a": [1]}
+    _, after = changes_of(document, (operation,))
+    assert after == document
+
+
+def test_pointers_are_unescaped() -> None:
+    assert path_of("/a~1b/c~0d") == ("a/b", "c~d")

@@ -1,0 +1,87 @@
+"""Drafts checked and explained, without a screen."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.console.fire.arrangement import arrangement
+from hookscope.console.fire.draft import Draft, as_json, check, escaped, field_at, template_draft
+from hookscope.workbench import View, parse_context
+
+TEXT = '{\n  "a": {"x": 1},\n  "b": [\n    "c", {"d": 2}\n  ], "e": "f:g"\n}'
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "field"),
+    [
+        (0, 0, None),
+        (1, 0, "a"),
+        (1, 9, "a"),
+        (2, 2, "b"),
+        (3, 11, "b"),
+        (4, 2, "e"),
+        (4, 9, "e"),
+        (9, 9, "e"),
+    ],
+)
+def test_the_field_under_the_cursor(line: int, column: int, field: str | None) -> None:
+    assert field_at(TEXT, line, column) == field
+
+
+@given(st.text(max_size=200), st.integers(0, 20), st.integers(0, 50))
+def test_any_text_may_be_under_the_cursor(text: str, line: int, column: int) -> None:
+    field_at(text, line, column)
+
+
+@pytest.mark.parametrize("key", ["", " ", ":new", "a b", "a\x1b[2J"])
+def test_what_is_no_key_is_no_event(key: str) -> None:
+    assert check(Draft(key), None).event is None
+
+
+def test_a_mistake_has_its_place() -> None:
+    checked = check(Draft("command:new", text='{\n  "a": 1,,\n}'), None)
+    assert (checked.event, checked.line, checked.column) == (None, 2, 10)
+
+
+def test_a_bare_type_is_an_event_without_action() -> None:
+    event = check(Draft("command"), None).event
+    assert event is not None
+    assert (event.type, event.action, event.key) == ("command", "", "command")
+
+
+def test_held_settings_do_not_beat_those_in_the_text() -> None:
+    draft = Draft("command:new", text='{"cfg": {"mine": 1}}', cfg={"theirs": 2})
+    event = check(draft, None).event
+    assert event is not None
+    assert event.context["cfg"] == {"mine": 1}
+
+
+def test_every_template_is_a_valid_event(view: View) -> None:
+    for key in view.keys:
+        checked = check(template_draft(key, view), view)
+        assert checked.event is not None
+        assert checked.event.key == key
+        assert not checked.note
+
+
+@given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4))
+def test_escapes_change_no_value(value: dict[str, str]) -> None:
+    assert parse_context(as_json(value)) == value
+
+
+def test_what_nobody_sees_is_escaped() -> None:
+    assert escaped("a\u202eb\x1b\r\n") == "a\\u202eb\\u001b\n"
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ((80, 20), {"stacked"}),
+        ((80, 14), {"stacked", "flat"}),
+        ((96, 44), {"tall"}),
+        ((120, 33), {"beside"}),
+        ((200, 48), {"beside"}),
+    ],
+)
+def test_the_parts_lie_as_there_is_room(size: tuple[int, int], expected: set[str]) -> None:
+    assert arrangement(*size) == expected

@@ -1,0 +1,147 @@
+"""Nothing that a hook is named, says or prints can crash, restyle or mislead the pane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.draft import Draft
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.waterfall import Waterfall
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Ending, Failure, Frame, NotRun, Result
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import View
+
+SIZES = [(80, 24), (120, 36), (200, 50)]
+HOSTILE = {
+    "closing tag": "[/foo]",
+    "json": '{"a": [true, false]}',
+    "colour": "[#ff0]x",
+    "open end": "[/",
+    "action": "[@click=app.quit]X[/]",
+    "index": "arr[0]",
+    "unterminated": "[b unterminated",
+    "assignment": "[foo=bar",
+    "line break": "a[\nb",
+    "clear screen": "\x1b[2Jgone",
+    "right to left": "a\u202egnp.exe\u202c",
+    "bell and delete": "a\x07\x7f\x9b31mb",
+    "lone surrogate": "a\udc80b",
+    "wide": "日本語フックの名前",
+    "joined": "👩‍👩‍👧 e\u0301 क्षि",
+    "tabs": "a\tb\tc",
+    "a megabyte": "M" * 1_000_000,
+    "a megabyte of brackets": "[/" * 500_000,
+    "empty": "",
+}
+hostile = pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+
+
+def seen(text: str, cells: int = 8) -> str:
+    """What must be legible: the beginning of the first line, literally, up to a tab."""
+    return one_line(printable(text[:100])).split("\t")[0][:cells].rstrip()
+
+
+def everything(text: str) -> Callable[[Result], Result]:
+    """A result that says it everywhere."""
+
+    pointer = text.replace("~", "~0").replace("/", "~1")
+
+    def change(result: Result) -> Result:
+        frame = Frame(f"/nowhere/{text[:5000]}", 3, text, text)
+        return replace(
+            result,
+            status="error",
+            messages=(text, text),
+            stdout=text,
+            stderr=text,
+            notes=(text,),
+            error=Failure(text, text, (frame,)),
+            patch=(
+                {
+                    "op": "add",
+                    "path": f"/context/{pointer}",
+                    "value": text,
+                },
+                {"op": "add", "path": "/messages/-", "value": text},
+                {"op": "replace", "path": "/no/" + text, "value": {text: [text]}},
+            ),
+        )
+
+    return change
+
+
+@hostile
+async def test_no_text_of_a_run_does_harm(console: Any, renamed: Callable[[str], View], text: str) -> None:
+    async with console(view=renamed(text)) as c:
+        plan = c.pane._plan
+        missed = NotRun(text, text, None, listens=True)
+        c.pane.show_plan(replace(plan, not_run=(missed, *plan.not_run)))
+        await c.shows(seen(text))
+        ending = Ending(failure=text, log=(LogLine("error", text),))
+        await c.fired(1, everything(text), ending=ending, notes=(text,), assumed=frozenset({text}))
+        c.pane.query_one(Waterfall).focus()
+        for size in SIZES:
+            await c.pilot.resize_terminal(*size)
+            await c.press("right", "n", "y")
+            await c.shows(seen(text))
+            assert "\x1b" not in c.screen
+            assert "\u202e" not in c.screen
+        assert c.app.is_running
+        assert "\x1b" not in c.app.copied
+
+
+@hostile
+async def test_what_a_tab_shows_is_literal(console: Any, text: str) -> None:
+    async with console((120, 36)) as c:
+        await c.fired(1, everything(text))
+        c.pane.query_one(Waterfall).focus()
+        for tab in ("Error", "Messages", "Output", "Context"):
+            await c.shows(f"[{tab}", seen(text, 6))
+            await c.press("right")
+
+
+@hostile
+async def test_no_draft_does_harm(console: Any, text: str) -> None:
+    async with console((120, 36)) as c:
+        composer = c.pane.query_one(Composer)
+        composer._put(Draft(text[:5000], text[:5000], text[:200_000], text))
+        await c.settle()
+        await c.press("ctrl+r")
+        c.pane.compose_event("command:new", text)
+        await c.shows("only at")
+        c.pane.show_plan(None, text)
+        await c.shows(seen(text))
+        assert c.app.is_running
+        assert "\x1b" not in c.screen
+        assert "\u202e" not in c.screen
+
+
+@hostile
+async def test_a_context_keeps_what_nobody_sees(console: Any, view: View, text: str) -> None:
+    """Characters that would not be seen stand in the editor as escapes, and reach the event unharmed."""
+    if "\udc80" in text or len(text) > 10_000:
+        pytest.skip("no JSON file holds it, or the editor would be measured, not the text")
+    settings = replace(view.host.settings, value={text: text})
+    async with console(view=replace(view, host=replace(view.host, settings=settings))) as c:
+        editor = c.pane.query_one(JsonEditor)
+        assert "\x1b" not in editor.text
+        assert "\u202e" not in editor.text
+        await c.press("ctrl+r")
+        assert c.last(FirePane.FireAsked).event.context["cfg"] == {text: text}
+
+
+@hostile
+async def test_the_picker_takes_any_name(console: Any, view: View, text: str) -> None:
+    keys = (*view.keys, text)
+    async with console((80, 24), view=replace(view, keys=keys)) as c:
+        await c.press("ctrl+@")
+        await c.shows("Which event?")
+        await c.press("end", *"[/", "enter")
+        assert c.app.is_running

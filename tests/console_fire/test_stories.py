@@ -1,0 +1,282 @@
+"""What somebody does in the fire pane, at three sizes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.run_pane import RunPane
+from hookscope.console.fire.waterfall import Waterfall
+from hookscope.core.runs import Code, Ending, Failure, Frame, NotRun, Result, Run, Started
+
+Size = tuple[int, int]
+
+
+def failing(result: Result) -> Result:
+    if result.call.name != "session-memory":
+        return replace(result, messages=("Saved.",), stdout="a\nb\n")
+    assert isinstance(result.call.target, Code)
+    frame = Frame(
+        str(result.call.target.path), 5, "handler", "    root = event.context['workspaceDirectory']"
+    )
+    return replace(result, status="error", error=Failure("KeyError", "'workspaceDirectory'", (frame,)))
+
+
+async def test_the_plan_says_who_would_run_and_who_not(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.shows(
+            "2 would run · 1 would not", "command-logger", "session-memory", "slack-post", "NO_TOKEN"
+        )
+        await c.shows("2 others listen to other events", "messages: delivered")
+
+
+async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.press("ctrl+r")
+        asked = c.last(FirePane.FireAsked)
+        assert asked.event.key == "command:new"
+        assert asked.event.context["commandSource"] == "telegram"
+        assert asked.only is None
+
+
+async def test_invalid_json_never_fires_and_says_why(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.press("comma", "f5")
+        await c.shows("line 1, column 1: Expecting value", "Not fired", "no plan until the event is valid")
+        assert not any(isinstance(message, FirePane.FireAsked) for message in c.app.asked)
+        assert c.last(FirePane.DraftChanged).event is None
+
+
+async def test_the_field_under_the_cursor_is_explained(console: Any) -> None:
+    async with console() as c:
+        await c.press("down", "down")
+        await c.shows("commandSource: where it came from")
+
+
+async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        log = Ending()
+        await c.fired(7, failing, delivers=True, ending=log)
+        await c.shows("Run 7", "✗ 1 of 2 failed", "[Error]", "KeyError: 'workspaceDirectory'", "❱ 5 │")
+        await c.shows("session-memory/handler.py:5  in handler", "E opens line 5")
+        c.pane.query_one(Waterfall).focus()
+        await c.press("E")
+        asked = c.last(FirePane.EditAsked)
+        assert (asked.path.name, asked.line) == ("handler.py", 5)
+        assert asked.path.parent.name == "session-memory"
+
+
+async def test_success_leaves_the_reader_at_the_messages(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1, lambda result: replace(result, messages=("Saved [/] 14 turns",)), delivers=True)
+        await c.shows("✓ 2 handlers ran", "[Messages 1]", "✓ delivered", "Saved [/] 14 turns")
+
+
+async def test_tabs_turn_and_are_copied(console: Any) -> None:
+    patch = ({"op": "replace", "path": "/context/senderId", "value": "someone"},)
+    async with console((120, 36)) as c:
+        await c.fired(1, lambda result: replace(result, stdout="one\n", stderr="two\n", patch=patch))
+        c.pane.query_one(Waterfall).focus()
+        await c.press("right")
+        await c.shows("[Output 2]", "out │ one", "err │ two")
+        await c.press("right")
+        await c.shows("[Context ±1]", '~ senderId  "dev" → "someone"', "shared with 1 later handler")
+        await c.press("y")
+        assert '"dev" → "someone"' in c.app.copied
+        await c.press("down")
+        await c.shows('~ senderId  "someone" → "someone"', "it was the last")
+        await c.press("right")
+        await c.shows("[Timing]", "whole run")
+
+
+async def test_rows_stand_there_at_once_and_grow(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        c.pane.firing_started(3, (plan := c.pane._plan))
+        await c.shows("Run 3", "» 0 of 2 done", "· waiting")
+        c.pane.step(3, Started(plan.calls[0], 0.001))
+        await c.shows("» running", "▓")
+        c.pane.step(3, Result(plan.calls[0], "ok", 0.001, 0.02))
+        await c.shows("» 1 of 2 done", "✓ ok")
+        assert c.pane._frame is not None
+        c.pane.firing_ended(
+            3, Run(3, plan.event, (Result(plan.calls[0], "ok"),), (), Ending(), cancelled=True)
+        )
+        await c.shows("⊘ cancelled, 1 of 2 ran", "the run ended before", "– not run")
+        assert c.pane._frame is None, "no timer runs when nothing does"
+
+
+async def test_a_flood_of_steps_is_kept_and_drawn_once(console: Any) -> None:
+    async with console() as c:
+        plan = c.pane._plan
+        c.pane.firing_started(1, plan)
+        for number in range(10_000):
+            c.pane.step(1, Started(plan.calls[number % 2], number / 1000))
+        c.pane.step(1, Result(plan.calls[1], "ok", 0.1, 0.2))
+        await c.shows("» 1 of 2 done")
+        sheet = c.pane.runs.current
+        assert sheet.rows[0].started == 9.998
+
+
+async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
+    async with console() as c:
+        c.pane.firing_started(4, c.pane._plan)
+        await c.press("ctrl+r")
+        await c.shows("Run 4 is still going on")
+        await c.press("escape")
+        assert isinstance(c.app.asked[-1], FirePane.CancelAsked)
+
+
+async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
+    async with console((120, 36)) as c:
+        c.pane.firing_started(4, c.pane._plan)
+        c.pane.firing_ended(4, None, "the worker is gone [/]")
+        await c.shows("✗ could not be fired", "the worker is gone [/]")
+        assert c.pane._frame is None
+
+
+async def test_older_and_newer_runs(console: Any) -> None:
+    async with console((120, 36)) as c:
+        for number in (1, 2, 3):
+            await c.fired(number)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("left_square_bracket")
+        await c.shows("Run 2", "[ 1", "3 ]")
+        await c.press("right_square_bracket", "right_square_bracket")
+        await c.shows("Run 3", "This is the newest run.")
+        await c.press("r")
+        assert c.last(FirePane.FireAsked).event.key == "command:new"
+
+
+async def test_fifty_runs_are_kept(console: Any) -> None:
+    async with console() as c:
+        for number in range(1, 61):
+            c.pane.firing_started(number, c.pane._plan)
+            c.pane.firing_ended(number, Run(number, c.pane._plan.event, (), (), Ending()))
+        assert [sheet.number for sheet in c.pane.runs.sheets] == list(range(11, 61))
+        assert not c.pane.show_run(3)
+        assert c.pane.show_run(12)
+
+
+async def test_only_one_hook_is_said_and_taken_back(console: Any, size: Size) -> None:
+    async with console(size=size, only="session-memory") as c:
+        await c.shows("only at session-memory")
+        await c.press("ctrl+r")
+        assert c.last(FirePane.FireAsked).only == "session-memory"
+        await c.press("f8")
+        assert "only at" not in c.screen
+        assert c.last(FirePane.DraftChanged).only is None
+
+
+async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size: Size) -> None:
+    async with console(size=size, view=untrusted) as c:
+        await c.shows("nothing would run", "◇", "untrusted   t trusts")
+        c.pane.query_one("#fire-plan").focus()
+        await c.press("t")
+        (folder,) = c.last(FirePane.TrustAsked).folders
+        assert folder.name == "hooks"
+
+
+async def test_the_others_unfold(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        c.pane.query_one("#fire-plan").focus()
+        await c.press("n")
+        await c.shows("greet", "listens to gateway:startup")
+
+
+async def test_an_event_is_picked_by_typing(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.press("ctrl+@")
+        await c.shows("Which event?", "250 ms after the gateway has started")
+        await c.press(*"boot", "enter")
+        await c.shows("agent:bootstrap ▾", "workspaceDir", "messages: ignored by this host")
+
+
+async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.press("ctrl+@", *"message:recieved", "enter")
+        await c.shows("did you mean message:received?", "nothing would run: no hook listens to")
+        await c.press("ctrl+r")
+        assert c.last(FirePane.FireAsked).event.key == "message:recieved"
+
+
+async def test_what_was_written_by_hand_is_kept(console: Any) -> None:
+    async with console((120, 36)) as c:
+        c.pane.query_one(JsonEditor).text = '{"mine": 1}'
+        await c.settle()
+        c.pane.query_one(Composer).rekey("command:stop")
+        await c.shows('"mine"', "command:stop ▾", "Your context was kept")
+        await c.press("ctrl+t")
+        assert '"mine"' not in c.screen
+
+
+async def test_long_settings_stay_out_of_the_text(console: Any, view: Any) -> None:
+    settings = {f"key{number}": "x" * 60 for number in range(12)}
+    host = replace(view.host, settings=replace(view.host.settings, value=settings))
+    async with console((120, 36), view=replace(view, host=host)) as c:
+        await c.shows("cfg: settings in force (12 keys)")
+        assert '"cfg"' not in c.screen
+        await c.press("ctrl+r")
+        assert c.last(FirePane.FireAsked).event.context["cfg"] == settings
+        await c.press("ctrl+t")
+        assert "cfg" not in json.loads(c.pane.query_one(JsonEditor).text)
+
+
+async def test_parts_zoom_and_come_back(console: Any) -> None:
+    async with console((120, 36)) as c:
+        await c.fired(1)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("z")
+        assert not c.pane.query_one(Composer).region
+        assert c.pane.query_one(RunPane).size.height > 30
+        await c.press("escape")
+        assert c.pane.query_one(Composer).region
+
+
+async def test_hooks_that_did_not_run_stand_below(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1)
+        c.pane.query_one(Waterfall).focus()
+        await c.press("end", "up")
+        await c.shows("slack-post", "Env missing: NO_TOKEN")
+
+
+async def test_a_call_that_was_left_over_says_why(console: Any) -> None:
+    async with console((120, 36)) as c:
+        plan = c.pane._plan
+        left = NotRun("session-memory", "an earlier handler stopped the event", plan.calls[1].hook)
+        c.pane.firing_started(1, plan)
+        c.pane.firing_ended(1, Run(1, plan.event, (Result(plan.calls[0], "ok"),), (left,), Ending()))
+        await c.shows("an earlier handler stopped the event", "– not run", "✓ 1 handler ran")
+
+
+@pytest.mark.parametrize("key", ["r", "y", "left_square_bracket", "right_square_bracket", "E", "right"])
+async def test_a_key_that_cannot_act_answers(console: Any, key: str) -> None:
+    async with console((120, 36)) as c:
+        c.pane.query_one(Waterfall).focus()
+        await c.press(key)
+        assert c.app._notifications, f"{key} was answered with silence"
+
+
+@pytest.mark.parametrize("size", [(60, 13), (40, 8), (100, 10), (240, 70), (12, 4)])
+async def test_odd_sizes_survive(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.fired(1, failing)
+        await c.pilot.resize_terminal(81, 25)
+        await c.shows("Run 1")
+
+
+async def test_each_key_has_an_id_a_word_and_a_tooltip(console: Any) -> None:
+    async with console() as c:
+        parts = [c.pane, *c.pane.walk_children()]
+        own = {
+            kind for part in parts for kind in type(part).__mro__ if kind.__module__.startswith("hookscope.")
+        }
+        bindings = [binding for kind in own for binding in kind.__dict__.get("BINDINGS", ())]
+        assert bindings
+        assert all(binding.id and binding.description and binding.tooltip for binding in bindings)

@@ -1,0 +1,88 @@
+"""A tiny app around the log pane."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.pilot import Pilot
+
+from hookscope.console.log.pane import LogPane
+from hookscope.console.log.view import LogView
+from hookscope.console.theme import DUSK
+
+
+class LogApp(App[None]):
+    CSS = "LogPane { width: 1fr; height: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runs: list[int] = []
+        self.copied = ""
+
+    def compose(self) -> ComposeResult:
+        yield LogPane()
+
+    def on_mount(self) -> None:
+        self.register_theme(DUSK)
+        self.theme = DUSK.name
+        self.query_one(LogView).focus()
+
+    def on_log_pane_run_asked(self, message: LogPane.RunAsked) -> None:
+        self.runs.append(message.number)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        self.copied = text
+
+
+@dataclass
+class Log:
+    """The running pane, and what its screen says."""
+
+    app: LogApp
+    pilot: Pilot[None]
+
+    @property
+    def pane(self) -> LogPane:
+        return self.app.query_one(LogPane)
+
+    @property
+    def screen(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    async def shows(self, *texts: str) -> None:
+        """Wait until the screen shows all of these."""
+        for _ in range(100):
+            if all(text in self.screen for text in texts):
+                return
+            await self.pilot.pause(0.02)
+        missing = [text for text in texts if text not in self.screen]
+        raise AssertionError(f"the screen never showed {missing}:\n{self.screen}")
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+
+Opened = Callable[..., AbstractAsyncContextManager[Log]]
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+
+
+@pytest.fixture
+def log() -> Opened:
+    @asynccontextmanager
+    async def opened(size: tuple[int, int] = (80, 24)) -> AsyncIterator[Log]:
+        app = LogApp()
+        async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+            await pilot.pause()
+            yield Log(app, pilot)
+
+    return opened

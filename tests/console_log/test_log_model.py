@@ -1,0 +1,112 @@
+"""The ring keeps the last entries; a filter leaves out and never deletes."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def entry(
+    text: str, kind: str = "fire", subject: str = "", level: str = "info", run: int | None = None
+) -> LogEntry:
+    return LogEntry(NOW, kind, subject, text, level, run)
+
+
+def texts(index: Index) -> list[str]:
+    return [index.ring.get(index.number(line)).text for line in range(len(index))]
+
+
+batches = st.lists(st.lists(st.sampled_from("ab"), max_size=7), max_size=8)
+
+
+@given(batches, st.integers(1, 10), st.booleans())
+def test_an_index_shows_what_a_plain_list_would(batches: list[list[str]], kept: int, filtered: bool) -> None:
+    ring = Ring(kept)
+    index = Index(ring, (lambda item: item.text.startswith("a")) if filtered else None)
+    every: list[str] = []
+    for number, batch in enumerate(batches):
+        fresh = [f"{text}{number}" for text in batch]
+        every += fresh
+        ring.add(entry(text) for text in fresh)
+        before = len(index)
+        dropped = index.refresh()
+        left = [text for text in every[-kept:] if not filtered or text.startswith("a")]
+        assert texts(index) == left
+        assert 0 <= dropped <= before
+
+
+@given(batches, st.integers(1, 10))
+def test_lines_and_numbers_lead_to_each_other(batches: list[list[str]], kept: int) -> None:
+    ring = Ring(kept)
+    index = Index(ring, lambda item: item.text == "a")
+    for batch in batches:
+        ring.add(map(entry, batch))
+    index.refresh()
+    assert [index.line(index.number(line)) for line in range(len(index))] == list(range(len(index)))
+
+
+def test_an_entry_keeps_its_number() -> None:
+    ring = Ring(3)
+    ring.add(map(entry, "abc"))
+    assert ring.get(2).text == "c"
+    ring.add(map(entry, "de"))
+    assert (ring.first, ring.end, ring.get(2).text) == (2, 5, "c")
+    with pytest.raises(IndexError):
+        ring.get(1)
+
+
+def test_a_copy_stands_still() -> None:
+    ring = Ring(3)
+    ring.add(map(entry, "abc"))
+    still = ring.copy()
+    ring.add(map(entry, "de"))
+    assert texts(Index(still)) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("", Filter()),
+        ("KeyError slow", Filter(words=("keyerror", "slow"))),
+        ("kind:fire,state x", Filter(words=("x",), kinds=("fire", "state"))),
+        ("level:warning", Filter(level="warn")),
+        ("run:7", Filter(run=7)),
+        ("run:x kind:", Filter(words=("run:x", "kind:"))),
+        ("command:new", Filter(words=("command:new",))),
+    ],
+)
+def test_what_a_filter_means(asked: str, expected: Filter) -> None:
+    assert parse_filter(asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "taken"),
+    [
+        ("level:warn", ["warned", "failed"]),
+        ("level:error", ["failed"]),
+        ("kind:fi", ["failed"]),
+        ("run:3", ["failed"]),
+        ("hook-b", ["warned"]),
+        ("FAILED fire", ["failed"]),
+        ("failed state", []),
+        ("", ["fine", "warned", "failed"]),
+    ],
+)
+def test_what_a_filter_takes(asked: str, taken: list[str]) -> None:
+    entries = [
+        entry("fine", "reload", "hook-a"),
+        entry("warned", "state", "hook-b", "warning"),
+        entry("failed", "fire", "hook-c", "error", 3),
+    ]
+    wanted = parse_filter(asked)
+    assert [item.text for item in entries if wanted.takes(item)] == taken
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_filter(text: str) -> None:
+    parse_filter(text).takes(entry("x"))

@@ -1,0 +1,136 @@
+"""What somebody does in the log."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from hookscope.console.log.model import LogEntry
+from hookscope.console.log.view import LogView, entry_line
+from hookscope.core.text import one_line, printable
+
+NOW = datetime(2026, 11, 20, 12, 4, 31, 202_000, tzinfo=UTC)
+SIZES = [(80, 24), (120, 36), (200, 50)]
+HOSTILE = [
+    "[/foo]",
+    '{"a": [true, false]}',
+    "[#ff0]x",
+    "[/",
+    "[@click=app.quit]X[/]",
+    "a[\nb",
+    "\x1b[2Jgone",
+    "a\u202egnp.exe\u202c",
+    "a\udc80b",
+    "日本語",
+    "a\tb",
+    "M" * 1_000_000,
+    "",
+]
+
+
+def entries(count: int, start: int = 0, **more: Any) -> list[LogEntry]:
+    return [LogEntry(NOW, "fire", f"hook-{n}", f"text {n}", **more) for n in range(start, start + count)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_the_newest_is_seen_and_followed(log: Any, size: tuple[int, int]) -> None:
+    async with log(size) as c:
+        c.pane.add(entries(100))
+        await c.shows("text 99", "Log   100")
+        c.pane.add(entries(100, 100))
+        await c.shows("text 199")
+
+
+async def test_what_is_read_stays_where_it_is(log: Any) -> None:
+    async with log() as c:
+        c.pane.ring.kept = 100
+        c.pane.add(entries(100))
+        await c.shows("text 99")
+        await c.press("up", "up", "up", "up", "up", *["up"] * 30)
+        await c.shows("▸ 12:04:31", "text 64", "G follows the end")
+        row = next(number for number, line in enumerate(c.screen.split("\n")) if "text 64 " in line + " ")
+        c.pane.add(entries(50, 100))
+        await c.shows("text 64")
+        assert "text 64" in c.screen.split("\n")[row]
+        assert c.pane.query_one(LogView).entry.text == "text 64"
+        await c.press("G")
+        await c.shows("text 149")
+
+
+async def test_a_pause_holds_the_picture_not_the_intake(log: Any) -> None:
+    async with log() as c:
+        c.pane.ring.kept = 50
+        c.pane.add(entries(50))
+        await c.shows("text 49")
+        await c.press("p")
+        c.pane.add(entries(214, 50))
+        await c.shows("‖ 214 new", "text 49")
+        assert len(c.pane.ring) == 50
+        await c.press("p")
+        await c.shows("text 263")
+        assert "‖" not in c.screen
+
+
+async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
+    async with log() as c:
+        c.pane.add([*entries(30), *entries(2, 500, level="error")])
+        await c.press("slash", *"level:error")
+        await c.shows("Log   2 of 32", "text 500", "text 501")
+        assert "text 29" not in c.screen
+        c.pane.add(entries(1, 700, level="error"))
+        await c.shows("Log   3 of 33", "text 700")
+        await c.press("enter", "escape")
+        await c.shows("Log   33", "text 29")
+
+
+async def test_enter_leads_to_the_run(log: Any) -> None:
+    async with log() as c:
+        c.pane.add([*entries(1), *entries(1, 1, run=7)])
+        await c.shows("text 1")
+        await c.press("enter")
+        assert c.app.runs == [7]
+        await c.press("up", "enter")
+        await c.shows("tells of no run")
+        await c.press("y")
+        assert "text 0" in c.app.copied
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+async def test_no_entry_does_harm(log: Any, text: str) -> None:
+    async with log((120, 36)) as c:
+        c.pane.add([LogEntry(NOW, text, text, text, text, 1)])
+        await c.shows(one_line(printable(text[:50]).replace("\t", " "))[:6])
+        await c.press("slash", *"[/", "escape", "y", "p", "enter")
+        assert c.app.is_running
+        assert "\x1b" not in c.screen + c.app.copied
+        assert "\u202e" not in c.screen
+
+
+async def test_a_flood_leaves_the_keys_alone(log: Any) -> None:
+    """10,000 entries come in a second; none is drawn one by one, and none is lost."""
+    async with log() as c:
+        flood = entries(10_000)
+        begun = time.process_time()
+        for start in range(0, 10_000, 10):
+            c.pane.add(flood[start : start + 10])
+        await c.shows("text 9999")
+        assert time.process_time() - begun < 1
+        assert len(c.pane.ring) == 10_000
+        assert c.pane._frame is None, "no timer runs when nothing comes"
+
+
+@pytest.mark.parametrize("width", [58, 76, 116, 196])
+def test_columns_are_aligned(width: int) -> None:
+    names = ("a", "日本語フックの名前" * 3, "x" * 99)
+    lines = [entry_line(LogEntry(NOW, "fire", name, "TEXT"), width) for name in names]
+    assert len({line[: line.plain.index("TEXT")].cell_length for line in lines}) == 1
+    assert {line.cell_length for line in lines} <= set(range(width + 1))
+
+
+async def test_an_idle_log_says_nothing_and_survives_keys(log: Any) -> None:
+    async with log() as c:
+        await c.press("up", "down", "end", "home", "pageup", "enter", "p", "p", "G", "y")
+        await c.shows("Log   0", "The log is empty")
