@@ -1,0 +1,120 @@
+"""Makes the pictures in `screenshots/`: the running console on a small workspace. Run: python tests/pictures.py"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+from textual.pilot import Pilot
+
+from hookscope.console.app import Console
+from hookscope.workbench import Options, Workbench
+
+SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
+SIZES = ((80, 24), (120, 36), (200, 50))
+HOOKS = {
+    "session-memory": (
+        "Saves what was said when a conversation starts over",
+        '{openclaw: {emoji: "💾", events: ["command:new"], requires: {config: [workspace.dir]}}}',
+        """
+        from pathlib import Path
+
+        def handler(event):
+            print("reading", event.context["sessionId"])
+            root = Path(event.context["workspace_dir"])
+            (root / "memory.md").write_text("what was said")
+        """,
+    ),
+    "greet": (
+        "Greets whoever starts over",
+        '{openclaw: {emoji: "👋", events: ["command:new"]}}',
+        """
+        import time
+
+        def handler(event):
+            time.sleep(0.012)
+            event.messages.append(f"Hello {event.context['senderId']}")
+            event.context["greeted"] = True
+        """,
+    ),
+    "draft-check": (
+        "Looks over the drafts before they are used",
+        "{openclaw: {events: [agent:bootstap]}}",
+        "def handler(event): pass",
+    ),
+    "deploy-note": (
+        "Notes every deployment",
+        '{openclaw: {events: ["command:new"], requires: {bins: [jq-1.9], env: [DEPLOY_DIR]}}}',
+        "def handler(event): pass",
+    ),
+    "half-done": (
+        "Still being written",
+        "{openclaw: {events: [command]}}",
+        "def handler(event):\n    return event.context[\n",
+    ),
+}
+
+
+def write_hooks(folder: Path, names: tuple[str, ...]) -> None:
+    for name in names:
+        description, metadata, handler = HOOKS[name]
+        (folder / name).mkdir(parents=True)
+        header = f"---\nname: {name}\ndescription: {description}\nmetadata: {metadata}\n---\n"
+        (folder / name / "HOOK.md").write_text(header)
+        (folder / name / "handler.py").write_text(dedent(handler).strip() + "\n")
+
+
+async def until(pilot: Pilot[None], done: Callable[[], bool]) -> None:
+    """Wait for a named condition, and for the picture to settle behind it."""
+    while not done():
+        await pilot.pause(0.05)
+    for _ in range(4):
+        await pilot.pause()
+
+
+async def take(bench: Workbench, size: tuple[int, int]) -> None:
+    app = Console(bench)
+    async with app.run_test(size=size, tooltips=True) as pilot:
+        screen = app.screen
+        await until(pilot, lambda: bool(screen.state.rows))  # type: ignore[attr-defined]
+        await pilot.press("slash", *"deploy", "enter")
+        await pilot.press("escape")
+        save(app, "hooks", size)
+        await pilot.press("2", "f5")
+        await until(pilot, lambda: screen.state.firing is None and bool(app.query("FirePane")))  # type: ignore[attr-defined]
+        await until(pilot, lambda: not app.workers)
+        save(app, "fire", size)
+        await pilot.press("3")
+        save(app, "log", size)
+    await bench.close()
+
+
+def save(app: Console, name: str, size: tuple[int, int]) -> None:
+    file = SCREENSHOTS / f"{name}-{size[0]}x{size[1]}.svg"
+    picture = app.export_screenshot(title="hookscope")
+    file.write_text(picture.replace("<text ", '<text xml:space="preserve" '))  # indents are part of it
+
+
+def main() -> None:
+    """Every mode at every size."""
+    os.environ["TEXTUAL_ANIMATIONS"] = "none"
+    SCREENSHOTS.mkdir(exist_ok=True)
+    for size in SIZES:
+        with tempfile.TemporaryDirectory() as temporary:
+            home = Path(temporary).resolve() / "home"
+            agent = home / "agent"
+            write_hooks(agent / "hooks", ("session-memory", "greet", "draft-check", "half-done"))
+            write_hooks(home / ".openclaw" / "hooks", ("greet", "deploy-note"))
+            (home / ".openclaw" / "openclaw.json").write_text("{hooks: {internal: {enabled: true}}}\n")
+            os.environ["HOOKSCOPE_STATE_DIR"] = str(home / "state")
+            os.chdir(agent)
+            os.environ["HOME"] = str(home)
+            bench = Workbench(Options())
+            bench.trust(home)
+            asyncio.run(take(bench, size))
+
+
+if __name__ == "__main__":
+    main()
