@@ -1,12 +1,12 @@
 """A home of one's own for every test, and hooks written as folders."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-import hookscope
+from hookscope import library
 
 MakeHook = Callable[..., Path]
 
@@ -33,10 +33,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def no_hooks_left() -> Iterator[None]:
-    yield
-    hookscope.clear_hooks()
-    hookscope.set_enabled(True)
+def process_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine that a process has one of: a new one for every test."""
+    monkeypatch.setattr(library._Process, "engine", None)
 
 
 @pytest.fixture

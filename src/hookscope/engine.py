@@ -27,6 +27,7 @@ from hookscope.runtime import Firing, InProcessLane
 
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
+MOST_PLANS = 512  # kept at a time: event keys may come from outside
 LOADED = Gate("load", True, found="loaded")
 LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
 
@@ -75,6 +76,8 @@ class HookEngine:
         self.inventory = Inventory()
         self.registry = Registry()
         self.enabled = True
+        self._planned_for: Registry | None = None
+        self._plans: dict[tuple[str, str, str | None], Plan] = {}
 
     def look(self, host: Host | None = None) -> Inventory:
         """Look at the host's hooks, handlers' sources included, and register what may run. Runs nothing.
@@ -151,15 +154,24 @@ class HookEngine:
 
     def plan(self, event: Event, *, only: str | None = None) -> Plan:
         """Who would run for this event and who not, each with the reason. Runs nothing."""
-        plan = make_plan(
-            event, self.registry, self.inventory, self.host, languages=self.lanes.languages, only=only
-        )
+        plan = replace(self._planned(event, only), event=event)
         if self.enabled:
             return plan
         off = tuple(
             NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls
         )
         return replace(plan, groups=(), not_run=off + plan.not_run)
+
+    def _planned(self, event: Event, only: str | None) -> Plan:
+        """A plan depends on the event's key alone, so it is made once for each generation."""
+        if self._planned_for is not self.registry or len(self._plans) > MOST_PLANS:
+            self._planned_for, self._plans = self.registry, {}
+        asked = (event.kind, event.key, only)
+        if asked not in self._plans:
+            self._plans[asked] = make_plan(
+                event, self.registry, self.inventory, self.host, languages=self.lanes.languages, only=only
+            )
+        return self._plans[asked]
 
     def fire(self, event: Event | Plan, *, only: str | None = None) -> Firing:
         """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run."""

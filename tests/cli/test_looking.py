@@ -318,3 +318,20 @@ def test_the_console_asks_for_a_terminal(hookscope: Program) -> None:
     done = hookscope()
     assert done.code == 1
     assert "needs a terminal" in done.err
+
+
+def test_a_mistake_of_ours_says_so_and_is_no_answer(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hookscope.cli.main import exit_code
+    from hookscope.workbench import Workbench
+
+    def broken(self: Workbench) -> None:
+        raise RuntimeError("not \x1b[2J foreseen")
+
+    monkeypatch.setattr(Workbench, "look", broken)
+    assert exit_code(["list"]) == 1
+    printed = capsys.readouterr()
+    assert "a mistake of ours" in printed.err
+    assert "RuntimeError: not ␛[2J foreseen" in printed.err
+    assert printed.out == ""

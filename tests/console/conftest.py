@@ -11,10 +11,10 @@ from textual.pilot import Pilot
 from hookscope.console.app import Console
 from hookscope.console.focus import pane_of
 from hookscope.console.screen import MainScreen
-from hookscope.workbench import Options, Workbench
+from hookscope.workbench import Limits, Options, Workbench
 
 SIZES = [(80, 24), (120, 36), (200, 50)]
-TURNS = 400  # of the event loop that a condition may take; each waits for idle widgets
+TURNS = 2_000  # of the event loop that a condition may take; each waits for idle widgets
 
 READY = "{openclaw: {events: [command:new]}}"
 
@@ -76,8 +76,11 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     bundled.mkdir()
 
     @asynccontextmanager
-    async def opened(size: tuple[int, int] = (120, 36), **options: object) -> AsyncIterator[Story]:
-        bench = Workbench(Options(workspace=workspace, bundled=bundled, **options))  # type: ignore[arg-type]
+    async def opened(
+        size: tuple[int, int] = (120, 36), limits: Limits = Limits(), **options: object
+    ) -> AsyncIterator[Story]:
+        chosen = Options(workspace=workspace, bundled=bundled, **options)  # type: ignore[arg-type]
+        bench = Workbench(chosen, limits=limits)
         app = Console(bench)
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             story = Story(app, pilot)

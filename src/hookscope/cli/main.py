@@ -122,7 +122,19 @@ def _told(error: Exception, as_json: bool) -> int:
     from hookscope.workbench.refusal import Refusal
 
     if not isinstance(error, Refusal):
-        raise error
+        import platform
+        import traceback
+        from importlib.metadata import version
+
+        click.echo(printable("".join(traceback.format_exception(error))), err=True)
+        versions = (
+            f"hookscope {version('hookscope')}, Python {platform.python_version()}, {platform.platform()}"
+        )
+        click.echo(
+            f"hookscope: this is a mistake of ours, please report it with the lines above ({versions}).",
+            err=True,
+        )
+        return 1
     if as_json:
         import json
 

@@ -168,13 +168,20 @@ class Surroundings:
         return str(path)
 
 
+def _current_folder() -> Path:
+    try:
+        return Path.cwd()
+    except OSError:  # somebody removed it under our feet
+        return Path(os.path.abspath(os.sep))
+
+
 def real_surroundings(home: Path | None = None) -> Surroundings:
     """This machine, now. `home` stands in for the user's own home where it is given."""
     assumed = frozenset({"home"}) if home is not None else frozenset[str]()
     return Surroundings(
         platform=NAMES_OF_PLATFORMS.get(sys.platform, sys.platform),
         env=dict(os.environ),
-        cwd=Path.cwd(),
+        cwd=_current_folder(),
         home=Path(os.path.abspath(home)) if home is not None else Path.home(),
         assumed=assumed,
     )

@@ -2,9 +2,19 @@
 
 from collections.abc import Mapping
 
-from hookscope.systems.folders import gates
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Folder, Problem
+from hookscope.systems.folders import Places, gates
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.folders.legacy import LegacyRule, legacy_path
+from hookscope.systems.folders.places import (
+    MANAGED,
+    WORKSPACE,
+    bundled_folder,
+    extra_below,
+    extra_folders,
+    hooks_folder,
+)
 
 REQUIREMENTS = frozenset({"bins", "anyBins", "env", "config"})
 
@@ -26,3 +36,20 @@ def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
         "trusted": gates.trusted,
         "sent": gates.sent,
     }
+
+
+def lowest_first(state: str) -> Places:
+    """Extra, bundled, managed, workspace: each overrides those before it.
+
+    Extra folders of the settings must lie below the state folder; managed hooks are in it. Source:
+    guides 000 and 001, "Hook Discovery".
+    """
+    allowed = extra_below(state, f'[hooks] Rejected config extraDir "{{written}}": must be under {state}/')
+
+    def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        extra, problems = extra_folders(host, 10, allowed)
+        managed = hooks_folder(host, MANAGED, host.surroundings.absolute(state) / "hooks", 30)
+        workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
+        return (*extra, *bundled_folder(host, 20), managed, workspace), problems
+
+    return places

@@ -4,32 +4,14 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.core.dialect import Dialect, Host, Layout
-from hookscope.core.hooks import Folder, Problem
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eliza import TEXTS, error_text
-from hookscope.dialects.guides import REQUIREMENTS, guide_gates
+from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
 from hookscope.systems.folders.discovery import FolderTexts, Shape
 from hookscope.systems.folders.legacy import LegacyRule
-from hookscope.systems.folders.places import (
-    MANAGED,
-    WORKSPACE,
-    bundled_folder,
-    extra_below,
-    extra_folders,
-    hooks_folder,
-)
 
 STATE = "~/.milady"
-
-
-def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Lowest first: extra, bundled, managed, workspace. Source: guide 001, "Hook Discovery"."""
-    allowed = extra_below(STATE, '[hooks] Rejected config extraDir "{written}": must be under ~/.milady/')
-    extra, problems = extra_folders(host, 10, allowed)
-    managed = hooks_folder(host, MANAGED, host.surroundings.absolute(STATE) / "hooks", 30)
-    workspace = hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40)
-    return (*extra, *bundled_folder(host, 20), managed, workspace), problems
 
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
@@ -57,7 +39,7 @@ MILADY = Dialect(
     systems=(
         FolderSystem(
             shape=Shape("milady", ("handler.ts", "handler", "index.ts", "index")),
-            places=places,
+            places=lowest_first(STATE),
             rules=guide_gates(gates.under_allowed_roots, LEGACY),
             always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"
             error_text=error_text,
