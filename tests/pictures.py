@@ -1,4 +1,4 @@
-"""Makes the pictures in `screenshots/`: the running console on a small workspace. Run: python tests/pictures.py"""
+"""Makes the pictures in `screenshots/` from the running console: `python tests/pictures.py`."""
 
 import asyncio
 import os
