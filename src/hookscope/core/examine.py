@@ -5,7 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Inventory, Place, Standing
+from hookscope.core.hooks import Gate, Hook, Inventory, Place, Standing, Verdict
 from hookscope.core.surroundings import Files
 from hookscope.core.text import nearest
 from hookscope.formats import Export, FormatError, read_exports
@@ -31,7 +31,7 @@ def examined(row: Standing, host: Host) -> Standing:
             gates += [gate, Gate("export", None, found="not reached")]
         else:
             gates += [handler or gate, export]
-    return replace(row, verdict=replace(row.verdict, gates=tuple(gates)), notes=notes)
+    return Standing(row.hook, Verdict(tuple(gates), row.verdict.shadowed_by), row.shadows, notes)
 
 
 def _changed_since_trusted(hook: Hook, host: Host) -> list[str]:
@@ -58,11 +58,11 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     path = hook.handler
     if path is None or hook.language != "python":
         return None, unknown
-    facts = host.surroundings.files.facts(path)
-    if facts is None or facts.size > LARGEST_HANDLER:
-        return None, unknown
     try:
-        exports = read_exports(host.surroundings.files.read(path))
+        source = host.surroundings.files.read(path, LARGEST_HANDLER + 1)
+        if len(source) > LARGEST_HANDLER:
+            return None, unknown
+        exports = read_exports(source)
     except OSError as error:
         reason = f"{path.name} cannot be read: {(error.strerror or str(error)).lower()}"
         return Gate("handler", False, found="unreadable", reason=reason, place=Place(path)), unknown

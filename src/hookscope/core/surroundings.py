@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -50,8 +51,8 @@ class Files(Protocol):
         """None where there is nothing, or nothing that may be looked at."""
         ...
 
-    def read(self, path: Path) -> bytes:
-        """Raises OSError."""
+    def read(self, path: Path, limit: int = -1) -> bytes:
+        """The file's content, or its first `limit` bytes. Raises OSError."""
         ...
 
     def real(self, path: Path) -> Path:
@@ -98,9 +99,9 @@ class RealFiles:
         foreign = there.st_uid != self._user
         return Facts(stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked, foreign)
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path, limit: int = -1) -> bytes:
         with open(path, "rb") as file:
-            return file.read()
+            return file.read(limit)
 
     def real(self, path: Path) -> Path:
         return Path(os.path.realpath(path))
@@ -133,6 +134,11 @@ def _find_program(name: str, folders: tuple[str, ...]) -> Program:
     return Program(None, unrunnable)
 
 
+@cache
+def _folders_of(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split(os.pathsep) if part)
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """The machine: the real one, or one that is partly assumed."""
@@ -146,7 +152,7 @@ class Surroundings:
 
     def search_path(self) -> tuple[str, ...]:
         """The folders of PATH, without empty entries."""
-        return tuple(part for part in self.env.get("PATH", "").split(os.pathsep) if part)
+        return _folders_of(self.env.get("PATH", ""))
 
     def absolute(self, text: str | Path, base: Path | None = None) -> Path:
         """A path as a user writes it: `~` is home, relative ones count from `base`, else from cwd.

@@ -200,7 +200,7 @@ def _real_folder(child: Child, folder: Folder, files: Files) -> Path:
     """Resolving costs a system call for each part of a path, so only links pay for it."""
     if child.linked or folder.real is None:
         return files.real(child.path)
-    return folder.real / child.name
+    return child.path if folder.real == folder.path else folder.real / child.name
 
 
 def _handler_of(

@@ -185,8 +185,9 @@ def config(hook: Hook, host: Host) -> Gate:
     needed = hook.meta.requires.config
     if not needed:
         return NOTHING_NEEDED["config"]
-    missing = tuple(path for path in needed if not truthy(setting_at(path, host)))
-    words = [f"{path} {_shown(setting_at(path, host), path in missing)}" for path in needed]
+    values = {path: setting_at(path, host) for path in needed}
+    missing = tuple(path for path, value in values.items() if not truthy(value))
+    words = [f"{path} {_shown(value, path in missing)}" for path, value in values.items()]
     return Gate(
         "config",
         not missing,
