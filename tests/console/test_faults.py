@@ -1,5 +1,7 @@
 """Hooks that do their worst are fired from the console: it stays alive and says what happened."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,21 @@ async def test_a_run_is_cancelled_by_hand(console: Open, workspace: Path, make_h
         await story.press("escape")
         await story.until(lambda: story.screen.state.firing is None, "the run is over")
         await story.shows("⊘ cancelled", "the run was cancelled")
+
+
+async def test_the_console_process_runs_no_handler(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    source = (
+        "import os\nimport a_helper_of_mine\ndef handler(event): event.messages.append(f'pid {os.getpid()}')"
+    )
+    folder = make_hook(workspace / "hooks", "who", "{openclaw: {events: ['command:new']}}", source)
+    (folder / "a_helper_of_mine.py").write_text("")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console() as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f5")
+        await story.shows("pid ")
+        assert f"pid {os.getpid()}" not in story.text()
+    assert not [name for name in sys.modules if "a_helper_of_mine" in name]

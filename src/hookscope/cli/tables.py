@@ -187,8 +187,13 @@ def _facts(view: View, row: Standing) -> list[str]:
     facts = [
         ("handler", f"{printable(short(hook.handler))} ({hook.language})" if hook.handler else "–"),
         ("events", _events(row)),
-        ("settings", f"entries.{one_line(hook.key)}"),
+        ("export", one_line(hook.meta.export)),
+        ("settings", f"entries.{one_line(hook.key)}" if hook.kind == "folder" else ""),
         ("homepage", one_line(hook.meta.homepage or "")),
+        (
+            "install",
+            "; ".join(one_line(str(item.get("label") or item.get("kind"))) for item in hook.meta.install),
+        ),
     ]
     return [f"{name:<9} {value}" for name, value in facts if value]
 
