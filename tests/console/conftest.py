@@ -77,11 +77,14 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     @asynccontextmanager
     async def opened(
-        size: tuple[int, int] = (120, 36), limits: Limits = Limits(), **options: object
+        size: tuple[int, int] = (120, 36),
+        limits: Limits = Limits(),
+        watches: bool = False,
+        **options: object,
     ) -> AsyncIterator[Story]:
         chosen = Options(workspace=workspace, bundled=bundled, **options)  # type: ignore[arg-type]
         bench = Workbench(chosen, limits=limits)
-        app = Console(bench)
+        app = Console(bench, watches=watches)
         async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
             story = Story(app, pilot)
             await story.until(lambda: story.screen.state.view is not None, "the first look is there")

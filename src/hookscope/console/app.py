@@ -38,12 +38,14 @@ class Console(App[None]):
         ),
     ]
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, bench: Workbench, *, watches: bool = True) -> None:
+        """`watches`: look again by itself when files change."""
         super().__init__()
         self.bench = bench
+        self.watches = watches
 
     def get_default_screen(self) -> Screen[None]:
-        return MainScreen(self.bench)
+        return MainScreen(self.bench, self.watches)
 
     def on_mount(self) -> None:
         self.register_theme(DUSK)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
-from hookscope.console.messages import Changed, Failed, FiringOver, FiringStarted, StepsCame, Trusted
+from hookscope.console.messages import (
+    Changed,
+    Failed,
+    FilesChanged,
+    FiringOver,
+    FiringStarted,
+    StepsCame,
+    Trusted,
+)
 from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
 from hookscope.core.runs import Plan, Result, Run, Started
 
@@ -44,6 +52,7 @@ class Bridge:
         self._again = False
         self._runs = 0
         self._firing: Firing | None = None
+        self._watch = bench.watch(lambda paths: _post(screen, FilesChanged(paths)))
 
     def look(self) -> None:
         """Look at everything, in a thread: one look runs, one waits."""
@@ -66,6 +75,14 @@ class Bridge:
             _post(self.screen, Changed(LookFailed(_said(error))))
         else:
             _post(self.screen, Changed(Looked(number, view, perf_counter() - began)))
+
+    def follow(self, view: View) -> str:
+        """Watch the files of this view from now on; what is watched, in words."""
+        return self._watch.follow(view.host)
+
+    def close(self) -> None:
+        """Watch nothing any more."""
+        self._watch.close()
 
     @property
     def looking(self) -> bool:
@@ -181,7 +198,8 @@ def read_source(row: str, path: Path, surroundings: Surroundings) -> Source:
 
 
 def _post(
-    screen: MessagePump, message: Changed | Failed | FiringOver | FiringStarted | StepsCame | Trusted
+    screen: MessagePump,
+    message: Changed | Failed | FilesChanged | FiringOver | FiringStarted | StepsCame | Trusted,
 ) -> None:
     """Safe from any thread; nobody listens any more once the screen is gone."""
     screen.post_message(message)

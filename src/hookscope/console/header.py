@@ -131,6 +131,7 @@ class Header(Widget):
     view: reactive[View | None] = reactive(None)
     rows: reactive[tuple[Row, ...]] = reactive(())
     mode: reactive[Mode] = reactive("hooks")
+    watching: reactive[str] = reactive("")
 
     def compose(self) -> ComposeResult:
         yield Static(id="top")
@@ -148,6 +149,9 @@ class Header(Widget):
     def watch_rows(self) -> None:
         self._show()
 
+    def watch_watching(self) -> None:
+        self._show()
+
     def watch_mode(self, mode: Mode) -> None:
         for tab in self.query(ModeTab):
             tab.mark(tab.mode == mode)
@@ -159,4 +163,8 @@ class Header(Widget):
         self.query_one("#top", Static).update(top_line(self.view, width))
         taken = sum(len(label) + 2 for _, label in MODES) + 3
         assumed = self.view.host.surroundings.assumed if self.view else frozenset()
-        self.query_one("#counts", Static).update(counts(self.rows, assumed, width - taken))
+        text = counts(self.rows, assumed, width - taken)
+        if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
+            mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
+            text = Content.assemble(text, "  ", mark, line(self.watching).stylize(FAINT), " ")
+        self.query_one("#counts", Static).update(text)

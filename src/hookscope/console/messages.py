@@ -62,6 +62,14 @@ class CopyAsked(Message):
         super().__init__()
 
 
+class FilesChanged(Message):
+    """Files that matter were saved, made or removed."""
+
+    def __init__(self, paths: frozenset[Path]) -> None:
+        self.paths = paths
+        super().__init__()
+
+
 class LookAsked(Message):
     """Look at everything again."""
 

@@ -1,16 +1,23 @@
-"""What the log says of what happened. Pure."""
+"""What the log says of what happened."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import LOOKS, NO_HOOK
 from hookscope.core.runs import Plan, Result, Run
 from hookscope.core.text import one_line
+
+if TYPE_CHECKING:
+    from hookscope.workbench import View
+
+MOST_FILES = 8  # named one by one; a checkout changes hundreds
 
 
 def looked(
@@ -48,6 +55,21 @@ def differences(before: Sequence[Row], now: Sequence[Row]) -> list[tuple[str, st
             )
     changes += [(row.name, "gone", "warning") for row in before if row.id not in new]
     return changes
+
+
+def saved(at: datetime, paths: frozenset[Path], view: View) -> list[LogEntry]:
+    """Files that changed: whose they are, and which."""
+    entries = []
+    for path in sorted(paths)[:MOST_FILES]:
+        folder = next((folder for folder in view.host.folders if path.is_relative_to(folder.path)), None)
+        parts = path.relative_to(folder.path).parts if folder is not None else ()
+        subject = parts[0] if len(parts) > 1 else path.name
+        what = "saved" if path.exists() else "gone"
+        shown = "/".join(parts) if parts else view.host.surroundings.short(path)
+        entries.append(LogEntry(at, "file", one_line(subject), f"{one_line(shown)} {what}"))
+    if len(paths) > MOST_FILES:
+        entries.append(LogEntry(at, "file", "others", f"{len(paths) - MOST_FILES} more files changed"))
+    return entries
 
 
 def fired(at: datetime, number: int, plan: Plan) -> LogEntry:

@@ -36,6 +36,7 @@ from hookscope.console.messages import (
     CopyAsked,
     EditAsked,
     Failed,
+    FilesChanged,
     FireHookAsked,
     FiringOver,
     FiringStarted,
@@ -59,6 +60,7 @@ from hookscope.console.state import (
     LookFailed,
     ModeChosen,
     PaneFocused,
+    Watching,
     WentBack,
     Zoomed,
     reduce,
@@ -76,8 +78,9 @@ class MainScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE]
 
-    def __init__(self, bench: Workbench) -> None:
+    def __init__(self, bench: Workbench, watches: bool) -> None:
         super().__init__()
+        self.watches = watches
         self.state = ConsoleState()
         self.bridge = Bridge(self, bench)
         self.desk = FireDesk(self)
@@ -102,6 +105,9 @@ class MainScreen(Screen[None]):
         self._show(ConsoleState())
         self.query_one(HookList).focus()
         self.bridge.look()
+
+    def on_unmount(self) -> None:
+        self.bridge.close()
 
     # State: one way in, one way out.
 
@@ -135,6 +141,8 @@ class MainScreen(Screen[None]):
         self._told_to_look = False
         self.bridge.look_ended()
         self.desk.looked()
+        if self.watches:
+            self.change(Watching(self.bridge.follow(look.view)))
 
     def _show(self, before: ConsoleState) -> None:
         state = self.state
@@ -142,6 +150,7 @@ class MainScreen(Screen[None]):
             self._arrange()
             header = self.query_one(Header)
             header.mode, header.view, header.rows = state.mode, state.view, state.rows
+            header.watching = state.watching
             self.query_one(HooksPane).show(state)
             start = self.query_one(StartHere)
             start.view, start.row, start.folders = state.view, state.row, state.folders_shown
@@ -242,6 +251,12 @@ class MainScreen(Screen[None]):
     @on(FireHookAsked)
     def _fire_hook(self, event: FireHookAsked) -> None:
         self.compose_event(event.key)
+
+    @on(FilesChanged)
+    def _files_changed(self, event: FilesChanged) -> None:
+        if self.state.view is not None:
+            self.log_entries(narrate.saved(datetime.now(), event.paths, self.state.view))
+        self.bridge.look()
 
     @on(LookAsked)
     def _look(self) -> None:

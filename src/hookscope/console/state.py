@@ -55,6 +55,7 @@ class ConsoleState:
     source: Source | None = None
     draft: Draft = Draft()
     firing: int | None = None  # the number of the run on its way
+    watching: str = ""  # what is watched, and how
 
     @property
     def row(self) -> Row | None:
@@ -172,6 +173,13 @@ class FiringEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Watching:
+    """Files are watched: which, and how."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class WentBack:
     """One step back: the nearest thing that is open is closed."""
 
@@ -194,6 +202,7 @@ Change: TypeAlias = (
     | Drafted
     | FiringBegan
     | FiringEnded
+    | Watching
     | WentBack
 )
 
@@ -238,6 +247,8 @@ def reduce(state: ConsoleState, change: Change) -> ConsoleState:
             return replace(state, firing=number, start_hidden=True)
         case FiringEnded(number):
             return replace(state, firing=None) if state.firing == number else state
+        case Watching(text):
+            return state if text == state.watching else replace(state, watching=text)
         case WentBack():
             return _back(state)
 

@@ -19,6 +19,7 @@ from hookscope.workbench.compose import event_keys, template
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import TrustStore, state_folder
+from hookscope.workbench.watching import Told, Watch
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
 RUNNABLE: frozenset[Language] = frozenset({"python"})
@@ -149,6 +150,10 @@ class Workbench:
             lane = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
             self._lanes = Lanes(InProcessLane(), {"python": lane})
         return self._lanes
+
+    def watch(self, told: Told) -> Watch:
+        """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
+        return Watch(told)
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""

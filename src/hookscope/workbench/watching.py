@@ -1,0 +1,155 @@
+"""Telling when hooks or settings change on disk.
+
+Native events where the system has them; where watches run out, a look at every file each second,
+and a note that says so. Events are hints: whoever is told looks again, and that look is the truth.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from hookscope.core.dialect import Host
+
+Told: TypeAlias = Callable[[frozenset[Path]], object]
+Stamp: TypeAlias = tuple[int, int, int, int]
+
+STEP, DEBOUNCE = 5, 50  # milliseconds; the library's own defaults cost 100 ms a save
+POLL = 1.0  # seconds between two looks where there are no native events
+NOISE = re.compile(
+    r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_]{6,}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What matters of the disk."""
+
+    folders: tuple[Path, ...] = ()  # hooks folders that are there: everything below them
+    awaited: Mapping[Path, frozenset[str]] = field(default_factory=dict)  # folder → names in it
+
+    def matters(self, path: Path) -> bool:
+        """Is a change of this path worth a look."""
+        if any(NOISE.fullmatch(part) for part in path.parts[-3:]):
+            return False
+        if path.name in self.awaited.get(path.parent, frozenset()):
+            return True
+        return any(path.is_relative_to(folder) for folder in self.folders)
+
+
+def watched_of(host: Host) -> Watched:
+    """The hooks folders and the settings of a host; for what is not there yet, where it would appear."""
+    there = [folder.path for folder in host.folders if folder.path.is_dir()]
+    absent = [folder.path for folder in host.folders if not folder.path.is_dir()]
+    awaited: dict[Path, set[str]] = {}
+    for path in (host.settings.file, *absent):
+        near = path.parent
+        while not near.is_dir() and near != near.parent:
+            path, near = near, near.parent
+        awaited.setdefault(near, set()).add(path.name)
+    return Watched(tuple(dict.fromkeys(there)), {near: frozenset(names) for near, names in awaited.items()})
+
+
+class Watch:
+    """Watches in threads of its own, and tells what changed, from one of them.
+
+    `follow` and `watch` may be called again whenever what matters has changed. `close` ends the threads.
+    """
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        self._watched: Watched | None = None
+        self._stop = threading.Event()
+        self.note = ""  # how the watching is limited; empty mostly
+
+    def follow(self, host: Host) -> str:
+        """Watch what matters to this host from now on; what is watched, in words for people."""
+        watched = watched_of(host)
+        self.watch(watched)
+        count = len(watched.folders)
+        return self.note or f"watching {count} folder{'s' * (count != 1)}"
+
+    def watch(self, watched: Watched) -> None:
+        """Watch this from now on; the same as before changes nothing."""
+        if watched == self._watched:
+            return
+        self.close()
+        self._watched, self._stop, self.note = watched, threading.Event(), ""
+        for paths, deep in ((watched.folders, True), (tuple(watched.awaited), False)):
+            if paths:
+                arguments = (watched, paths, deep, self._stop)
+                threading.Thread(target=self._run, args=arguments, name="watch", daemon=True).start()
+
+    def close(self) -> None:
+        """Tell nothing any more."""
+        self._stop.set()
+        self._watched = None
+
+    def _run(self, watched: Watched, paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> None:
+        changes = _native(paths, deep, stop)
+        while not stop.is_set():
+            try:
+                for changed in changes:
+                    self._tell(frozenset(path for path in changed if watched.matters(path)), stop)
+                return
+            except OSError as error:
+                self.note = f"polling once a second: {error.strerror or error}"
+                changes = _polled(paths, deep, stop)
+
+    def _tell(self, paths: frozenset[Path], stop: threading.Event) -> None:
+        if paths and not stop.is_set():
+            self._told(paths)
+
+
+def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
+    """What the system says. Raises OSError where it gives no more watches, or a folder has gone."""
+    from watchfiles import watch  # here: it costs 50 ms, and only a console watches
+
+    for changes in watch(
+        *paths,
+        watch_filter=None,
+        step=STEP,
+        debounce=DEBOUNCE,
+        stop_event=stop,
+        recursive=deep,
+        raise_interrupt=False,
+        ignore_permission_denied=True,
+    ):
+        yield frozenset(Path(path) for _, path in changes)
+
+
+def _polled(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
+    """What has another stamp than a second ago. Sees same-size edits and restored times too."""
+    before = _stamps(paths, deep)
+    while not stop.wait(POLL):
+        now = _stamps(paths, deep)
+        different = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
+        before = now
+        if different:
+            yield frozenset(different)
+
+
+def _stamps(paths: tuple[Path, ...], deep: bool) -> dict[Path, Stamp]:
+    stamps: dict[Path, Stamp] = {}
+    waiting = [os.fspath(path) for path in paths]
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:
+            continue
+        for entry in entries:
+            if NOISE.fullmatch(entry.name):
+                continue
+            try:
+                status = entry.stat()
+                if deep and entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+            except OSError:
+                continue
+            stamps[Path(entry.path)] = (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+    return stamps

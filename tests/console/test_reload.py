@@ -1,0 +1,61 @@
+"""What is saved beside the console shows in it, and nothing moves under the user's fingers."""
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, Story
+
+from hookscope.workbench import Options, Workbench
+
+pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+async def saved(story: Story, file: Path, text: str, seen: Callable[[], object]) -> None:
+    """Save until it shows: the watch starts in a thread of its own, at a time of its own."""
+    for number in count():
+        write(file, text + "\n" * number)
+        for _ in range(100):
+            if seen():
+                return
+            await story.pilot.pause(0.01)
+        assert number < 20, f"saving {file} was never noticed:\n{story.text()}"
+
+
+async def test_a_saved_handler_changes_its_row_and_keeps_the_selection(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a-first", "b-second", "c-third"):
+        make_hook(workspace / "hooks", name, READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size, watches=True) as story:
+        await story.press("down")
+        await story.until(
+            lambda: story.screen.state.row and story.screen.state.row.name == "b-second", "it is selected"
+        )
+        handler = workspace / "hooks" / "b-second" / "handler.py"
+        await saved(story, handler, "def handler(:", lambda: "✗ broken" in story.text())
+        assert story.screen.state.row is not None
+        assert story.screen.state.row.name == "b-second"
+        await saved(story, handler, "def handler(event): pass", lambda: "✗ broken" not in story.text())
+        await story.press("3")
+        await story.shows("b-second/h", "✗ broken")  # the wide screen's log is narrow
+
+
+async def test_saved_settings_and_new_hooks_are_noticed(
+    console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size, watches=True) as story:
+        off = "{hooks: {internal: {entries: {greet: {enabled: false}}}}}"
+        await saved(story, home / ".openclaw" / "openclaw.json", off, lambda: "○ off" in story.text())
+        manifest = home / ".openclaw" / "hooks" / "newcomer" / "HOOK.md"
+        await saved(story, manifest, "---\nname: newcomer\n---", lambda: "newcomer" in story.text())

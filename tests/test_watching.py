@@ -1,0 +1,124 @@
+"""Saves are noticed, noise is not, and a system without watches is polled."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from hookscope.core.dialect import Choices
+from hookscope.core.surroundings import real_surroundings
+from hookscope.dialects import DIALECTS
+from hookscope.settings import open_host
+from hookscope.workbench import watching
+from hookscope.workbench.watching import Watch, Watched, watched_of
+
+Save = Callable[[Path], object]
+
+
+class Heard:
+    """What a watch told; waits for a path, never for a time."""
+
+    def __init__(self) -> None:
+        self.paths: set[Path] = set()
+        self._news = threading.Condition()
+
+    def __call__(self, paths: frozenset[Path]) -> None:
+        with self._news:
+            self.paths |= paths
+            self._news.notify_all()
+
+    def wait_for(self, path: Path) -> None:
+        with self._news:
+            assert self._news.wait_for(lambda: path in self.paths, timeout=20), self.paths
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def watch(heard: Heard) -> Iterator[Watch]:
+    watch = Watch(heard)
+    yield watch
+    watch.close()
+
+
+def rewritten(path: Path) -> None:
+    path.write_text("changed")
+
+
+def replaced(path: Path) -> None:
+    path.with_name("other").write_text("changed")
+    os.replace(path.with_name("other"), path)
+
+
+def same_size_and_time(path: Path) -> None:
+    before = path.stat()
+    path.write_text("x" * before.st_size)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def until_told(watch: Watch, heard: Heard, watched: Watched, folder: Path) -> None:
+    """Native watches start in a thread: wait until one answers."""
+    watch.watch(watched)
+    probe, number = folder / "probe", 0
+    while probe not in heard.paths:
+        number += 1
+        probe.write_text(str(number))
+        threading.Event().wait(0.02)
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "polled"])
+@pytest.mark.parametrize("save", [rewritten, replaced, same_size_and_time])
+def test_every_way_of_saving_is_noticed(
+    save: Save, native: bool, watch: Watch, heard: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not native:
+        monkeypatch.setattr(watching, "POLL", 0.02)
+        monkeypatch.setattr(watching, "_native", no_watches)
+    handler = tmp_path / "hooks" / "greet" / "handler.py"
+    handler.parent.mkdir(parents=True)
+    handler.write_text("as it was")
+    until_told(watch, heard, Watched((tmp_path / "hooks",)), tmp_path / "hooks")
+    save(handler)
+    heard.wait_for(handler)
+    assert bool(watch.note) is not native
+
+
+def no_watches(*_: object) -> Iterator[frozenset[Path]]:
+    raise OSError(28, "no space left on device")
+    yield frozenset()
+
+
+def test_a_folder_that_is_not_there_yet_and_the_settings_are_awaited(
+    home: Path, watch: Watch, heard: Heard
+) -> None:
+    host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(workspace=home / "agent"))
+    watched = watched_of(host)
+    assert watched.folders == ()
+    assert watched.awaited == {home: frozenset({".openclaw", "agent"})}
+    (home / ".openclaw").mkdir()
+    host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(workspace=home / "agent"))
+    assert watched_of(host).awaited == {
+        home / ".openclaw": frozenset({"openclaw.json", "hooks"}),
+        home: frozenset({"agent"}),
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["__pycache__/handler.pyc", ".handler.py.swp", "handler.py~", "4913", ".#handler.py", ".git/index"],
+)
+def test_what_editors_and_tools_leave_is_noise(name: str) -> None:
+    assert not Watched((Path("/hooks"),)).matters(Path("/hooks/greet") / name)
+
+
+def test_only_what_was_asked_for_matters() -> None:
+    watched = Watched((Path("/hooks"),), {Path("/state"): frozenset({"settings.json"})})
+    assert watched.matters(Path("/hooks/greet/handler.py"))
+    assert watched.matters(Path("/state/settings.json"))
+    assert not watched.matters(Path("/state/other.json"))
+    assert not watched.matters(Path("/elsewhere/handler.py"))
