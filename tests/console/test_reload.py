@@ -18,6 +18,11 @@ def write(file: Path, text: str) -> None:
     file.write_text(text)
 
 
+def counted(story: Story, text: str) -> bool:
+    """Does the header count it so."""
+    return text in story.lines()[1]
+
+
 async def saved(story: Story, file: Path, text: str, seen: Callable[[], object]) -> None:
     """Save until it shows: the watch starts in a thread of its own, at a time of its own."""
     for number in count():
@@ -44,9 +49,29 @@ async def test_a_saved_handler_changes_its_row_and_keeps_the_selection(
         await saved(story, handler, "def handler(:", lambda: "✗ broken" in story.text())
         assert story.screen.state.row is not None
         assert story.screen.state.row.name == "b-second"
-        await saved(story, handler, "def handler(event): pass", lambda: "✗ broken" not in story.text())
+        await saved(story, handler, "def handler(event): pass", lambda: counted(story, "● 3 ready"))
         await story.press("3")
         await story.shows("b-second/h", "✗ broken")  # the wide screen's log is narrow
+
+
+async def test_an_armed_event_fires_on_save_and_says_what_changed(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): return event.context['nobody']")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size, watches=True) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f5")
+        await story.shows("1 of 1 failed")
+        await story.press("f6")
+        await story.shows("↻ on save: command:new")
+        handler = workspace / "hooks" / "greet" / "handler.py"
+        fixed = "def handler(event): event.messages.append('mended')"
+        await saved(story, handler, fixed, lambda: "greet ✗ → ✓" in story.text())
+        await story.shows("+1 message")
+        await story.press("f6")
+        await story.until(lambda: story.screen.state.armed is None, "it is disarmed")
 
 
 async def test_saved_settings_and_new_hooks_are_noticed(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,16 @@ if TYPE_CHECKING:
     from hookscope.console.screen import MainScreen
 
 
+CODE = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})
+
+
 class FireDesk:
     """Plans drafts and fires them; the composer shows what comes of it."""
 
     def __init__(self, screen: MainScreen) -> None:
         self.screen = screen
         self._waiting: Draft | None = None  # fires once trust is recorded and seen
+        self._due = False  # the armed event fires after the next look, or after the run that is going on
 
     @property
     def state(self) -> ConsoleState:
@@ -94,6 +99,27 @@ class FireDesk:
             draft, self._waiting = self._waiting, None
             self._fire_draft(draft)
 
+        self._fire_armed()
+
+    def saved(self, paths: frozenset[Path]) -> None:
+        """Files changed: the armed event fires once they have been looked at.
+
+        Code and settings only: what handlers themselves write must not fire them again.
+        """
+        if self.state.armed is None or self.state.view is None:
+            return
+        settings = self.state.view.host.settings.file
+        self._due = self._due or any(path.suffix in CODE or path == settings for path in paths)
+
+    def _fire_armed(self) -> None:
+        """Once what was saved has been seen, and one run at a time: many saves are one."""
+        draft = self.state.armed
+        if not self._due or self.screen.bridge.looking or self.state.firing is not None:
+            return
+        self._due = False
+        if draft is not None and draft.event is not None:
+            self._fire_draft(Draft(replace(draft.event, timestamp=datetime.now(UTC)), draft.only))
+
     def trust_failed(self) -> None:
         """Nothing waits any more."""
         self._waiting = None
@@ -130,6 +156,7 @@ class FireDesk:
         self.screen.log_entries([entry])
         if "fire" not in self.screen.panes:
             self._say(f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information")
+        self._fire_armed()
 
     def _say(self, text: str, severity: Severity = "information") -> None:
         self.screen.post_message(Said(text, severity))

@@ -132,6 +132,7 @@ class Header(Widget):
     rows: reactive[tuple[Row, ...]] = reactive(())
     mode: reactive[Mode] = reactive("hooks")
     watching: reactive[str] = reactive("")
+    armed: reactive[str] = reactive("")  # the key of the event that fires on save
 
     def compose(self) -> ComposeResult:
         yield Static(id="top")
@@ -149,6 +150,9 @@ class Header(Widget):
     def watch_rows(self) -> None:
         self._show()
 
+    def watch_armed(self) -> None:
+        self._show()
+
     def watch_watching(self) -> None:
         self._show()
 
@@ -163,7 +167,10 @@ class Header(Widget):
         self.query_one("#top", Static).update(top_line(self.view, width))
         taken = sum(len(label) + 2 for _, label in MODES) + 3
         assumed = self.view.host.surroundings.assumed if self.view else frozenset()
-        text = counts(self.rows, assumed, width - taken)
+        armed = Content()
+        if self.armed:
+            armed = Content.assemble(("↻ on save: ", "$text-accent"), line(self.armed, 40), "   ")
+        text = Content.assemble(armed, counts(self.rows, assumed, width - taken - armed.cell_length))
         if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
             text = Content.assemble(text, "  ", mark, line(self.watching).stylize(FAINT), " ")

@@ -19,6 +19,7 @@ from textual.worker import Worker, WorkerState
 from hookscope.console import narrate
 from hookscope.console.bridge import Bridge
 from hookscope.console.editor import open_editor
+from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.firing import FireDesk
 from hookscope.console.focus import first_focusable, pane_of, pane_wanted, whereabouts
@@ -50,6 +51,7 @@ from hookscope.console.messages import (
 from hookscope.console.problems import ProblemLines
 from hookscope.console.start import StartHere
 from hookscope.console.state import (
+    Armed,
     Change,
     ConsoleState,
     Draft,
@@ -151,6 +153,8 @@ class MainScreen(Screen[None]):
             header = self.query_one(Header)
             header.mode, header.view, header.rows = state.mode, state.view, state.rows
             header.watching = state.watching
+            event = state.armed.event if state.armed is not None else None
+            header.armed = event.key if event is not None else ""
             self.query_one(HooksPane).show(state)
             start = self.query_one(StartHere)
             start.view, start.row, start.folders = state.view, state.row, state.folders_shown
@@ -256,6 +260,7 @@ class MainScreen(Screen[None]):
     def _files_changed(self, event: FilesChanged) -> None:
         if self.state.view is not None:
             self.log_entries(narrate.saved(datetime.now(), event.paths, self.state.view))
+        self.desk.saved(event.paths)
         self.bridge.look()
 
     @on(LookAsked)
@@ -314,6 +319,18 @@ class MainScreen(Screen[None]):
     @on(FirePane.FireAsked)
     def _fire(self, event: FirePane.FireAsked) -> None:
         self.desk.ask(event.event, event.only)
+
+    @on(FirePane.ArmAsked)
+    def _arm(self, event: FirePane.ArmAsked) -> None:
+        draft, armed = Draft(event.event, event.only), self.state.armed
+        if not self.watches:
+            self._say("Nothing is watched, so no save would be noticed.", "warning")
+        elif armed and same_event(armed.event, draft.event) and armed.only == draft.only:
+            self.change(Armed(None))
+            self._say(f"{event.event.key} no longer fires on save.")
+        else:
+            self.change(Armed(draft))
+            self._say(f"{event.event.key} fires again whenever a file is saved; w ends it.")
 
     @on(FirePane.CancelAsked)
     def _cancel(self) -> None:

@@ -56,6 +56,7 @@ class ConsoleState:
     draft: Draft = Draft()
     firing: int | None = None  # the number of the run on its way
     watching: str = ""  # what is watched, and how
+    armed: Draft | None = None  # fires again after every save
 
     @property
     def row(self) -> Row | None:
@@ -173,6 +174,13 @@ class FiringEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Armed:
+    """An event fires on every save from now on; None: none does."""
+
+    draft: Draft | None
+
+
+@dataclass(frozen=True, slots=True)
 class Watching:
     """Files are watched: which, and how."""
 
@@ -202,6 +210,7 @@ Change: TypeAlias = (
     | Drafted
     | FiringBegan
     | FiringEnded
+    | Armed
     | Watching
     | WentBack
 )
@@ -247,6 +256,8 @@ def reduce(state: ConsoleState, change: Change) -> ConsoleState:
             return replace(state, firing=number, start_hidden=True)
         case FiringEnded(number):
             return replace(state, firing=None) if state.firing == number else state
+        case Armed(draft):
+            return replace(state, armed=draft)
         case Watching(text):
             return state if text == state.watching else replace(state, watching=text)
         case WentBack():

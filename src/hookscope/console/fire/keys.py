@@ -8,6 +8,9 @@ KEYS: list[BindingType] = [
     Binding("x", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the run that is going on"),
     Binding("escape", "leave", "Cancel", id="fire.leave", show=False, tooltip="Cancel the run, else go back"),
     Binding(
+        "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"
+    ),
+    Binding(
         "ctrl+t",
         "template",
         "Template",

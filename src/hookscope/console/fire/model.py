@@ -65,6 +65,7 @@ class Sheet:
     at: datetime
     run: Run | None = None
     problem: str = ""  # why there is no run, where firing itself failed
+    before: tuple[int, Run] | None = None  # the last run of the same event, and its number
 
     @property
     def running(self) -> bool:

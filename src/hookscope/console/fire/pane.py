@@ -71,6 +71,13 @@ class FirePane(Widget):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, FirePane.DraftChanged)
 
+    class ArmAsked(Message):
+        """This event is to be fired again whenever a file is saved; or no longer."""
+
+        def __init__(self, event: Event, only: str | None) -> None:
+            super().__init__()
+            self.event, self.only = event, only
+
     class CancelAsked(Message):
         """The run that is going on is to be cancelled."""
 
@@ -288,6 +295,13 @@ class FirePane(Widget):
             composer.go_to_mistake()
             return
         self._fire(event, composer.draft.only)
+
+    def action_arm(self) -> None:
+        composer = self.query_one(Composer)
+        if composer.checked.event is None:
+            self._say(f"Not armed: {word(composer.checked.problem)}.", "warning")
+        else:
+            self.post_message(self.ArmAsked(composer.checked.event, composer.draft.only))
 
     def action_again(self) -> None:
         sheet = self.runs.current

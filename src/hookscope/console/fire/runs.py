@@ -1,6 +1,7 @@
 """The runs of this sitting: the last fifty, the one on the screen, and steps that wait to be drawn."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from hookscope.console.fire.model import Sheet, advance, begin, finish, give_up
@@ -59,10 +60,18 @@ class Runs:
         """A run has ended; what it says holds. None: there is none, and why."""
         self.settle()
         if number in self._sheets:
-            sheet = self._sheets[number]
+            sheet = replace(self._sheets[number], before=self._last_of(number))
             self._sheets[number] = (
                 finish(sheet, run) if run else give_up(sheet, problem or "no reason was given")
             )
+
+    def _last_of(self, number: int) -> tuple[int, Run] | None:
+        """The newest run before this one that was of the same event."""
+        key = self._sheets[number].plan.event.key
+        for sheet in reversed(self._sheets.values()):
+            if sheet.number < number and sheet.run is not None and sheet.plan.event.key == key:
+                return sheet.number, sheet.run
+        return None
 
     def neighbour(self, by: int) -> int | None:
         """The number of the run that many older (below 0) or newer than the one on the screen."""

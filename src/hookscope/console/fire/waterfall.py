@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from hookscope.console.fire.bars import axis, bar
+from hookscope.console.fire.compare import compared
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, count, duration, fitted, word
 from hookscope.console.fire.model import CallRow, Sheet
@@ -58,16 +59,20 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
 
 
 def remarks(sheet: Sheet) -> tuple[Remark, ...]:
-    """What the run itself has to say: why it failed closed, what it could not record."""
+    """What the run itself has to say: what changed since the last, why it failed, what it assumed."""
     if sheet.run is None:
         return (Remark(word(sheet.problem, 300)),) if sheet.problem else ()
+    against: tuple[str, ...] = ()
+    if sheet.before is not None:
+        against = (f"against run {sheet.before[0]}: {compared(sheet.before[1], sheet.run)}",)
     failure = (sheet.run.ending.failure,) if sheet.run.ending.failure else ()
     assumed = (
         (f"fired under a what-if: {', '.join(sorted(sheet.run.assumed))} assumed",)
         if sheet.run.assumed
         else ()
     )
-    return tuple(Remark(word(text, 300)) for text in (*failure, *sheet.run.notes[:FEW], *assumed))
+    texts = (*against, *failure, *sheet.run.notes[:FEW], *assumed)
+    return tuple(Remark(word(text, 300)) for text in texts)
 
 
 def _fold(parts: list[str]) -> tuple[Remark, ...]:
