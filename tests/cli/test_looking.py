@@ -335,3 +335,21 @@ def test_a_mistake_of_ours_says_so_and_is_no_answer(
     assert "a mistake of ours" in printed.err
     assert "RuntimeError: not ␛[2J foreseen" in printed.err
     assert printed.out == ""
+
+
+def test_doctor_says_what_was_found_and_the_next_step(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
+    make_hook(workspace / "hooks", "ts", "{openclaw: {events: [command]}}", file="handler.ts")
+    done = hookscope("doctor", "--json", "--bundled", str(bundled))
+    assert done.code == 0
+    findings = {item["name"]: item for item in done.json["findings"]}
+    assert findings["dialect"]["found"] == "openclaw, no host was found"
+    assert findings["workspace"]["well"]
+    assert "hookscope trust" in findings["trust"]["next"]
+    assert "version 3." in findings["python"]["found"]
+    assert "1 hook needs it: ts" in findings["node"]["found"]
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/config.yaml").write_text("python: /no/such/python\n")
+    assert "! python" in hookscope("doctor").out

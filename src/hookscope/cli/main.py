@@ -22,6 +22,7 @@ COMMANDS = {
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",
     "fire": "Fire an event and see what each handler did.",
     "trust": "Allow the handlers of a folder to run.",
+    "doctor": "What was detected and from where, and what is missing.",
 }
 
 

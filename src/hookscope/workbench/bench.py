@@ -16,6 +16,7 @@ from hookscope.engine import HookEngine, Lanes
 from hookscope.runtime import Firing, InProcessLane, Limits, python_lane
 from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys, template
+from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import TrustStore, state_folder
@@ -150,6 +151,10 @@ class Workbench:
             lane = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
             self._lanes = Lanes(InProcessLane(), {"python": lane})
         return self._lanes
+
+    def doctor(self, view: View) -> tuple[Finding, ...]:
+        """What was detected and from where, and what is missing."""
+        return examine_setup(view, self.setup)
 
     def watch(self, told: Told) -> Watch:
         """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
