@@ -21,6 +21,9 @@ COMMANDS = {
     "load": "Import all trusted handlers and report as the host's loader does.",
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",
     "fire": "Fire an event and see what each handler did.",
+    "enable": "Switch a hook on in the host's settings.",
+    "disable": "Switch a hook off in the host's settings.",
+    "undo": "Take back the last change to a settings file.",
     "trust": "Allow the handlers of a folder to run.",
     "doctor": "What was detected and from where, and what is missing.",
 }

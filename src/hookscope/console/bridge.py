@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
@@ -17,7 +18,9 @@ from hookscope.console.messages import (
     FilesChanged,
     FiringOver,
     FiringStarted,
+    SettingsWritten,
     StepsCame,
+    TogglePlanned,
     Trusted,
 )
 from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
@@ -25,7 +28,7 @@ from hookscope.core.runs import Plan, Result, Run, Started
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
-    from hookscope.workbench import View, Workbench
+    from hookscope.workbench import Toggle, View, Workbench
 
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
@@ -120,6 +123,49 @@ class Bridge:
 
         self.screen.run_worker(trusting, name="trust", group="trust", thread=True, exit_on_error=False)
 
+    def plan_toggle(self, view: View, name: str, on: bool) -> None:
+        """Find out what switching a hook would write."""
+
+        def planning() -> None:
+            try:
+                toggle = self.bench.toggle(view, name, on)
+            except Exception as error:
+                _post(self.screen, TogglePlanned(None, _said(error)))
+            else:
+                _post(self.screen, TogglePlanned(toggle))
+
+        self._write(planning)
+
+    def apply_toggle(self, toggle: Toggle) -> None:
+        """Write what was planned."""
+
+        def applying() -> None:
+            try:
+                self.bench.apply(toggle)
+            except Exception as error:
+                _post(self.screen, SettingsWritten(toggle.name, "", _said(error)))
+            else:
+                said = f"{toggle.after}: {toggle.change.meaning}"
+                _post(self.screen, SettingsWritten(toggle.name, said))
+
+        self._write(applying)
+
+    def undo(self) -> None:
+        """Take back the last change to the settings."""
+
+        def undoing() -> None:
+            try:
+                change = self.bench.undo()
+            except Exception as error:
+                _post(self.screen, SettingsWritten("undo", "", _said(error)))
+            else:
+                _post(self.screen, SettingsWritten("undo", f"taken back: {change.meaning}"))
+
+        self._write(undoing)
+
+    def _write(self, work: Callable[[], None]) -> None:
+        self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)
+
     def fire(self, view: View, plan: Plan) -> bool:
         """Run a plan. False where one is running already."""
         if self._firing is not None:
@@ -199,7 +245,7 @@ def read_source(row: str, path: Path, surroundings: Surroundings) -> Source:
 
 def _post(
     screen: MessagePump,
-    message: Changed | Failed | FilesChanged | FiringOver | FiringStarted | StepsCame | Trusted,
+    message: Message,
 ) -> None:
     """Safe from any thread; nobody listens any more once the screen is gone."""
     screen.post_message(message)

@@ -79,7 +79,7 @@ def written(key: str) -> str:
 def obstacle(action: str, state: ConsoleState) -> str:
     """Why this cannot be done now, in one line that names the next step; empty where it can."""
     row = state.row
-    needs_row = {"fire_hook", "edit", "copy", "trust", "fold"}
+    needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold"}
     if action in needs_row and row is None:
         return (
             "No hook is selected: the list is empty."
@@ -89,6 +89,8 @@ def obstacle(action: str, state: ConsoleState) -> str:
     match action:
         case "trust" if row is not None and not waits(row.item):
             return f"{row.name} waits for no trust: it is {row.look.word}."
+        case "switch" if row is not None and isinstance(row.item, Rejected):
+            return f"{row.name} is no hook: there is nothing to switch."
         case "fire_hook" if row is not None and isinstance(row.item, Rejected):
             return f"{row.name} is no hook, so no event reaches it. E opens its folder."
         case "fire_hook" if row is not None and not row.events:

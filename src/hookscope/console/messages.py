@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
 from hookscope.console.state import Change
 from hookscope.core.hooks import Place
 from hookscope.core.runs import Plan, Result, Run, Started
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Toggle
 
 Severity = Literal["information", "warning", "error"]
 
@@ -35,6 +38,34 @@ class FireHookAsked(Message):
 
     def __init__(self, key: str) -> None:
         self.key = key
+        super().__init__()
+
+
+class ToggleAsked(Message):
+    """Switch this hook on or off."""
+
+    def __init__(self, name: str, on: bool) -> None:
+        self.name, self.on = name, on
+        super().__init__()
+
+
+class UndoAsked(Message):
+    """Take back the last change to the settings."""
+
+
+class TogglePlanned(Message):
+    """What a toggle would write; or that it cannot be, and why."""
+
+    def __init__(self, toggle: Toggle | None, problem: str = "") -> None:
+        self.toggle, self.problem = toggle, problem
+        super().__init__()
+
+
+class SettingsWritten(Message):
+    """The settings were changed; or could not be, and why."""
+
+    def __init__(self, subject: str, text: str, problem: str = "") -> None:
+        self.subject, self.text, self.problem = subject, text, problem
         super().__init__()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -43,10 +43,14 @@ from hookscope.console.messages import (
     FiringStarted,
     LookAsked,
     Said,
+    SettingsWritten,
     Severity,
     StepsCame,
+    ToggleAsked,
+    TogglePlanned,
     TrustAsked,
     Trusted,
+    UndoAsked,
 )
 from hookscope.console.problems import ProblemLines
 from hookscope.console.start import StartHere
@@ -68,11 +72,12 @@ from hookscope.console.state import (
     reduce,
 )
 from hookscope.console.text import plain
+from hookscope.console.toggle import ToggleScreen
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.hooks import Place
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Workbench
+    from hookscope.workbench import Toggle, Workbench
 
 
 class MainScreen(Screen[None]):
@@ -87,6 +92,7 @@ class MainScreen(Screen[None]):
         self.bridge = Bridge(self, bench)
         self.desk = FireDesk(self)
         self.panes: tuple[Pane, ...] = ()
+        self._edit_shown = False  # a toggle's edit is shown the first time
         self._told_to_look = False  # by its user, who wants an answer in any case
         self._reading = ("", 0)  # the row whose file was asked for, and in which look
 
@@ -283,6 +289,45 @@ class MainScreen(Screen[None]):
             self._say(problem, "warning")
         else:
             self.bridge.look()
+
+    @on(ToggleAsked)
+    def _toggle(self, event: ToggleAsked) -> None:
+        if self.state.view is not None:
+            self.bridge.plan_toggle(self.state.view, event.name, event.on)
+
+    @on(TogglePlanned)
+    def _toggle_planned(self, event: TogglePlanned) -> None:
+        toggle, view = event.toggle, self.state.view
+        if toggle is None or view is None:
+            self._say(event.problem or "Still looking.", "warning")
+        elif not toggle.needed:
+            self._say(f"{toggle.name} is {toggle.after} already.")
+        elif self._edit_shown:
+            self.bridge.apply_toggle(toggle)
+        else:
+            self.app.push_screen(ToggleScreen(toggle, view.host.surroundings), self._toggle_answered(toggle))
+
+    def _toggle_answered(self, toggle: Toggle) -> Callable[[bool | None], None]:
+        def answered(write: bool | None) -> None:
+            if write:
+                self._edit_shown = True
+                self.bridge.apply_toggle(toggle)
+
+        return answered
+
+    @on(UndoAsked)
+    def _undo(self) -> None:
+        self.bridge.undo()
+
+    @on(SettingsWritten)
+    def _settings_written(self, event: SettingsWritten) -> None:
+        if event.problem:
+            self._say(event.problem, "warning")
+            return
+        self.log_line("config", event.text, subject=event.subject)
+        if event.text.startswith("on, but") or event.subject == "undo":
+            self._say(f"{event.subject}: {event.text}")
+        self.bridge.look()
 
     @on(TrustAsked)
     def _ask_trust(self, event: TrustAsked) -> None:

@@ -175,6 +175,15 @@ class LoaderTexts:
 
 
 @dataclass(frozen=True, slots=True)
+class Switching:
+    """What switching a hook on or off means to this host."""
+
+    also_true: tuple[KeyPath, ...] = ()  # settings that its command sets too, when it switches a hook on
+    refuses_blocked: bool = False  # does its command refuse to switch on what could not run
+    notices: str = ""  # when the host notices, as a sentence
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """The rules of one host at one version."""
 
@@ -185,6 +194,7 @@ class Dialect:
     systems: tuple[System, ...]
     texts: LoaderTexts = LoaderTexts()
     clears_when_off: bool = True  # does switching all hooks off unload those of the last load
+    switching: Switching = Switching()
     entry_env: bool = True  # is an entry's `env` laid over the handler's environment
     catalogue: Callable[[], Catalogue] = Catalogue
 

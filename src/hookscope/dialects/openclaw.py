@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts
+from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts, Switching
 from hookscope.core.hooks import Folder, Problem
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates
@@ -74,6 +74,11 @@ OPENCLAW = Dialect(
         not_loaded="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' from {name} is not a function",
         no_events="Hook '{name}' has no events defined in metadata",
+    ),
+    switching=Switching(
+        also_true=(("hooks", "internal", "enabled"),),
+        refuses_blocked=True,
+        notices="OpenClaw notices when its gateway is restarted.",
     ),
     catalogue=partial(catalogue, "openclaw"),
 )

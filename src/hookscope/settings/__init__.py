@@ -5,6 +5,6 @@ opens as if it were empty: what is shown then says so.
 """
 
 from hookscope.settings.opening import open_host
-from hookscope.settings.reading import read_settings, settings_from
+from hookscope.settings.reading import read_settings, settings_from, settings_of
 
-__all__ = ["open_host", "read_settings", "settings_from"]
+__all__ = ["open_host", "read_settings", "settings_from", "settings_of"]

@@ -22,10 +22,15 @@ def read_settings(file: Path, files: Files) -> Settings:
         what = f"larger than {LARGEST:,} bytes" if facts.file else "not a file"
         return Settings(file, exists=True, problems=(Problem(f"{file} is {what}", Place(file)),))
     try:
-        source = files.read(file)
-        value = read_json5(source)
+        return settings_of(file, files.read(file))
     except OSError as error:
         return Settings(file, exists=True, problems=(Problem(f"cannot read {file}: {error.strerror}"),))
+
+
+def settings_of(file: Path, source: bytes) -> Settings:
+    """The settings that `source` would be, if it stood in `file`."""
+    try:
+        value = read_json5(source)
     except FormatError as error:
         place = Place(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; its settings count as empty until it is mended", place)

@@ -1,7 +1,8 @@
 """What the command line and the console talk to: hosts opened, hooks looked at, events fired, trust.
 
 Both faces ask the same questions here and only show the answers, so they cannot disagree. The
-workbench owns the lanes it starts: `close` ends them. It writes nothing but Hookscope's own state.
+workbench owns the lanes it starts: `close` ends them. Users' files are written through `changes` only,
+when somebody asks for it.
 """
 
 from hookscope.runtime import Firing, Limits
@@ -9,13 +10,16 @@ from hookscope.workbench.bench import View, Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.toggle import Effect, Toggle
 
 __all__ = [
     "BadContext",
+    "Effect",
     "Firing",
     "Limits",
     "Options",
     "Refusal",
+    "Toggle",
     "View",
     "Workbench",
     "event_keys",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Inventory, Language, Standing, State
@@ -19,6 +20,7 @@ from hookscope.workbench.compose import event_keys, template
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.toggle import Toggle, toggle_of
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.watching import Told, Watch
 
@@ -52,6 +54,7 @@ class Workbench:
         self.limits = limits
         self.setup: Setup = set_up(options)
         self._store = TrustStore(state_folder() / "trust.json")
+        self._undo = UndoStack(state_folder())
         self._trust_all = trust_all
         self._generation = 0
         self._lanes: Lanes | None = None
@@ -151,6 +154,40 @@ class Workbench:
             lane = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
             self._lanes = Lanes(InProcessLane(), {"python": lane})
         return self._lanes
+
+    def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
+        """What switching a hook on or off would write, and what else that changes. Writes nothing.
+
+        `as_command`: under the rules of the host's own command. Raises Refusal.
+        """
+        return toggle_of(view, self.hook(view, name), on, as_command=as_command)
+
+    def apply(self, toggle: Toggle) -> None:
+        """Write it, and remember how to take it back. Raises Refusal; then nothing was written."""
+        if not toggle.needed:
+            return
+        try:
+            apply(toggle.change)
+            self._undo.push(toggle.change)
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+
+    def last_change(self) -> Change | None:
+        """The newest change that `undo` would take back."""
+        return self._undo.peek()
+
+    def undo(self) -> Change:
+        """Take back the newest change. Raises Refusal where there is none, or its file has changed since."""
+        change = self._undo.peek()
+        if change is None:
+            raise Refusal(
+                "There is nothing to undo.", "Only what Hookscope itself changed can be taken back."
+            )
+        try:
+            self._undo.undo(change)
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+        return change
 
     def doctor(self, view: View) -> tuple[Finding, ...]:
         """What was detected and from where, and what is missing."""

@@ -24,7 +24,9 @@ from hookscope.console.messages import (
     FireHookAsked,
     LookAsked,
     Said,
+    ToggleAsked,
     TrustAsked,
+    UndoAsked,
 )
 from hookscope.console.state import (
     ConsoleState,
@@ -40,6 +42,11 @@ from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
+
+
+def switched_on(row: Standing) -> bool:
+    """Is its own switch on: whatever else stands in its way."""
+    return not any(gate.name == "enabled" for gate in row.verdict.shut())
 
 
 class FilterBox(Input):
@@ -74,6 +81,10 @@ class HooksPane(Container):
         Binding(
             "f", "fire_hook", "Fire", id="hooks.fire", tooltip="Compose a test event for the selected hook"
         ),
+        Binding(
+            "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
+        ),
+        Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Take back the last such change"),
         Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the fault, else at HOOK.md"),
         Binding(
             "t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"
@@ -225,6 +236,14 @@ class HooksPane(Container):
             self.post_message(Said(f"{row.name} was registered by code: no file to open.", "warning"))
         else:
             self.post_message(EditAsked(place))
+
+    def action_switch(self) -> None:
+        row = self._may("switch")
+        if row is not None and isinstance(row.item, Standing):
+            self.post_message(ToggleAsked(row.name, not switched_on(row.item)))
+
+    def action_undo(self) -> None:
+        self.post_message(UndoAsked())
 
     def action_trust(self) -> None:
         row = self._may("trust")

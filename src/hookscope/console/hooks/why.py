@@ -150,6 +150,8 @@ def _facts(gate: Gate, row: Standing, view: View) -> list[tuple[str, str, str]]:
 
 
 def _next(gate: Gate, hook: Hook, view: View) -> str:
+    if gate.name == "enabled":
+        return "space switches it on"
     if gate.fix is not None:
         return f"{gate.fix.meaning} in {view.host.surroundings.short(gate.fix.file)}"
     offers = [_offer(item) for item in hook.meta.install] if gate.name in ("bins", "anyBins") else []

@@ -1,0 +1,75 @@
+"""Finds a few words for a file's name: an endpoint's, or the conversation's own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import unicodedata
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+WORDS = 6
+LENGTH = 60  # characters of a slug
+READ = 4000  # characters of a text that are looked at
+ANSWER = 256 * 1024  # bytes
+PROMPT = "Name the subject of this conversation in two to five English words. Answer with those words only."
+COMMON = """
+a about all am an and any are as at be been but by can cant could did do does dont for from get got
+had has have hello help hey hi how i if im in into is it its ive just know let lets like me my need
+no not now of ok on or our out please should so some tell thanks that the their them then there
+these they this to up us want was we were what when where which who why will with would yes you your
+"""
+STOP_WORDS = frozenset(COMMON.split())
+
+
+def slug_of(text: str, leave_out: frozenset[str] = frozenset()) -> str:
+    """A few ASCII words joined by hyphens; empty where the text has none."""
+    ascii_only = unicodedata.normalize("NFKD", text[:READ]).encode("ascii", "ignore").decode()
+    words = re.findall(r"[a-z0-9]+", ascii_only.lower().replace("'", ""))
+    told = [word for word in words if word not in leave_out]
+    return "-".join(told[:WORDS])[:LENGTH].rstrip("-")
+
+
+def ask(llm: dict[str, Any], conversation: str, seconds: float) -> str:
+    """The slug that an OpenAI-compatible endpoint suggests. Raises whatever goes wrong on the way."""
+    for name in ("baseUrl", "model"):
+        if not isinstance(llm.get(name), str):
+            raise ValueError(f"llm.{name} wants a text")
+    if not llm["baseUrl"].startswith(("http://", "https://")):  # urlopen would read local files too
+        raise ValueError("llm.baseUrl wants an address with http:// or https://")
+    messages = [
+        {"role": "system", "content": PROMPT},
+        {"role": "user", "content": conversation[-READ:]},
+    ]
+    body = json.dumps({"model": llm["model"], "messages": messages}).encode()
+    address = llm["baseUrl"].rstrip("/") + "/chat/completions"
+    request = Request(address, body, {"Content-Type": "application/json"})
+    if llm.get("apiKeyEnv"):
+        # Unredirected: the key goes to nobody but the endpoint that the settings name.
+        request.add_unredirected_header("Authorization", f"Bearer {key_in(str(llm['apiKeyEnv']))}")
+    try:
+        with urlopen(request, timeout=seconds) as response:
+            return words_in(response.read(ANSWER))
+    except HTTPError as error:
+        with error:  # it holds the connection
+            raise ValueError(f"it answered {error.code} {error.reason}") from None
+
+
+def key_in(variable: str) -> str:
+    """The key. A key that no header can hold is refused here: the error of urllib would print it."""
+    key = os.environ.get(variable, "").strip()
+    if not key or not key.isascii() or not key.isprintable():
+        raise ValueError(f"the variable {variable} holds no usable key")
+    return key
+
+
+def words_in(answer: bytes) -> str:
+    try:
+        slug = slug_of(json.loads(answer)["choices"][0]["message"]["content"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise ValueError("the answer is no chat completion") from None
+    if not slug:
+        raise ValueError("the answer holds no words")
+    return slug

@@ -1,0 +1,37 @@
+"""Users' files are written here and nowhere else: an edit, previewed as a Change, applied, undone.
+
+    change = change_of(file, [Edit(file, ("hooks", "enabled"), True, "hooks.enabled: true")])
+    print(change.preview())
+    apply(change)
+
+What always holds:
+
+- An edit changes no byte but those of its value; the result is read again before it is believed.
+- A file that is not what the change was made from is never overwritten: Stale, and nothing is written.
+- Every reader sees the old or the new file, whole; so does whoever comes after a crash. The one exception
+  is told: `Applied.in_place`.
+- Links, mode and owner stay.
+- Every refusal is a ChangeError: one sentence, with the next step.
+"""
+
+from .change import Applied, Change, apply, change_of
+from .errors import CannotEdit, CannotWrite, ChangeError, Stale
+from .settings_edit import dotted, edited, edited_all, without
+from .undo import UndoStack, inverse_of
+
+__all__ = [
+    "Applied",
+    "CannotEdit",
+    "CannotWrite",
+    "Change",
+    "ChangeError",
+    "Stale",
+    "UndoStack",
+    "apply",
+    "change_of",
+    "dotted",
+    "edited",
+    "edited_all",
+    "inverse_of",
+    "without",
+]

@@ -1,0 +1,151 @@
+"""One file replaced so that everybody sees the old or the new one, whole, and a crash leaves one of them."""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from filelock import FileLock
+
+from .errors import CannotWrite
+
+Step = Callable[[str], None]
+"""Called before each step of a write with its name; tests fail or kill there."""
+
+STEPS = ("create", "write", "own", "sync", "replace", "sync folder", "done")
+NEW_MODE = 0o600  # a new file may hold secrets
+POLL = 0.005  # seconds between two looks at a lock: an edit takes about as long
+
+
+def no_step(_: str) -> None:
+    """What a write does between its steps, outside of tests."""
+
+
+def real_path(path: Path) -> Path:
+    """Where links lead to; the file itself need not exist."""
+    return Path(os.path.realpath(path))  # unlike Path.resolve, never raises on a loop
+
+
+def read_or_none(path: Path) -> bytes | None:
+    """The bytes of a file, or None where there is none."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+@contextmanager
+def locked(real: Path, patience: float) -> Iterator[None]:
+    """The lock that programs of this house take beside a file. It stays there, empty and hidden.
+
+    Raises CannotWrite after `patience` seconds.
+    """
+    lock = FileLock(_beside(real, "lock"))
+    try:
+        lock.acquire(timeout=patience, poll_interval=POLL)
+    except TimeoutError:
+        raise CannotWrite(
+            f"{real} has been locked by another process for {patience:g} s; nothing was written. "
+            "Close the other one, or try again."
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def replace_file(
+    real: Path, content: bytes, *, check: Callable[[], None] = lambda: None, step: Step = no_step
+) -> bool:
+    """Write the whole file, under the lock of `locked`. Mode and owner stay; a new file has mode 600.
+
+    `check` is called at the last moment and stops the write by raising.
+    Returns True where the file could only be written in place, which is neither atomic nor safe from a crash:
+    a file that is mounted by itself (EBUSY, EXDEV).
+    """
+    fresh = _beside(real, "new")
+    fresh.unlink(missing_ok=True)  # of a write that was killed; we hold the lock
+    step("create")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, NEW_MODE)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            step("write")
+            file.write(content)
+            file.flush()
+            step("own")
+            _keep_owner_and_mode(file.fileno(), real)
+            step("sync")
+            os.fsync(file.fileno())
+        step("replace")
+        check()
+        in_place = not _renamed(fresh, real)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    if in_place:
+        _write_in_place(real, content, fresh)
+        fresh.unlink()
+    step("sync folder")
+    sync_folder(real.parent)
+    step("done")
+    return in_place
+
+
+def remove_file(real: Path, *, check: Callable[[], None], step: Step = no_step) -> None:
+    """Remove the file, under the lock of `locked`. `check` stops it by raising."""
+    step("replace")
+    check()
+    real.unlink()
+    step("sync folder")
+    sync_folder(real.parent)
+    step("done")
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in a folder survive a power cut, where we and the file system can: they have happened."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _beside(real: Path, what: str) -> Path:
+    return real.with_name(f".{real.name}.hookscope-{what}")
+
+
+def _keep_owner_and_mode(handle: int, real: Path) -> None:
+    try:
+        old = real.stat()
+    except FileNotFoundError:
+        return
+    new = os.fstat(handle)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
+        os.fchown(handle, old.st_uid, old.st_gid)
+    os.fchmod(handle, stat.S_IMODE(old.st_mode))  # last, since a new owner takes bits away
+
+
+def _renamed(fresh: Path, real: Path) -> bool:
+    try:
+        os.replace(fresh, real)
+    except OSError as error:
+        if error.errno in (errno.EBUSY, errno.EXDEV):
+            return False
+        raise
+    return True
+
+
+def _write_in_place(real: Path, content: bytes, fresh: Path) -> None:
+    try:
+        with real.open("r+b") as file:
+            file.write(content)
+            file.truncate()
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise CannotWrite(
+            f"{real} may be damaged, writing into it failed: {error.strerror}. Its new content is in {fresh}."
+        ) from error

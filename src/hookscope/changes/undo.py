@@ -1,0 +1,141 @@
+"""What was changed, newest last, so that it can be taken back: by this process or by the next."""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hookscope.formats import KeyPath
+
+from .change import PATIENCE, Applied, Change, apply, read_now
+from .errors import CannotEdit, CannotWrite
+from .files import locked, replace_file
+from .meanings import MISSING, child_of, same
+from .settings_edit import edited, meaning_of, without
+
+KEPT = 50  # changes
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStack:
+    """The last changes, each a numbered JSON file in a folder of its own. Safe for several processes at once.
+
+    Files that cannot be read are passed over. They hold whole settings, so only their user may read them.
+    """
+
+    folder: Path
+
+    def push(self, change: Change) -> None:
+        """Remember a change that was applied. Raises CannotWrite where that cannot be recorded."""
+        with _recording(self.folder):
+            files = _files(self.folder)
+            number = _number(files[-1]) + 1 if files else 1
+            replace_file(self.folder / f"{number}.json", _stored(change))
+            for oldest in files[: 1 - KEPT]:
+                oldest.unlink()
+
+    def peek(self) -> Change | None:
+        """The newest change, as it was applied: `.undo().preview()` shows what undoing would do."""
+        return next((change for _, change in _newest_first(self.folder)), None)
+
+    def undo(self, change: Change) -> Applied:
+        """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
+
+        Raises Stale where its file has changed since; then it stays remembered, and `inverse_of` may help.
+        """
+        applied = apply(change.undo())
+        self.forget(change)
+        return applied
+
+    def forget(self, change: Change) -> None:
+        """Drop the newest change that equals this one: it was taken back in another way."""
+        with _recording(self.folder):
+            equal = (file for file, other in _newest_first(self.folder) if other == change)
+            if file := next(equal, None):
+                file.unlink()
+
+    def pop(self) -> Change | None:
+        """Drop the newest change and return it; the file that it changed stays as it is."""
+        with _recording(self.folder):
+            file, change = next(_newest_first(self.folder), (None, None))
+            if file:
+                file.unlink()
+            return change
+
+
+def inverse_of(change: Change) -> Change:
+    """Take back what a change meant, in a file that has changed since. All that others changed stays.
+
+    Where nothing of the change is left, neither is there in the answer: `old` and `new` are equal.
+
+    Raises:
+        CannotEdit: that cannot be done with certainty, or a whole file was made or removed.
+        CannotWrite: the file cannot be read.
+    """
+    meaning = f"undo: {change.meaning}"
+    now = read_now(change.path)
+    if now is None or change.new is None:
+        raise CannotEdit(f"{change.path} was made or removed as a whole", meaning)
+    old, new, present = (meaning_of(side or b"", meaning) for side in (change.old, change.new, now))
+    return Change(change.path, meaning, now, _taken_back(now, (), old, new, present))
+
+
+def _taken_back(source: bytes, path: KeyPath, old: object, new: object, now: object) -> bytes:
+    """The source with the old meaning wherever at or below `path` the change has set what is there now."""
+    if same(old, new):
+        return source
+    if same(now, new) and old is MISSING:  # an object that we added, and nobody has added to
+        return without(source, path)
+    if isinstance(new, dict) and isinstance(now, dict) and (old is MISSING or isinstance(old, dict)):
+        for key in {**new, **(old if isinstance(old, dict) else {})}:
+            parts = (child_of(side, key) for side in (old, new, now))
+            source = _taken_back(source, (*path, key), *parts)
+        return source
+    return edited(source, path, old) if same(now, new) else source
+
+
+# The files
+
+
+@contextmanager
+def _recording(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder / "stack", PATIENCE):
+            yield
+    except OSError as error:
+        raise CannotWrite(
+            f"Cannot record the change in {folder}: {error.strerror}. The folder must be writable."
+        ) from error
+
+
+def _files(folder: Path) -> list[Path]:
+    """Oldest first."""
+    return sorted((file for file in folder.glob("*.json") if file.stem.isdecimal()), key=_number)
+
+
+def _number(file: Path) -> int:
+    return int(file.stem)
+
+
+def _newest_first(folder: Path) -> Iterator[tuple[Path, Change]]:
+    for file in reversed(_files(folder)):
+        try:
+            yield file, _loaded(json.loads(file.read_bytes()))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # taken back by another process just now, or damaged
+
+
+def _stored(change: Change) -> bytes:
+    old, new = (None if side is None else b64encode(side).decode() for side in (change.old, change.new))
+    entry = {"path": str(change.path), "meaning": change.meaning, "old": old, "new": new}
+    return json.dumps(entry, indent=2).encode() + b"\n"
+
+
+def _loaded(entry: Mapping[str, Any]) -> Change:
+    """Raises ValueError, KeyError or TypeError for what `_stored` has not made."""
+    old, new = (None if side is None else b64decode(side) for side in (entry["old"], entry["new"]))
+    return Change(Path(entry["path"]), str(entry["meaning"]), old, new)

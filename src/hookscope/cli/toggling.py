@@ -1,0 +1,49 @@
+"""What `enable`, `disable` and `undo` have in common."""
+
+from __future__ import annotations
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import Options, Toggle
+
+
+def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
+    """Switch a hook as the host's own command does, and show the edit."""
+    bench = answers.bench_of(options)
+    toggle = bench.toggle(bench.look(), name, on, as_command=True)
+    if not dry_run:
+        bench.apply(toggle)
+    return Answer(document(toggle, written=toggle.needed and not dry_run), text(toggle, dry_run))
+
+
+def document(toggle: Toggle, *, written: bool) -> dict[str, object]:
+    """`enable --json` and `disable --json`."""
+    return {
+        "hook": toggle.name,
+        "enabled": toggle.on,
+        "changed": toggle.needed,
+        "written": written,
+        "file": str(toggle.change.path),
+        "diff": toggle.change.preview(),
+        "after": toggle.after,
+        "others": [
+            {"hook": other.name, "source": other.source, "from": other.before, "to": other.after}
+            for other in toggle.others
+        ],
+        "notices": toggle.notices,
+    }
+
+
+def text(toggle: Toggle, dry_run: bool) -> str:
+    """The diff, what else it changes, and when the host notices."""
+    name = one_line(toggle.name)
+    if not toggle.needed:
+        return f"{name} is {one_line(toggle.after)} already; nothing was written."
+    lines = [printable(toggle.change.preview()).rstrip()]
+    lines += [
+        f"{one_line(other.name)} ({other.source}): {other.before} → {other.after}" for other in toggle.others
+    ]
+    tense = "would be" if dry_run else "is"
+    lines.append(f"{name} {tense} {one_line(toggle.after)}. {toggle.notices}")
+    return "\n".join(lines)

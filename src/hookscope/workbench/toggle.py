@@ -1,0 +1,115 @@
+"""Switching a hook on or off: the edit, what else it changes, and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hookscope.changes import Change, ChangeError, change_of
+from hookscope.core.examine import examine
+from hookscope.core.hooks import Edit, Inventory, Standing, State
+from hookscope.core.look import look
+from hookscope.settings import open_host, settings_of
+from hookscope.workbench.refusal import Refusal
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import View
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Another hook whose state an edit changes."""
+
+    name: str
+    source: str
+    before: State
+    after: State
+
+
+@dataclass(frozen=True, slots=True)
+class Toggle:
+    """A hook switched on or off, as it would be. Making it writes nothing."""
+
+    name: str
+    on: bool
+    change: Change
+    after: str  # how the hook stands then, in words
+    others: tuple[Effect, ...]
+    notices: str  # when the host notices
+
+    @property
+    def needed(self) -> bool:
+        """Is there anything to write: the settings may say so already."""
+        return self.change.old != self.change.new
+
+
+def toggle_of(view: View, row: Standing, on: bool, *, as_command: bool) -> Toggle:
+    """What switching this hook takes. `as_command`: under the rules of the host's own command.
+
+    Raises Refusal where the hook has no switch, the command would refuse, or the settings cannot be
+    edited with certainty; then it names the line to write by hand.
+    """
+    hook, host = row.hook, view.host
+    switching = host.dialect.switching
+    if hook.kind != "folder":
+        raise Refusal(
+            f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
+        )
+    if on and as_command and switching.refuses_blocked and not row.verdict.eligible:
+        reasons = ", ".join(row.verdict.reasons(State.BLOCKED))
+        raise Refusal(
+            f"{hook.name} is blocked: {reasons}.", f"`hookscope info {hook.name}` shows every check."
+        )
+    try:
+        change = change_of(host.settings.file, list(_edits(view, row, on, as_command=as_command)))
+    except ChangeError as error:
+        raise Refusal(f"{host.settings.file.name} cannot be edited: {error}") from None
+    then = inventory_with(view, change)
+    after = next((other for other in then.hooks if _same(other, row)), row)
+    return Toggle(
+        hook.name, on, change, _stands(after, on), tuple(_effects(view, then, row)), switching.notices
+    )
+
+
+def _edits(view: View, row: Standing, on: bool, *, as_command: bool) -> Iterator[Edit]:
+    """The entry where it stands, else where the host would write it; then what its command sets too."""
+    host = view.host
+    _, entry = host.hooks_setting("entries", row.hook.key)
+    paths = [(*entry, "enabled")]
+    if on and (as_command or not row.verdict.enabled):
+        paths += host.dialect.switching.also_true
+    for path in paths:
+        dotted = ".".join(str(part) for part in path)
+        yield Edit(host.settings.file, path, on, f"{dotted}: {str(on).lower()}")
+
+
+def inventory_with(view: View, change: Change) -> Inventory:
+    """What would be found if the change were made."""
+    host = view.host
+    settings = settings_of(host.settings.file, change.new or b"{}")
+    then = open_host(host.dialect, host.surroundings, host.choices, trust=host.trust, settings=settings)
+    return examine(look(then), then)
+
+
+def _same(one: Standing, other: Standing) -> bool:
+    return (one.hook.path, one.hook.name, one.hook.kind) == (
+        other.hook.path,
+        other.hook.name,
+        other.hook.kind,
+    )
+
+
+def _effects(view: View, then: Inventory, row: Standing) -> Iterator[Effect]:
+    for before in view.inventory.hooks:
+        after = next((other for other in then.hooks if _same(other, before)), None)
+        if after is not None and not _same(before, row) and after.state is not before.state:
+            yield Effect(before.hook.name, before.hook.folder.source, before.state, after.state)
+
+
+def _stands(after: Standing, on: bool) -> str:
+    if not on:
+        return "off"
+    if after.state in (State.READY, State.SILENT):
+        return "on"
+    return f"on, but still {after.state}: {after.verdict.why()}"

@@ -1,0 +1,47 @@
+"""What holds for every hook that ships."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from hookscope import discover_hooks
+from hookscope.dialects import dialect_named
+
+BUNDLED = Path(__file__).parent.parent.parent / "bundled_hooks"
+SOURCES = sorted(BUNDLED.rglob("*.py"))
+NAMES = ["boot-md", "bootstrap-extra-files", "command-logger", "session-memory"]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_oldest_interpreter_of_workers_can_read_it(path: Path) -> None:
+    ast.parse(path.read_text(), feature_version=(3, 9))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_it_needs_the_standard_library_and_its_own_folder_only(path: Path) -> None:
+    neighbours = {file.stem for file in path.parent.glob("*.py")}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            assert {name.name.partition(".")[0] for name in node.names} <= sys.stdlib_module_names
+        elif isinstance(node, ast.ImportFrom) and node.module != "hookscope":  # for type checkers
+            top = str(node.module).partition(".")[0]
+            assert top in (neighbours if node.level else sys.stdlib_module_names)
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "milady", "eliza"])
+def test_every_host_has_all_four_with_events_that_it_can_send(dialect: str) -> None:
+    hooks = discover_hooks(bundled_dir=BUNDLED, internal_config={}, dialect=dialect)
+    assert sorted(hook.name for hook in hooks) == NAMES
+    catalogue = dialect_named(dialect).catalogue()
+    for hook in hooks:
+        assert hook.meta.events
+        assert all(catalogue.sends(key) for key in hook.meta.events)
+
+
+def test_each_is_documented() -> None:
+    for header in BUNDLED.glob("*/HOOK.md"):
+        text = header.read_text()
+        for title in ("## What it ", "## Settings", "## When it fails"):
+            assert title in text, f"{header} lacks {title!r}"

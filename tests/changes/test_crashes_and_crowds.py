@@ -1,0 +1,116 @@
+"""Whoever is killed, and however many write at once: the file is whole and no edit is lost."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from hookscope.changes import Applied, Change, apply
+from hookscope.changes.files import STEPS
+from hookscope.formats import read_json5
+
+OLD, NEW = b'{"a": 1} // ' + b"x" * 100_000, b'{"a": 2} // ' + b"y" * 150_000
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from hookscope.changes import Change, apply
+
+def step(name):
+    if name == sys.argv[2]:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+file = Path(sys.argv[1])
+old, new = (Path(name).read_bytes() if name else None for name in sys.argv[3:5])
+apply(Change(file, "", old, new), step=step)
+"""
+
+TOGGLES = """
+import sys
+from pathlib import Path
+from hookscope.changes import Stale, apply, change_of
+from hookscope.core.hooks import Edit
+
+file = Path(sys.argv[1])
+for number in range(60):
+    edit = Edit(file, ("entries", sys.argv[2], f"e{number}"), number % 2 == 0, "")
+    while True:
+        try:
+            apply(change_of(file, [edit]), patience=60)
+            break
+        except Stale:
+            pass
+"""
+
+
+def python(program: str, *arguments: object) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen([sys.executable, "-c", program, *map(str, arguments)])
+
+
+def test_the_steps_are_those_that_happen(tmp_path: Path) -> None:
+    seen: list[str] = []
+    apply(Change(tmp_path / "file", "", None, NEW), step=seen.append)
+    assert tuple(seen) == STEPS
+
+
+KILLS: list[tuple[str, bytes | None, bytes | None, str]] = [
+    *(("set", OLD, NEW, step) for step in STEPS),
+    *(("new", None, NEW, step) for step in STEPS),
+    *(("gone", OLD, None, step) for step in STEPS[STEPS.index("replace") :]),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "step"), [kill[1:] for kill in KILLS], ids=[f"{kill[0]}-{kill[3]}" for kill in KILLS]
+)
+def test_a_kill_at_any_step_leaves_the_old_file_or_the_new(
+    tmp_path: Path, before: bytes | None, after: bytes | None, step: str
+) -> None:
+    file = tmp_path / "settings.json"
+    sides = [written(tmp_path / "old", before), written(tmp_path / "new", after)]
+    written(file, before)
+    assert python(KILLED, file, step, *sides).wait(60) == -signal.SIGKILL
+    now = file.read_bytes() if file.exists() else None
+    assert now == (after if step in ("sync folder", "done") else before)
+    assert apply(Change(file, "", now, b"{}")) == Applied(), "the dead hold no lock"
+
+
+def written(file: Path, content: bytes | None) -> str:
+    """The name of a file with this content; empty for none."""
+    if content is None:
+        return ""
+    file.write_bytes(content)
+    return str(file)
+
+
+def test_four_processes_lose_none_of_their_edits(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(b"{\r\n  // all of them\r\n  entries: {},\r\n}")
+    children = [python(TOGGLES, file, f"p{number}") for number in range(4)]
+    assert [child.wait(120) for child in children] == [0] * 4
+    edits = {f"e{number}": number % 2 == 0 for number in range(60)}
+    assert read_json5(file.read_bytes()) == {"entries": {f"p{number}": edits for number in range(4)}}
+    assert file.read_bytes().startswith(b"{\r\n  // all of them\r\n  entries: {\r\n    p")
+
+
+def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_bytes(OLD)
+    seen: list[bool] = []
+    writer = Thread(target=write_to_and_fro, args=(file,))
+    writer.start()
+    while writer.is_alive():
+        seen.append(file.read_bytes() in (OLD, NEW))
+    writer.join()
+    assert len(seen) > 10
+    assert all(seen)
+
+
+def write_to_and_fro(file: Path) -> None:
+    change = Change(file, "", OLD, NEW)
+    for _ in range(50):
+        apply(change)
+        apply(change.undo())

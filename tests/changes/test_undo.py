@@ -1,0 +1,158 @@
+"""What was changed can be taken back, by this process or the next, without taking others' work with it."""
+
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from hookscope.changes import CannotEdit, CannotWrite, Change, Stale, UndoStack, apply, change_of, inverse_of
+from hookscope.core.hooks import Edit
+from hookscope.formats import KeyPath
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> UndoStack:
+    return UndoStack(tmp_path / "state" / "here")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    file = tmp_path / "settings.json"
+    file.write_bytes(b"{ a: 1 }")
+    return file
+
+
+def done(file: Path, path: KeyPath, value: object) -> Change:
+    change = change_of(file, [Edit(file, path, value, f"{path[-1]}: {value}")])
+    apply(change)
+    return change
+
+
+def test_an_empty_stack_has_nothing_to_give(stack: UndoStack) -> None:
+    assert stack.peek() is None
+    assert stack.pop() is None
+
+
+def test_the_next_process_can_undo(stack: UndoStack, settings: Path) -> None:
+    before = settings.read_bytes()
+    stack.push(done(settings, ("a",), 2))
+    newest = UndoStack(stack.folder).peek()
+    assert newest is not None
+    stack.undo(newest)
+    assert settings.read_bytes() == before
+    assert stack.peek() is None
+
+
+def test_changes_are_kept_byte_for_byte(stack: UndoStack) -> None:
+    changes = [
+        Change(Path("/a\udcff"), "no text", bytes(range(256)), None),
+        Change(Path("/b"), "é\u2028", None, b"\xef\xbb\xbf{}\r\n"),
+    ]
+    for change in changes:
+        stack.push(change)
+    assert [stack.pop(), stack.pop(), stack.pop()] == [changes[1], changes[0], None]
+
+
+def test_the_last_fifty_are_kept(stack: UndoStack) -> None:
+    for number in range(52):
+        stack.push(Change(Path("f"), str(number), None, b""))
+    kept = []
+    while (change := stack.pop()) is not None:
+        kept.append(int(change.meaning))
+    assert kept == list(range(51, 1, -1))
+    assert not list(stack.folder.glob("*.json"))
+
+
+def test_what_several_push_at_once_is_all_there(stack: UndoStack) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: stack.push(Change(Path("f"), str(number), None, b"")), range(40)))
+    assert {change.meaning for _ in range(40) if (change := stack.pop())} == {str(n) for n in range(40)}
+
+
+def test_only_its_user_may_read_the_stack(stack: UndoStack) -> None:
+    stack.push(Change(Path("f"), "", b"secret", None))
+    (file,) = stack.folder.glob("*.json")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"1", b'{"path": 1}', b"\xff"])
+def test_what_cannot_be_read_is_passed_over(stack: UndoStack, content: bytes) -> None:
+    older, newer = (Change(Path("f"), meaning, None, b"") for meaning in ("older", "newer"))
+    stack.push(older)
+    (stack.folder / "2.json").write_bytes(content)
+    (stack.folder / "notes.json").write_bytes(content)
+    assert stack.peek() == older
+    stack.push(newer)
+    assert [stack.pop(), stack.pop(), stack.pop()] == [newer, older, None]
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(CannotWrite, match=r"Cannot record the change in .*file: "):
+        UndoStack(tmp_path / "file").push(Change(Path("f"), "", None, b""))
+
+
+# Where it no longer fits
+
+
+def test_an_undo_that_no_longer_fits_is_refused_and_stays(stack: UndoStack, settings: Path) -> None:
+    change = done(settings, ("a",), 2)
+    stack.push(change)
+    settings.write_bytes(b"{ a: 2, theirs: 1 }")
+    with pytest.raises(Stale):
+        stack.undo(change)
+    assert stack.peek() == change
+    apply(inverse_of(change))
+    stack.forget(change)
+    assert settings.read_bytes() == b"{ a: 1, theirs: 1 }"
+    assert stack.peek() is None
+
+
+def test_the_same_change_is_undone_once(stack: UndoStack, settings: Path) -> None:
+    change = done(settings, ("a",), 2)
+    stack.push(change)
+    stack.undo(change)
+    with pytest.raises(Stale):
+        stack.undo(change)
+
+
+INVERSES: list[tuple[str, str, str, str, str]] = [
+    ("a value", "{a: 1}", "{a: 2}", "{a: 2, b: 3}", "{a: 1, b: 3}"),
+    ("a member", "{a: 1}", "{h: {x: 1}, a: 1}", "{h: {x: 1}, a: 2}", "{a: 2}"),
+    ("a member that others added to", "{}", "{h: {x: 1}}", "{h: {x: 1, y: 2}}", "{h: {y: 2}}"),
+    ("two values", "{a: 1, b: {c: 1}}", "{a: 2, b: {c: 2}}", "{b: {c: 2}, a: 2}", "{b: {c: 1}, a: 1}"),
+    ("what others changed since", "{a: 1, b: 1}", "{a: 2, b: 2}", "{a: 3, b: 2}", "{a: 3, b: 1}"),
+    ("what others removed since", "{h: {a: 1}}", "{h: {a: 2}}", "{z: 1}", "{z: 1}"),
+    ("what others made something else", "{h: {a: 1}}", "{h: {a: 2}}", "{h: true}", "{h: true}"),
+    ("a member that others took over", "{}", "{h: {x: 1}}", "{h: 1}", "{h: 1}"),
+    ("a member that was removed", "{a: 1}", "{}", "{b: 1}", "{a: 1, b: 1}"),
+    ("comments stay", "{a: 1}", "{b: 2, a: 1}", "{\n // of b\n b: 2,\n a: 1}", "{\n // of b\n a: 1}"),
+    ("a file of comments", "// c", "// c\n{a: 1}", "// c\n{a: 1, b: 1}", "// c\n{b: 1}"),
+    ("a file that was emptied", "{}", "{a: 1}", "\n", "\n"),
+    ("a new file", "", "{a: 1}", "{a: 1, b: 1}", "{b: 1}"),
+]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "now", "after"), [case[1:] for case in INVERSES], ids=[case[0] for case in INVERSES]
+)
+def test_the_inverse_takes_back_what_is_left_of_the_change(
+    settings: Path, old: str, new: str, now: str, after: str
+) -> None:
+    settings.write_text(now)
+    inverse = inverse_of(Change(settings, "set", old.encode() or None, new.encode()))
+    assert inverse.new is not None
+    assert inverse.new.decode() == after
+    assert (inverse.old, inverse.meaning) == (now.encode(), "undo: set")
+
+
+@pytest.mark.parametrize("now", [None, b"{"])
+def test_a_file_without_meaning_has_no_inverse(settings: Path, now: bytes | None) -> None:
+    change = done(settings, ("a",), 2)
+    if now is None:
+        settings.unlink()
+    else:
+        settings.write_bytes(now)
+    with pytest.raises(CannotEdit, match="By hand: `undo: a: 2`"):
+        inverse_of(change)

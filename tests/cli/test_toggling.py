@@ -1,0 +1,148 @@
+"""enable, disable and undo: the host command's own edits, and no other byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
+COMMAND = "{openclaw: {events: [command]}, milady: {events: [command]}, eliza: {events: [command]}}"
+SETTINGS = """\ufeff// mine
+{
+  hooks: { internal: {
+    load: { extraDirs: ['./more'] }, // and these
+    entries: {
+      'session-memory': { messages: 25, /* keep */ enabled: true, },
+    },
+  } },
+}
+"""
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_bytes(SETTINGS.replace("\n", "\r\n").encode())
+    return file
+
+
+def test_disable_changes_one_value_and_no_other_byte(
+    hookscope: Program, settings: Path, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "session-memory", COMMAND)
+    before = settings.read_bytes()
+    done = hookscope("disable", "session-memory", "--json")
+    assert done.code == 0
+    assert settings.read_bytes() == before.replace(b"enabled: true", b"enabled: false")
+    assert (done.json["changed"], done.json["written"], done.json["after"]) == (True, True, "off")
+    assert "-      'session-memory': { messages: 25, /* keep */ enabled: true, }," in done.json["diff"]
+    listed = hookscope("list", "--json", "--bundled", str(bundled)).json
+    states = {hook["name"]: hook["state"] for hook in listed["hooks"]}
+    assert states == {"session-memory": "off"}
+    undone = hookscope("undo", "--json")
+    assert (undone.code, undone.json["written"]) == (0, True)
+    assert settings.read_bytes() == before
+    assert hookscope("undo").code == 1
+
+
+def test_enable_writes_the_entry_and_the_switch_as_openclaws_command_does(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    assert hookscope("enable", "greet").code == 0
+    text = settings.read_text()
+    assert "'greet'" in text or '"greet"' in text
+    assert "enabled: true" in text.split("load:")[0]
+    assert "// and these" in text
+    again = hookscope("enable", "greet", "--json")
+    assert (again.code, again.json["changed"], again.json["written"]) == (0, False, False)
+
+
+def test_openclaws_command_refuses_a_blocked_hook(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "needy", "{openclaw: {events: [command], requires: {bins: [no-such]}}}")
+    before = settings.read_bytes()
+    done = hookscope("enable", "needy")
+    assert done.code == 1
+    assert "needy is blocked: Binary missing: no-such." in done.err
+    assert settings.read_bytes() == before
+    assert hookscope("disable", "needy").code == 0
+
+
+def test_a_dry_run_shows_the_edit_and_writes_nothing(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    before = settings.read_bytes()
+    done = hookscope("disable", "greet", "--dry-run")
+    assert done.code == 0
+    assert "greet would be off" in done.out
+    assert settings.read_bytes() == before
+    assert hookscope("undo", "--dry-run").code == 1
+
+
+def test_every_other_hook_that_the_edit_changes_is_named(
+    hookscope: Program, home: Path, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {enabled: false}}}")
+    make_hook(workspace / "hooks", "one", COMMAND)
+    make_hook(workspace / "hooks", "two", COMMAND)
+    done = hookscope("enable", "one", "--json", "--bundled", str(bundled))
+    assert done.json["others"] == [{"hook": "two", "source": "workspace", "from": "off", "to": "untrusted"}]
+    assert done.json["after"].startswith("on, but still untrusted")
+
+
+def test_milady_is_edited_where_its_entry_stands(
+    hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    file = home / ".milady" / "milady.json"
+    file.parent.mkdir()
+    file.write_text('{"hooks": {"entries": {"greet": {"env": {"A": "b"}}}}}')
+    assert hookscope("--dialect", "milady", "disable", "greet").code == 0
+    assert '"entries": {"greet": {"enabled": false, "env": {"A": "b"}}}' in file.read_text()
+    file.write_text("{}")
+    assert hookscope("--dialect", "milady", "disable", "greet").code == 0
+    written = "".join(file.read_text().split())
+    assert written == '{"hooks":{"internal":{"entries":{"greet":{"enabled":false}}}}}'
+
+
+def test_settings_that_do_not_parse_are_not_touched(
+    hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{hooks: ")
+    done = hookscope("disable", "greet")
+    assert done.code == 1
+    assert "hooks.internal.entries.greet.enabled: false" in done.err
+    assert (home / ".openclaw/openclaw.json").read_text() == "{hooks: "
+
+
+def test_an_undo_that_no_longer_fits_is_refused(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    assert hookscope("disable", "greet").code == 0
+    settings.write_text(settings.read_text() + "// mine again\n")
+    done = hookscope("undo")
+    assert done.code == 1
+    assert "has changed since" in done.err
+
+
+def test_a_legacy_handler_has_no_switch(hookscope: Program, home: Path) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text(
+        "{hooks: {internal: {handlers: [{event: 'command', module: 'x.py'}]}}}"
+    )
+    done = hookscope("disable", "x.py")
+    assert done.code == 1
+    assert "is listed in hooks.internal.handlers" in done.err

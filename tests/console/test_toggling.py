@@ -1,0 +1,95 @@
+"""A hook is switched from the list: the edit is shown once, written whole, and taken back."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open
+
+from hookscope.console.toggle import ToggleScreen
+from hookscope.workbench import Options, Workbench
+
+pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+
+SETTINGS = "{\n  // mine\n  hooks: { internal: { entries: { other: { enabled: true } } } },\n}\n"
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_text(SETTINGS)
+    return file
+
+
+def written(file: Path) -> str:
+    return file.read_text()
+
+
+async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
+    console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("space")
+        await story.shows("Switch off?", "enabled", "greet will be off.", "gateway is restarted")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
+        assert written(settings) == SETTINGS
+        await story.press("space")
+        await story.shows("Switch off?")
+        await story.press("w")
+        await story.until(lambda: "○ off" in story.text(), "it is off")
+        assert "// mine" in written(settings)
+        await story.press("u")
+        await story.until(lambda: "● ready" in story.text(), "it is on again")
+        assert written(settings) == SETTINGS
+        await story.press("space")
+        await story.until(lambda: "○ off" in story.text(), "it is off, and nothing was asked")
+        await story.press("u")
+        await story.until(lambda: written(settings) == SETTINGS, "it is taken back")
+        await story.press("u")
+        await story.shows("There is nothing to undo.")
+
+
+async def test_a_blocked_hook_may_be_switched_on_and_stays_blocked(
+    console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    needs = "{openclaw: {events: ['command:new'], requires: {bins: [no-such]}}}"
+    make_hook(workspace / "hooks", "needy", needs)
+    (home / ".openclaw").mkdir()
+    off = "{hooks: {internal: {entries: {needy: {enabled: false}}}}}"
+    (home / ".openclaw" / "openclaw.json").write_text(off)
+    async with console(size) as story:
+        await story.press("space")
+        await story.shows("Switch on?", "on, but still blocked: Binary missing: no-such")
+        await story.press("w")
+        await story.shows("needy: on, but still blocked")
+
+
+async def test_what_cannot_be_edited_is_said_and_not_touched(
+    console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{hooks: [/]")
+    async with console(size) as story:
+        await story.press("space")
+        await story.shows("openclaw.json cannot be edited")
+        assert not any(isinstance(screen, ToggleScreen) for screen in story.app.screen_stack)
+    assert (home / ".openclaw" / "openclaw.json").read_text() == "{hooks: [/]"
+
+
+async def test_a_hostile_name_stays_a_name_in_the_edit(
+    console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
+) -> None:
+    folder = make_hook(workspace / "hooks", "x", READY)
+    header = (folder / "HOOK.md").read_text().replace("name: x", 'name: "[/x][@click=app.quit]y[/] \\e[2J"')
+    (folder / "HOOK.md").write_text(header)
+    async with console(size) as story:
+        await story.press("space")
+        await story.shows("Switch off?", "[/x][@click=app.quit]y[/]")
+        assert "\x1b" not in story.text()
+        await story.press("w")
+        await story.until(lambda: "○ off" in story.text(), "it is off")
