@@ -104,6 +104,8 @@ WRONG = {
     "{internal: {entries: 5}}": "hooks.internal.entries is passed over: it wants a mapping and has the num",
     "{internal: {handlers: {}}}": "hooks.internal.handlers is passed over: it wants a list and has a mapping",
     "{internal: {enabled: 'false'}}": "wants true or false and has the text 'false'",
+    "5": "hooks is passed over: it wants a mapping and has the number 5",
+    "{internal: {entries: {a: {env: {TOKEN: 5}}}}}": "entries.a.env.TOKEN is passed over: it wants a text",
     "{internal: {entries: {a: true}}}": "entries.a is passed over: it wants a mapping and has true",
     "{internal: {entries: {a: {enabled: 'no'}}}}": "entries.a.enabled is passed over",
 }

@@ -128,7 +128,14 @@ class HookEngine:
         return await lane.load(code)
 
     def register(self, key: str, handler: Handler, name: str | None = None) -> None:
-        """Call `handler` for every event of `key`: `command`, or `command:new`. It comes last of its key."""
+        """Call `handler` for every event of `key`: `command`, or `command:new`. It comes last of its key.
+
+        Raises ValueError for an empty key, TypeError for what cannot be called.
+        """
+        if not key:
+            raise ValueError("an event key wants a type, such as `command`, or `command:new`")
+        if not callable(handler):
+            raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
         call = Registration(key, name or str(getattr(handler, "__name__", "handler")), handler)
         self.registry = self.registry.with_registrations((*self.registry.registrations, call))
 

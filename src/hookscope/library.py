@@ -226,7 +226,12 @@ def create_hook_event(
     *,
     timestamp: datetime | None = None,
 ) -> HookEvent:
-    """A new event, stamped now (UTC), with no messages. Source: guides 000 and 001, "Creating Events"."""
+    """A new event, stamped now (UTC), with no messages. Source: guides 000 and 001, "Creating Events".
+
+    Raises TypeError where `context` is no mapping.
+    """
+    if context is not None and not isinstance(context, Mapping):
+        raise TypeError(f"an event's context is a mapping, not {type(context).__name__}")
     return HookEvent(type, action, session_key, dict(context or {}), timestamp)
 
 

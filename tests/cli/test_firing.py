@@ -162,7 +162,7 @@ def test_a_handler_in_another_language_is_named_and_not_run(
     done = fire("command:new", "--json", "--trust")
     assert done.code == 1
     assert done.json["not_run"][0]["reason"].startswith("needs the Node lane")
-    assert "ts did not run: it needs the Node lane" in done.err
+    assert "ts did not run: needs the Node lane" in done.err
 
 
 def test_without_a_context_the_event_has_the_settings_in_force(
@@ -334,3 +334,60 @@ def test_the_bundled_command_logger_writes_whole_lines(hookscope: Program, home:
     assert lines[0].keys() == {"timestamp", "action", "sessionKey", "senderId", "source"}
     hookscope("--dialect", "milady", "fire", "command:new")
     assert (home / ".milady/logs/commands.log").exists()
+
+
+@pytest.mark.parametrize("only", [[], ["--only", "torn"]])
+def test_a_broken_handler_that_should_have_run_is_no_yes(
+    only: list[str], fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "torn", COMMAND, "def handler(event:\n")
+    done = fire("command:new", "--trust", *only)
+    assert done.code == 1
+    assert "torn did not run: broken: handler.py, line 1" in done.err
+    assert fire("gateway:startup", "--trust").code == 0
+
+
+def test_a_blocked_hook_is_a_no_only_when_it_was_asked_for(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "needy", "{openclaw: {events: [command], requires: {bins: [no-such]}}}")
+    assert fire("command:new", "--trust").code == 0
+    done = fire("command:new", "--trust", "--only", "needy")
+    assert done.code == 1
+    assert "needy did not run: blocked: Binary missing: no-such." in done.err
+
+
+def test_an_error_is_logged_under_the_event_that_was_fired(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a-bad", COMMAND, "def handler(event): 1 / 0")
+    make_hook(workspace / "hooks", "b-renames", COMMAND, "def handler(event): event.type = 'hacked'")
+    done = fire("command:new", "--trust", "--json")
+    assert done.json["log"] == [{"level": "error", "text": "Hook error [command:new]: division by zero"}]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "globals()['handler'] = lambda event: event.messages.append('ran')\n",
+        "(handler := lambda event: event.messages.append('ran'))\n",
+        "def __getattr__(name):\n    if name == 'handler':\n"
+        "        return lambda event: event.messages.append('ran')\n    raise AttributeError(name)\n",
+    ],
+    ids=["globals", "walrus", "getattr"],
+)
+def test_what_only_running_can_tell_is_not_called_broken(
+    source: str, fire: Program, hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "odd", COMMAND, source)
+    assert fire("command:new", "--trust", "--json").json["messages"] == ["ran"]
+
+
+def test_load_without_trust_names_the_next_step(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    done = hookscope("load", "--json", "--bundled", str(bundled))
+    assert done.code == 1
+    assert "`--trust` this once" in done.err
+    assert hookscope("load", "--trust", "--bundled", str(bundled)).code == 0

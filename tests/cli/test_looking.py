@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -353,3 +356,66 @@ def test_doctor_says_what_was_found_and_the_next_step(
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text("python: /no/such/python\n")
     assert "! python" in hookscope("doctor").out
+
+
+NULLS = {
+    "extra folder": '{hooks: {internal: {load: {extraDirs: ["a\\u0000b"]}}}}',
+    "legacy module": '{hooks: {internal: {handlers: [{event: "command:new", module: "a\\u0000b.py"}]}}}',
+    "workspace": '{agents: {defaults: {workspace: "a\\u0000b"}}}',
+}
+
+
+@pytest.mark.parametrize("settings", NULLS.values(), ids=NULLS)
+def test_a_path_that_no_disk_can_hold_is_as_good_as_absent(
+    settings: str, hookscope: Program, home: Path, tmp_path: Path
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text(settings)
+    for command in ("list", "check", "doctor"):
+        done = hookscope(command, cwd=tmp_path)
+        assert done.code == 0
+        assert "mistake of ours" not in done.err
+
+
+def test_a_name_that_is_too_long_is_refused_in_a_sentence(hookscope: Program) -> None:
+    done = hookscope("--workspace", "x" * 5000, "list")
+    assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+def test_only_folders_are_trusted(hookscope: Program, workspace: Path) -> None:
+    (workspace / "hooks.tgz").write_text("")
+    done = hookscope("trust", "hooks.tgz")
+    assert done.code == 1
+    assert "There is no folder" in done.err
+
+
+def test_an_answer_that_cannot_be_printed_is_said(workspace: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "hookscope", "list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "hookscope: the answer could not be printed: no space left where it goes.\n"
+
+
+def test_a_pipe_in_place_of_the_projects_configuration_hangs_nobody(
+    hookscope: Program, workspace: Path
+) -> None:
+    (workspace / ".hookscope").mkdir()
+    os.mkfifo(workspace / ".hookscope" / "config.yaml")
+    assert hookscope("list").code == 0
+
+
+def test_an_extra_folder_that_is_named_twice_does_not_shadow_itself(
+    hookscope: Program, home: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(home / ".openclaw/more", "extra", "{openclaw: {events: [command]}}")
+    (home / ".openclaw/openclaw.json").write_text(
+        '{hooks: {internal: {load: {extraDirs: ["./more", "~/.openclaw/more"]}}}}'
+    )
+    hooks = hookscope("list", "--json", "--bundled", str(bundled)).json["hooks"]
+    assert [(hook["name"], hook["state"]) for hook in hooks] == [("extra", "untrusted")]

@@ -69,16 +69,16 @@ class UndoStack:
 def inverse_of(change: Change) -> Change:
     """Take back what a change meant, in a file that has changed since. All that others changed stays.
 
-    Where nothing of the change is left, neither is there in the answer: `old` and `new` are equal.
+    Where nothing of the change is left, `old` and `new` of the answer are equal.
 
     Raises:
-        CannotEdit: that cannot be done with certainty, or a whole file was made or removed.
+        CannotEdit: that cannot be done with certainty, or the file is gone.
         CannotWrite: the file cannot be read.
     """
     meaning = f"undo: {change.meaning}"
     now = read_now(change.path)
     if now is None or change.new is None:
-        raise CannotEdit(f"{change.path} was made or removed as a whole", meaning)
+        raise CannotEdit(f"{change.path} is gone, or the change has removed it", meaning)
     old, new, present = (meaning_of(side or b"", meaning) for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _taken_back(now, (), old, new, present))
 

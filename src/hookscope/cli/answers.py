@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -70,6 +71,15 @@ def bench_of(options: Options, **more: Any) -> Workbench:
     return bench
 
 
+def not_trusted(folders: Iterable[Path]) -> list[str]:
+    """A sentence for each folder whose handlers were not allowed to run, with the next step."""
+    return [
+        f"Handlers in {folder} did not run: the folder is not trusted. "
+        f"`hookscope trust {folder}` allows it from now on, `--trust` this once."
+        for folder in folders
+    ]
+
+
 def printed(answer: Answer, *, as_json: bool) -> int:
     """Print an answer; the exit code."""
     for sentence in answer.aside:
@@ -78,7 +88,8 @@ def printed(answer: Answer, *, as_json: bool) -> int:
         click.echo(as_text(answer.document))
     elif answer.text:
         click.echo(answer.text)
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return 0 if answer.yes else 1
 
 

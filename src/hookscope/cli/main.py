@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -114,6 +116,12 @@ def exit_code(arguments: list[str]) -> int:
         return 1
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; there is nobody to tell
+        return 1
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            return _told(error, as_json=False)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what waits is not to be tried again at the exit
+        click.echo("hookscope: the answer could not be printed: no space left where it goes.", err=True)
         return 1
     except Exception as error:
         return _told(error, "--json" in arguments or "--json-lines" in arguments)

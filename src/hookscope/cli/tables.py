@@ -37,7 +37,7 @@ STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠",
 
 def coloured() -> bool:
     """May colours be used: a terminal, and nobody said NO_COLOR."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
 def state_word(state: State) -> str:

@@ -199,8 +199,10 @@ class MainScreen(Screen[None]):
         layout = arrange(
             width, height, state.mode, state.zoom, side=state.side, reading=state.reading, start=state.start
         )
-        self.panes = layout.panes
+        covered, self.panes = not self.panes, layout.panes
         self._set_layout(layout)
+        if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
+            self.call_after_refresh(self._settle_focus)
         if layout.size == "tiny":
             self.query_one("#tiny", Static).update(plain(too_small(width, height)))
 

@@ -79,7 +79,7 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path) -> Gate:
     found = next((exports[name] for name in names if name in exports), None)
     if found is None:
         if "*" in exports:
-            return Gate("export", None, needed=names, found=f"`import *`: {KNOWN_AFTER_LOAD}")
+            return Gate("export", None, needed=names, found=f"bound while it runs: {KNOWN_AFTER_LOAD}")
         return _missing(exports, names[-1], path)
     place = Place(path, found.line)
     match found.kind:

@@ -104,7 +104,7 @@ def _hooks_not_heard(
                 f"{row.state}: {row.verdict.why()}" if row.state is not State.SHADOWED else row.verdict.why()
             )
         elif listens:
-            reason = "not registered: it was not loaded"
+            reason = "it is not registered now"
         else:
             reason = f"listens to {', '.join(events)}"
         missing_events = any(gate.name in ("events", "fields") for gate in row.verdict.shut())

@@ -4,6 +4,7 @@ Everything that decides about hooks reads the world through `Surroundings`: so a
 (what-if) needs no rules of its own, and a test can say what the world is.
 """
 
+import errno
 import os
 import stat
 import sys
@@ -77,7 +78,7 @@ class RealFiles:
         self._user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has neither: all is the user's
 
     def children(self, folder: Path) -> list[Child]:
-        with os.scandir(folder) as entries:
+        with os.scandir(_nameable(folder)) as entries:
             found = [(os.fsencode(entry.name), entry) for entry in entries]
         found.sort(key=lambda pair: pair[0])
         return [
@@ -86,7 +87,7 @@ class RealFiles:
         ]
 
     def names(self, folder: Path) -> list[str]:
-        return os.listdir(folder)
+        return os.listdir(_nameable(folder))
 
     def facts(self, path: Path) -> Facts | None:
         try:
@@ -100,17 +101,27 @@ class RealFiles:
         return Facts(stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked, foreign)
 
     def read(self, path: Path, limit: int = -1) -> bytes:
-        with open(path, "rb") as file:
+        with open(_nameable(path), "rb") as file:
             return file.read(limit)
 
     def real(self, path: Path) -> Path:
-        return Path(os.path.realpath(path))
+        try:
+            return Path(os.path.realpath(path))
+        except (OSError, ValueError):  # a null byte in it, or too long
+            return path
 
     def program(self, name: str, folders: tuple[str, ...]) -> Program:
         asked = (name, folders)
         if asked not in self._programs:
             self._programs[asked] = _find_program(name, folders)
         return self._programs[asked]
+
+
+def _nameable(path: Path) -> Path:
+    """Settings may name what no disk can hold: to a reader that is as good as absent."""
+    if "\0" in str(path):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return path
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:

@@ -28,8 +28,9 @@ class Export:
 def read_exports(source: bytes) -> dict[str, Export]:
     """The names that running the module would bind, each as it is bound last in the text.
 
-    Blocks of `if`, `try`, `with`, loops and `match` count as if each ran. `from x import *` is the name `*`:
-    it may bind anything. What code binds by other means (`globals()`, `:=`, `del`) is not seen.
+    Blocks of `if`, `try`, `with`, loops and `match` count as if each ran. The name `*` stands for what cannot
+    be known without running: `from x import *`, a module's `__getattr__`, a call of `globals`, `exec` and the
+    like. `del` is not seen.
 
     Raises:
         FormatError: Python cannot parse the file. Offsets count in the text as Python decodes it, which
@@ -41,6 +42,8 @@ def read_exports(source: bytes) -> dict[str, Export]:
         node = waiting.pop()
         for export in _bound(node):
             exports[export.name] = export
+        for export in _bound_in_passing(node):
+            exports.setdefault(export.name, export)
         if not isinstance(node, _OWN_SCOPES):
             inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
             waiting += reversed(inner)
@@ -75,6 +78,32 @@ def _bound(node: ast.AST) -> Iterator[Export]:
             for item in node.items:
                 if item.optional_vars is not None:
                     yield from _targets(item.optional_vars)
+
+
+_BINDERS = frozenset({"globals", "locals", "vars", "exec", "eval", "setattr"})
+
+
+def _bound_in_passing(node: ast.AST) -> Iterator[Export]:
+    """What the expressions of a statement bind: `:=`, and calls that may bind anything."""
+    if isinstance(node, ast.FunctionDef) and node.name == "__getattr__":
+        yield Export("*", "value", node.lineno)
+    if not isinstance(node, ast.stmt) or isinstance(node, _OWN_SCOPES):
+        return
+    for part in ast.iter_child_nodes(node):
+        if not isinstance(part, ast.expr):
+            continue
+        for inner in ast.walk(part):
+            if isinstance(inner, ast.NamedExpr):
+                kind: Kind = "function" if isinstance(inner.value, ast.Lambda) else "value"
+                yield Export(inner.target.id, kind, inner.lineno)
+            elif (
+                isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id in _BINDERS
+            ):
+                yield Export("*", "value", inner.lineno)
+
+
+def _binds_anything(called: ast.expr) -> bool:
+    return isinstance(called, ast.Name) and called.id in _BINDERS
 
 
 def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -116,6 +117,28 @@ class Workbench:
         blocked = [hook for hook in hooks if view.inventory.standing(hook).state is State.UNTRUSTED]
         return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
 
+    def could_not(self, view: View, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
+        """A sentence for each handler that ought to run and cannot: broken ones, and those in no lane.
+
+        What is blocked, off or shadowed ought not to run, unless it is the one hook that was asked for.
+        """
+        keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
+        sentences = []
+        for item in plan.not_run:
+            hears = item.hook is not None and any(key in keys for key in item.hook.meta.events or ())
+            if item.hook is None or not hears or item.reason.startswith("left out"):
+                continue
+            state = view.inventory.standing(item.hook).state
+            asked_for = only is not None and item.name == only and state is not State.SHADOWED
+            if state is State.BROKEN or item.reason.startswith("needs the ") or asked_for:
+                sentences.append(f"{item.name} did not run: {item.reason}.")
+        return tuple(dict.fromkeys(sentences))
+
+    def untrusted_folders(self, view: View) -> tuple[Path, ...]:
+        """All folders with hooks that wait for trust alone."""
+        waiting = [row.hook for row in view.inventory.hooks if row.state is State.UNTRUSTED]
+        return tuple(dict.fromkeys(hook.trust_root for hook in waiting))
+
     def stranger(self, view: View, key: str) -> str:
         """A sentence where the host's documents do not list this very event; empty where they do."""
         catalogue = view.host.dialect.catalogue()
@@ -128,9 +151,9 @@ class Workbench:
     def trust(self, folder: Path) -> Path:
         """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""
         path = self.setup.surroundings.absolute(folder)
-        if not path.exists():
+        if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
-        real = self.setup.surroundings.files.real(path if path.is_dir() else path.parent)
+        real = self.setup.surroundings.files.real(path)
         self._store.add(real, self._handlers_below(real))
         return real
 

@@ -1,5 +1,6 @@
 """What the user says on the command line, and the host that it leads to."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -47,10 +48,10 @@ def set_up(options: Options) -> Setup:
     """Find out the rest. Raises Refusal where an option names what is not there."""
     surroundings = assumed_surroundings(options)
     workspace = options.workspace and surroundings.absolute(options.workspace)
-    if workspace is not None and not workspace.is_dir():
+    if workspace is not None and not os.path.isdir(workspace):
         raise Refusal(f"There is no folder {workspace}.", "--workspace names an agent's workspace.", code=2)
     config = options.config and surroundings.absolute(options.config)
-    if config is not None and not config.exists():
+    if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
     if workspace is None and any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS):
         workspace = surroundings.cwd
@@ -103,10 +104,10 @@ def assumed_surroundings(options: Options) -> Surroundings:
 def project_config(folder: Path) -> Mapping[str, object]:
     """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
     file = folder / PROJECT_FOLDER / "config.yaml"
+    if not os.path.isfile(file):  # a pipe of that name would be read for ever
+        return {}
     try:
         config = read_yaml(file.read_bytes())
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
     except OSError as error:
         raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
     except FormatError as error:

@@ -15,7 +15,7 @@ import click
 
 from hookscope.cli import answers, documents, tables
 from hookscope.cli.answers import Answer
-from hookscope.core.runs import Event, NotRun, Plan, Result, Run, Started
+from hookscope.core.runs import Event, Plan, Result, Run, Started
 from hookscope.core.text import printable
 from hookscope.workbench import (
     BadContext,
@@ -108,7 +108,8 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             view, plan = _planned(bench, item, asked)
             if strange := bench.stranger(view, plan.event.key):
                 fired.said.append(strange)
-            fired.left |= dict.fromkeys(_not_allowed(bench, view, plan))
+            fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))
+            fired.left |= dict.fromkeys(bench.could_not(view, plan, only=asked.only))
             fired.runs.append(await _fire(bench, view, plan, asked))
             if fired.runs[-1].cancelled:
                 break
@@ -165,22 +166,6 @@ def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
             bench.trust(folder)
             changed = True
     return changed
-
-
-def _not_allowed(bench: Workbench, view: View, plan: Plan) -> list[str]:
-    """Handlers that the host would call and that cannot run here, as sentences with the next step."""
-    sentences = [
-        f"Handlers in {folder} did not run: the folder is not trusted. "
-        f"`hookscope trust {folder}` allows it from now on, `--trust` this once."
-        for folder in bench.untrusted(view, plan)
-    ]
-    return sentences + [
-        f"{item.name} did not run: it {item.reason}." for item in plan.not_run if _no_lane(item)
-    ]
-
-
-def _no_lane(item: NotRun) -> bool:
-    return item.reason.startswith("needs the ")
 
 
 async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:

@@ -16,8 +16,12 @@ from hookscope.workbench import Options, Workbench
 )
 def command(options: Options, trust: bool) -> Answer:
     """Import all trusted handlers in a worker process and report as the host's loader does."""
-    report = asyncio.run(_load(answers.bench_of(options, trust_all=trust)))
-    return Answer(documents.load(report), tables.load(report), yes=not report.failed)
+    bench = answers.bench_of(options, trust_all=trust)
+    left = answers.not_trusted(bench.untrusted_folders(bench.look()))
+    report = asyncio.run(_load(bench))
+    return Answer(
+        documents.load(report), tables.load(report), yes=not report.failed and not left, aside=tuple(left)
+    )
 
 
 async def _load(bench: Workbench) -> LoadReport:

@@ -78,5 +78,5 @@ def _calls(sheet: Sheet, key: str, calls: tuple[Registration, ...]) -> None:
 def _unheard(sheet: Sheet, view: View, heard: set[str]) -> None:
     rest = [key for key in view.keys if key not in heard]
     if rest:
-        sheet.title("Nobody listens to")
+        sheet.title("Nobody that may run listens to")
         sheet.say(foreign(", ".join(rest)).stylize(MUTED), 2)

@@ -58,4 +58,4 @@ class FolderSystem:
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def policy(self, event: Event) -> Policy:
-        return SharedEvent(self.error_text)
+        return SharedEvent(self.error_text, event.key)

@@ -45,7 +45,8 @@ def extra_folders(
             problems.append(Problem(refusal, place))
             continue
         folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]"))
-    return tuple(folders), tuple(problems)
+    last = {folder.path: folder for folder in folders}  # named twice, a folder counts where it stands last
+    return tuple(folder for folder in folders if last[folder.path] is folder), tuple(problems)
 
 
 def bundled_folder(host: Host, rank: int) -> tuple[Folder, ...]:

@@ -20,6 +20,7 @@ class SharedEvent:
     """
 
     error_text: ErrorText
+    event_key: str  # as the event was fired: handlers may change the event's own words
     batched: bool = True
 
     def start(self, event: Event) -> Fold:
@@ -31,7 +32,7 @@ class SharedEvent:
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         if result.error is None:
             return fold, Next.GO
-        text = self.error_text(result.call.key, fold.event.key, result.error.message)
+        text = self.error_text(result.call.key, self.event_key, result.error.message)
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def finish(self, fold: Fold) -> Ending:

@@ -19,14 +19,21 @@ WANTED_OF_AN_ENTRY = {"enabled": (bool, "true or false"), "env": (Mapping, "a ma
 
 def wrong_settings(host: Host) -> tuple[Problem, ...]:
     """A problem for each hooks setting that has the wrong type, with its line."""
-    problems = []
+    problems: dict[KeyPath, Problem] = {}
     for base in host.dialect.layout.hooks:
-        block = host.settings.get(base)
+        for path, wanted, value in _wrong_below(base, host):
+            problems.setdefault(path, _problem(path, wanted, value, host))
+    return tuple(problems.values())
+
+
+def _wrong_below(base: KeyPath, host: Host) -> Iterator[tuple[KeyPath, str, Any]]:
+    for length in range(1, len(base) + 1):
+        block = host.settings.get(base[:length])
         if block is not None and not isinstance(block, Mapping):
-            problems.append(_problem(base, "a mapping", block, host))
-        elif block is not None:
-            problems += [_problem(path, wanted, value, host) for path, wanted, value in _wrong(base, block)]
-    return tuple(problems)
+            yield base[:length], "a mapping", block
+            return
+    if block is not None:
+        yield from _wrong(base, block)
 
 
 def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str, Any]]:
@@ -43,6 +50,10 @@ def _wrong(base: KeyPath, block: Mapping[str, Any]) -> Iterator[tuple[KeyPath, s
             value = entry.get(name)
             if value is not None and not isinstance(value, kind):
                 yield (*base, "entries", key, name), wanted, value
+        env = entry.get("env")
+        for name, value in env.items() if isinstance(env, Mapping) else ():
+            if not isinstance(value, str):
+                yield (*base, "entries", key, "env", name), "a text", value
 
 
 def _problem(path: KeyPath, wanted: str, value: object, host: Host) -> Problem:
