@@ -26,6 +26,7 @@ COMMANDS = {
     "enable": "Switch a hook on in the host's settings.",
     "disable": "Switch a hook off in the host's settings.",
     "undo": "Take back the last change to a settings file.",
+    "log": "What was fired in this workspace, and what came of it.",
     "trust": "Allow the handlers of a folder to run.",
     "doctor": "What was detected and from where, and what is missing.",
 }

@@ -5,12 +5,18 @@ workbench owns the lanes it starts: `close` ends them. Users' files are written 
 when somebody asks for it.
 """
 
+from typing import TYPE_CHECKING
+
 from hookscope.runtime import Firing, Limits
 from hookscope.workbench.bench import View, Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.toggle import Effect, Toggle
+
+if TYPE_CHECKING:  # a look needs no database
+    from hookscope.journal import Journal as Journal
+    from hookscope.journal import StoredRun as StoredRun
 
 __all__ = [
     "BadContext",

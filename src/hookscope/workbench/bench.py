@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.dialect import Dialect, Host, Trust
@@ -26,6 +28,9 @@ from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.watching import Told, Watch
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
+if TYPE_CHECKING:
+    from hookscope.journal import Journal
+
 RUNNABLE: frozenset[Language] = frozenset({"python"})
 
 
@@ -59,6 +64,7 @@ class Workbench:
         self._trust_all = trust_all
         self._generation = 0
         self._lanes: Lanes | None = None
+        self._journal: Journal | None = None
 
     @property
     def dialect(self) -> Dialect:
@@ -165,8 +171,16 @@ class Workbench:
         inside = [path for path in handlers if files.real(path).is_relative_to(folder)]
         return {path: known for path in inside if (known := digest(path, files)) is not None}
 
+    def journal(self, host: Host) -> Journal:
+        """The record of this workspace's runs. Making it touches no disk."""
+        if self._journal is None:
+            from hookscope.journal import Journal  # here: a look needs no database
+
+            self._journal = Journal(state_folder() / "journal.db", str(host.workspace), host.dialect.name)
+        return self._journal
+
     def _engine(self, view: View) -> HookEngine:
-        engine = HookEngine(view.host, self._lanes_for(view.host))
+        engine = HookEngine(view.host, self._lanes_for(view.host), self.journal(view.host))
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 
@@ -221,10 +235,13 @@ class Workbench:
         return Watch(told)
 
     async def close(self) -> None:
-        """End all workers and wait until they are gone."""
+        """End all workers and wait until they are gone; what waits for the journal is written."""
         if self._lanes is not None:
             lanes, self._lanes = self._lanes, None
             await lanes.close()
+        if self._journal is not None:
+            journal, self._journal = self._journal, None
+            await asyncio.to_thread(journal.close)
 
 
 def no_such_hook(name: str, inventory: Inventory) -> Refusal:

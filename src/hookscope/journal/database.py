@@ -1,0 +1,226 @@
+"""The journal's file: opening it, its tables, and what is wrong with it in a sentence."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from pathlib import Path
+
+BUSY = 5.0  # seconds to wait for another process that writes
+APPLICATION = 0x486B5363  # "HkSc": tells our files from other programs'
+WAL_KEPT = 4 * 2**20  # bytes; a longer write-ahead log is cut back
+
+# One script a version, in order; `user_version` counts those that have run. Never edit one: add one.
+MIGRATIONS = (
+    """
+    create table runs (
+        id integer primary key autoincrement,  -- never given twice, also after old runs are gone
+        workspace text not null,
+        dialect text not null,
+        key text not null,
+        event text not null,
+        started text not null,
+        started_ms integer not null,
+        owner_pid integer not null,
+        owner_started text not null,
+        ended text,
+        outcome text,
+        took real,
+        document text,
+        size integer not null
+    );
+    create index runs_of_workspace on runs (workspace, id);
+    create index runs_failed on runs (workspace, id) where outcome = 'failed';
+    create index runs_by_size on runs (id, size);
+    create table results (
+        run integer not null references runs (id) on delete cascade,
+        position integer not null,
+        hook text not null,
+        key text not null,
+        status text not null,
+        took real not null,
+        primary key (run, position)
+    ) without rowid;
+    create index results_of_hook on results (hook, run);
+    create index results_failed on results (hook, run) where status <> 'ok';
+    create table entries (
+        id integer primary key autoincrement,
+        at text not null,
+        at_ms integer not null,
+        workspace text not null,
+        kind text not null,
+        subject text not null,
+        level text not null,
+        text text not null,
+        detail text
+    );
+    create index entries_of_workspace on entries (workspace, id);
+    """,
+)
+VERSION = len(MIGRATIONS)
+
+
+class JournalError(OSError):
+    """The journal cannot be written or read. Its text is what to tell the user."""
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """A connection that writes, in the thread that called. Makes the file, private to its user.
+
+    Transactions are begun by hand: the connection is in autocommit mode. Raises JournalError.
+    """
+    _make_private(path)
+    database: sqlite3.Connection | None = None
+    try:
+        database = sqlite3.connect(path, timeout=BUSY, isolation_level=None)
+        _prepare(database, path)
+    except (sqlite3.Error, JournalError) as error:
+        if database is not None:
+            database.close()
+        raise explained(path, error) from error
+    return database
+
+
+def _make_private(path: Path) -> None:
+    """Make the file where there is none. One that exists is not touched: to open and close it here would
+    drop the locks that this process's own connections hold on it (POSIX)."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise JournalError(_cannot(path, "made", error.strerror or str(error))) from error
+
+
+def open_reading(path: Path) -> sqlite3.Connection | None:
+    """A connection that cannot write, in the thread that called; None where there is no file yet.
+
+    A journal of an older version is brought up to date first. Raises JournalError.
+    """
+    if not path.exists():
+        return None
+    try:
+        database = _read_only(path)
+        try:
+            current = _version(database, path) == VERSION
+        except BaseException:
+            database.close()
+            raise
+        if current:
+            return database
+        database.close()
+        open_database(path).close()
+        return _read_only(path)
+    except sqlite3.Error as error:
+        raise explained(path, error) from error
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY, isolation_level=None
+    )
+
+
+def _prepare(database: sqlite3.Connection, path: Path) -> None:
+    version = _version(database, path)  # before anything is changed: it may not be ours to change
+    if version == 0:
+        database.execute("pragma auto_vacuum = incremental")  # counts only before the first table
+    _use_wal(database)
+    database.execute("pragma synchronous = normal")  # a crash loses nothing, a power cut the last commits
+    database.execute("pragma foreign_keys = on")
+    database.execute(f"pragma journal_size_limit = {WAL_KEPT}")
+    if version < VERSION:
+        _migrate(database, path)
+
+
+def _use_wal(database: sqlite3.Connection) -> None:
+    """Two processes that do this at once meet a lock for which SQLite does not wait by itself."""
+    deadline = time.monotonic() + BUSY
+    while True:
+        try:
+            database.execute("pragma journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+
+
+def _migrate(database: sqlite3.Connection, path: Path) -> None:
+    database.execute("begin immediate")
+    try:
+        for script in MIGRATIONS[_version(database, path) :]:  # another process may have been faster
+            for statement in script.split(";"):
+                database.execute(statement)
+        database.execute(f"pragma application_id = {APPLICATION}")
+        database.execute(f"pragma user_version = {VERSION}")
+        database.execute("commit")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("rollback")
+        raise
+
+
+def _version(database: sqlite3.Connection, path: Path) -> int:
+    """How many migrations have run. Raises JournalError for what is newer, or no journal at all."""
+    version, application, tables = _marks(database)
+    if tables and application != APPLICATION:
+        raise JournalError(_not_a_journal(path))
+    if version > VERSION:
+        raise JournalError(
+            f"{path} was written by a newer Hookscope (journal version {version}, this one knows {VERSION}). "
+            "Update Hookscope, or point HOOKSCOPE_STATE_DIR at another folder."
+        )
+    return version
+
+
+def _marks(database: sqlite3.Connection) -> tuple[int, int, int]:
+    """Version, application and number of tables, at one moment: another process may be making the file."""
+    queries = ("pragma user_version", "pragma application_id", "select count(*) from sqlite_master")
+    alone = not database.in_transaction
+    if alone:
+        database.execute("begin")
+    version, application, tables = (database.execute(query).fetchone()[0] for query in queries)
+    if alone:
+        database.execute("commit")
+    return version, application, tables
+
+
+def explained(path: Path, error: Exception) -> JournalError:
+    """What SQLite met, as a sentence that names the file and the next step."""
+    if isinstance(error, JournalError):
+        return error
+    match _family(error):
+        case sqlite3.SQLITE_NOTADB:
+            return JournalError(_not_a_journal(path))
+        case sqlite3.SQLITE_CORRUPT:
+            return JournalError(
+                f"{path} is damaged ({error}). Move it away to start a new journal; nothing was deleted."
+            )
+        case sqlite3.SQLITE_FULL:
+            return JournalError(f"{path} cannot grow: the disk is full. Free some space and try again.")
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
+            return JournalError(f"{path} cannot be written: it is read-only. Allow writing with chmod u+w.")
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return JournalError(
+                f"{path} is kept locked by another process. Close the other Hookscope, and try again."
+            )
+        case _:
+            return JournalError(_cannot(path, "used", str(error)))
+
+
+def _family(error: Exception) -> int:
+    """SQLite's result code. Its lower byte is the family; a document that cannot be read is damage too."""
+    if not isinstance(error, sqlite3.Error):
+        return sqlite3.SQLITE_CORRUPT
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def _not_a_journal(path: Path) -> str:
+    return f"{path} is no journal of Hookscope. Move it away to start a new one; it was not changed."
+
+
+def _cannot(path: Path, verb: str, why: str) -> str:
+    return f"{path} cannot be {verb}: {why}. Check the folder, or name another with HOOKSCOPE_STATE_DIR."

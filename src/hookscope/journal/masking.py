@@ -1,0 +1,85 @@
+"""Which parts of a document hold foreign content, and the veil over them. Pure.
+
+Names, keys, states and times stay as they are: the journal is read by them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from hookscope.journal.records import Document
+from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
+
+EVENT_TEXTS = ("sessionKey", "messages")
+EVENT_VALUES = ("context", "meta")
+RUN_TEXTS = ("messages", "failure", "log", "notes", "not_run")
+RUN_VALUES = ("context", "result")
+RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes")
+
+
+def secrets_of_event(event: Mapping[str, Any]) -> Iterator[Secret]:
+    """The secrets of an event's document, named after where they stand in its context."""
+    for name in EVENT_VALUES:
+        yield from secrets_in(event[name])
+    yield from secrets_in([event[name] for name in EVENT_TEXTS])
+
+
+def secrets_of_run(run: Mapping[str, Any]) -> Iterator[Secret]:
+    """The secrets of a run's document, of its event first."""
+    yield from secrets_of_event(run["event"])
+    for name in RUN_VALUES:
+        yield from secrets_in(run[name])
+    yield from secrets_in([run[name] for name in RUN_TEXTS])
+    for result in run["results"]:
+        yield from secrets_in(result["returned"])
+        yield from secrets_in([result[name] for name in RESULT_TEXTS])
+        for change in result["patch"]:
+            path = _patch_path(change)
+            yield from secrets_in(change.get("value"), path, secret=any(map(is_secret_key, path)))
+    for event in run["follow_ups"]:
+        yield from secrets_of_event(event)
+    for caused in run["caused"]:
+        yield from secrets_of_run(caused)
+
+
+def mask_event(event: Document, veil: Veil) -> Document:
+    """The event's document as it may be stored."""
+    return {**event, **_veiled(event, (*EVENT_TEXTS, *EVENT_VALUES), veil)}
+
+
+def mask_run(run: Document, veil: Veil) -> Document:
+    """The run's document as it may be stored; `masked` has the names of what was found."""
+    return {
+        **run,
+        **_veiled(run, (*RUN_TEXTS, *RUN_VALUES), veil),
+        "event": mask_event(run["event"], veil),
+        "results": [_mask_result(result, veil) for result in run["results"]],
+        "follow_ups": [mask_event(event, veil) for event in run["follow_ups"]],
+        "caused": [mask_run(caused, veil) for caused in run["caused"]],
+        "masked": [secret.name for secret in veil.secrets],
+    }
+
+
+def _mask_result(result: Document, veil: Veil) -> Document:
+    return {
+        **result,
+        **_veiled(result, (*RESULT_TEXTS, "returned"), veil),
+        "patch": [_mask_change(change, veil) for change in result["patch"]],
+    }
+
+
+def _mask_change(change: Document, veil: Veil) -> Document:
+    """A change of a patch: the key of its value stands in its path."""
+    secret = any(map(is_secret_key, _patch_path(change)))
+    return {name: veil.value(item, secret=secret and name == "value") for name, item in change.items()}
+
+
+def _patch_path(change: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys below the event's context: `/context/cfg/token` is `cfg`, `token`."""
+    keys = str(change.get("path", "")).split("/")[1:]
+    return tuple(keys[1:] if keys[:1] == ["context"] else keys)
+
+
+def _veiled(document: Document, names: Sequence[str], veil: Veil) -> Document:
+    return {name: veil.value(document[name]) for name in names}

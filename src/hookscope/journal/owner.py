@@ -1,0 +1,62 @@
+"""Who began a run: a process, told from a later one of the same number by when it started."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+DEAD = "ZXx"  # states of a process that has ended and was not yet waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process. `started` is opaque: it is only ever compared."""
+
+    pid: int
+    started: str
+
+    @staticmethod
+    def here() -> Owner:
+        """This process."""
+        return Owner(os.getpid(), start_of(os.getpid()) or "")
+
+    @property
+    def alive(self) -> bool:
+        """Is it still there? A process that took over its number is not it."""
+        return start_of(self.pid) == self.started
+
+
+def start_of(pid: int) -> str | None:
+    """When this process started; None where there is none that lives."""
+    return _from_proc(pid) if Path("/proc/self/stat").exists() else _from_ps(pid)
+
+
+def _from_proc(pid: int) -> str | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()  # the name before it may hold blanks and brackets
+    # Fields 3 and 22 of proc(5). Ticks count from the boot, so the boot is part of the answer.
+    return None if fields[0] in DEAD else f"{_boot()} {fields[19]}"
+
+
+def _boot() -> str:
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _from_ps(pid: int) -> str | None:
+    """macOS and the BSDs. Fixed language and time zone, so that two consoles read the same."""
+    env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
+    command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=5, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    state, _, started = done.stdout.strip().partition(" ")
+    return None if not state or state[0] in DEAD else started.strip()

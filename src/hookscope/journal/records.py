@@ -1,0 +1,245 @@
+"""Events and runs as JSON documents and back. The shape is that of `fire --json`, with what it leaves out.
+
+Times are kept to the millisecond (the event's) and the microsecond (all others). Not kept: a handler
+that is a function, the hook behind a call, and the environment of a handler's code.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeAlias
+
+from hookscope.core.event import from_iso, iso
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import (
+    Code,
+    Ending,
+    Event,
+    Failure,
+    Frame,
+    NotRun,
+    Registration,
+    Result,
+    Run,
+)
+
+Document: TypeAlias = dict[str, Any]
+Outcome: TypeAlias = Literal["ok", "failed", "cancelled", "interrupted", "running"]
+
+DEEPEST = 100  # levels of a value; deeper ones, and a value that holds itself, end in an ellipsis
+LONGEST_NUMBER = 4_000  # bits; Python refuses to print much longer ones in decimal
+
+
+def event_document(event: Event) -> Document:
+    """The event; `event_of` reads it."""
+    return {
+        "type": event.type,
+        "action": event.action,
+        "sessionKey": event.session_key,
+        "timestamp": iso(event.timestamp),
+        "messages": list(event.messages),
+        "context": plain(event.context),
+        "kind": event.kind,
+        "meta": plain(event.meta),
+    }
+
+
+def event_of(document: Mapping[str, Any]) -> Event:
+    """The event that `event_document` described, without its live object."""
+    return Event(
+        type=document["type"],
+        action=document["action"],
+        session_key=document["sessionKey"],
+        context=document["context"],
+        messages=tuple(document["messages"]),
+        timestamp=from_iso(document["timestamp"]),
+        kind=document["kind"],
+        meta=document["meta"],
+    )
+
+
+def run_document(run: Run, dialect: str) -> Document:
+    """All of the run, caused runs included; `run_of` reads it."""
+    return {
+        "id": run.id,
+        "event": event_document(run.event),
+        "dialect": dialect,
+        "results": [_result_document(item, run.delivers) for item in run.results],
+        "not_run": [
+            {"hook": item.name, "reason": item.reason, "listens": item.listens} for item in run.not_run
+        ],
+        "messages": list(run.messages),
+        "context": plain(run.context),
+        "result": plain(run.ending.answer),
+        "failure": run.ending.failure,
+        "log": [{"level": line.level, "text": line.text} for line in run.ending.log],
+        "follow_ups": [event_document(event) for event in run.ending.follow_ups],
+        "caused": [run_document(item, dialect) for item in run.caused],
+        "ms": _ms(run.took),
+        "cancelled": run.cancelled,
+        "delivers": run.delivers,
+        "notes": list(run.notes),
+        "assumed": sorted(run.assumed),
+    }
+
+
+def begun_document(run_id: int, event: Event, dialect: str) -> Document:
+    """A run of which only the beginning is on record: shown like any other, with no results."""
+    begun = Run(run_id, event, (), (), Ending(), event.messages, event.context)
+    return run_document(begun, dialect)
+
+
+def run_of(document: Mapping[str, Any]) -> Run:
+    """The run that `run_document` described. Calls of functions cannot be called again."""
+    return Run(
+        id=document["id"],
+        event=event_of(document["event"]),
+        results=tuple(_result_of(item) for item in document["results"]),
+        not_run=tuple(
+            NotRun(item["hook"], item["reason"], listens=item["listens"]) for item in document["not_run"]
+        ),
+        ending=Ending(
+            document["result"],
+            document["failure"],
+            tuple(event_of(item) for item in document["follow_ups"]),
+            tuple(LogLine(line["level"], line["text"]) for line in document["log"]),
+        ),
+        messages=tuple(document["messages"]),
+        context=document["context"],
+        caused=tuple(run_of(item) for item in document["caused"]),
+        took=document["ms"] / 1000,
+        cancelled=document["cancelled"],
+        delivers=document["delivers"],
+        notes=tuple(document["notes"]),
+        assumed=frozenset(document["assumed"]),
+    )
+
+
+def outcome_of(run: Run) -> Outcome:
+    """How an ended run ended. A cancelled run is no failed one, whatever its handlers said."""
+    if run.cancelled:
+        return "cancelled"
+    return "failed" if run.failed or run.ending.failure is not None else "ok"
+
+
+def _result_document(result: Result, delivers: bool) -> Document:
+    target = result.call.target
+    return {
+        "hook": result.call.name,
+        "key": result.call.key,
+        "handler": str(target.path) if isinstance(target, Code) else None,
+        "code": _code_document(target) if isinstance(target, Code) else None,
+        "status": result.status,
+        "started_ms": _ms(result.started),
+        "ms": _ms(result.took),
+        "load_ms": _ms(result.loaded),
+        "messages": list(result.messages),
+        "delivered": delivers,
+        "returned": plain(result.returned),
+        "stdout": result.stdout,
+        "stderr": result.stderr,
+        "error": _failure_document(result.error),
+        "patch": plain(result.patch),
+        "notes": list(result.notes),
+        "forced": result.forced,
+    }
+
+
+def _result_of(document: Mapping[str, Any]) -> Result:
+    return Result(
+        call=Registration(document["key"], document["hook"], _target_of(document)),
+        status=document["status"],
+        started=document["started_ms"] / 1000,
+        took=document["ms"] / 1000,
+        loaded=document["load_ms"] / 1000,
+        messages=tuple(document["messages"]),
+        returned=document["returned"],
+        stdout=document["stdout"],
+        stderr=document["stderr"],
+        error=_failure_of(document["error"]),
+        patch=tuple(document["patch"]),
+        notes=tuple(document["notes"]),
+        forced=document["forced"],
+    )
+
+
+def _code_document(code: Code) -> Document:
+    return {
+        "export": code.export,
+        "root": str(code.root),
+        "language": code.language,
+        "digest": code.digest,
+    }
+
+
+def _target_of(document: Mapping[str, Any]) -> Any:
+    code = document["code"]
+    if code is None:
+        return _gone
+    return Code(
+        Path(document["handler"]), code["export"], Path(code["root"]), code["language"], code["digest"]
+    )
+
+
+def _gone(_: object) -> NoReturn:
+    raise LookupError("This handler is known from the journal only; it cannot be called.")
+
+
+def _failure_document(failure: Failure | None) -> Document | None:
+    if failure is None:
+        return None
+    return {
+        "type": failure.type,
+        "message": failure.message,
+        "phase": failure.phase,
+        "frames": [
+            {"file": frame.file, "line": frame.line, "function": frame.function, "source": frame.source}
+            for frame in failure.frames
+        ],
+    }
+
+
+def _failure_of(document: Mapping[str, Any] | None) -> Failure | None:
+    if document is None:
+        return None
+    frames: Iterable[Mapping[str, Any]] = document["frames"]
+    return Failure(
+        document["type"],
+        document["message"],
+        tuple(Frame(item["file"], item["line"], item["function"], item["source"]) for item in frames),
+        document["phase"],
+    )
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)
+
+
+def plain(value: object, depth: int = 0) -> Any:
+    """The value as JSON can hold it; what it cannot is kept as text. Never raises."""
+    if depth > DEEPEST:
+        return "…"
+    try:
+        return _plain(value, depth)
+    except Exception:  # a foreign object may fail at anything, even at being printed
+        return f"<{type(value).__name__}>"
+
+
+def _plain(value: object, depth: int) -> Any:
+    match value:
+        case Mapping():
+            return {str(key): plain(item, depth + 1) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item, depth + 1) for item in value]
+        case None | bool():
+            return value
+        case int() if value.bit_length() > LONGEST_NUMBER:
+            return hex(value)
+        case float() if not math.isfinite(value):
+            return str(value)
+        case int() | float() | str():
+            return value
+        case _:
+            return str(value)

@@ -1,0 +1,80 @@
+"""What was fired is on record, and a record of it is no leak."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
+COMMAND = "{openclaw: {events: [command]}}"
+
+
+def test_the_log_tells_what_was_fired_and_what_came_of_it(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    assert hookscope("log").out == "Nothing was fired in this workspace yet.\n"
+    make_hook(workspace / "hooks", "good", COMMAND, "def handler(event): event.messages.append('hello')")
+    make_hook(
+        workspace / "hooks", "bad", "{openclaw: {events: ['command:reset']}}", "def handler(event): 1 / 0"
+    )
+    fire = ("fire", "--trust", "--bundled", str(bundled))
+    hookscope(*fire, "command:new", "--context", '{"apiKey": "sk-abcdefghijklmnopqrstuvwx"}')
+    hookscope(*fire, "command:reset")
+    runs = hookscope("log", "--json").json["runs"]
+    outcomes = [(run["event"], run["outcome"]) for run in runs]
+    assert outcomes == [("command:new", "ok"), ("command:reset", "failed")]
+    assert runs[0]["run"]["messages"] == ["hello"]
+    assert "sk-" not in json.dumps(runs)
+    for narrowed in (["--failed"], ["--hook", "bad"], ["--event", "command:reset"], ["--text", "division"]):
+        found = hookscope("log", *narrowed, "--json").json["runs"]
+        assert [run["event"] for run in found] == ["command:reset"]
+    assert "failed: bad" in hookscope("log").out
+
+
+def test_secrets_never_reach_the_disk(
+    hookscope: Program, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    secret = "sk-abcdefghijklmnopqrstuvwxyz123456"
+    make_hook(workspace / "hooks", "leaks", COMMAND, "def handler(event): print(event.context['apiKey'])")
+    hookscope("fire", "command:new", "--trust", "--context", json.dumps({"apiKey": secret}))
+    assert hookscope("log", "--json").json["runs"]
+    for file in (tmp_path / "state").rglob("*"):
+        assert not file.is_file() or secret.encode() not in file.read_bytes()
+
+
+def test_a_run_whose_program_was_killed_is_interrupted(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "loops", COMMAND, "def handler(event):\n    while True: pass\n")
+    program = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--json-lines"]
+    running = subprocess.Popen(
+        [*program, "--bundled", str(bundled)], cwd=workspace, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout is not None
+    assert json.loads(running.stdout.readline())["step"] == "started"
+    os.kill(running.pid, signal.SIGKILL)
+    running.communicate(timeout=60)
+    (run,) = hookscope("log", "--json").json["runs"]
+    assert run["outcome"] == "interrupted"
+
+
+def test_a_journal_that_cannot_be_written_stops_no_handler(
+    hookscope: Program, workspace: Path, tmp_path: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "good", COMMAND, "def handler(event): event.messages.append('hello')")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "journal.db").write_bytes(b"no database at all" * 100)
+    done = hookscope("fire", "command:new", "--trust", "--json", "--bundled", str(bundled))
+    assert done.code == 0
+    assert done.json["messages"] == ["hello"]
+    assert any("could not be recorded" in line["text"] for line in done.json["log"])
+    assert hookscope("log").code == 1
+    assert (tmp_path / "state" / "journal.db").read_bytes() == b"no database at all" * 100

@@ -1,0 +1,156 @@
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hookscope.core.runs import Event
+from hookscope.journal import Journal, JournalError
+from hookscope.journal.database import VERSION, explained, open_database
+from hookscope.journal.writer import Writer
+
+
+def content_of(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+def write(path: Path, content: bytes) -> None:
+    path.parent.mkdir()
+    path.write_bytes(content)
+
+
+def overwrite_from_the_second_page(path: Path) -> None:
+    head = path.read_bytes()[:4096]
+    path.write_bytes(head + b"\xee" * (path.stat().st_size - 4096))
+
+
+async def refusal(journal: Journal) -> str:
+    """What begin and reading both say; they must say the same."""
+    with pytest.raises(JournalError) as begun:
+        await journal.begin(Event("command"))
+    with pytest.raises(JournalError) as read:
+        journal.recent()
+    assert str(begun.value) == str(read.value)
+    return str(begun.value)
+
+
+@pytest.mark.parametrize("content", [b"this is no database" * 300, b"SQLite format 3\0" + b"\xff" * 8192])
+async def test_a_corrupt_file_is_said_and_left_as_it_is(journal: Journal, path: Path, content: bytes) -> None:
+    write(path, content)
+    text = await refusal(journal)
+    assert text.startswith(f"{path} is ")
+    assert "Move it away" in text
+    journal.close()
+    assert content_of(path) == content
+
+
+async def test_a_damaged_page_is_said(journal: Journal, path: Path) -> None:
+    for _ in range(200):
+        await journal.begin(Event("command", context={"text": "x" * 100}))
+    journal.close()
+    overwrite_from_the_second_page(path)
+    with pytest.raises(JournalError, match=r"is damaged .* Move it away"):
+        journal.recent()
+
+
+async def test_a_garbled_document_is_said(journal: Journal, path: Path) -> None:
+    await journal.begin(Event("command"))
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute("update runs set event = '{'")
+    with pytest.raises(JournalError, match="is damaged"):
+        journal.recent()
+
+
+async def test_a_newer_version_is_refused_and_left_as_it_is(journal: Journal, path: Path) -> None:
+    open_database(path).close()
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute(f"pragma user_version = {VERSION + 1}")
+    before = content_of(path)
+    text = await refusal(journal)
+    assert text == (
+        f"{path} was written by a newer Hookscope (journal version {VERSION + 1}, this one knows {VERSION}). "
+        "Update Hookscope, or point HOOKSCOPE_STATE_DIR at another folder."
+    )
+    journal.close()
+    assert content_of(path) == before
+
+
+async def test_another_programs_database_is_refused_and_left_as_it_is(journal: Journal, path: Path) -> None:
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as foreign:
+        foreign.execute("create table bookmarks (url)")
+    before = content_of(path)
+    assert "is no journal of Hookscope" in await refusal(journal)
+    journal.close()
+    assert content_of(path) == before
+
+
+async def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with (
+        Journal(tmp_path / "file" / "journal.db", "w", "d") as journal,
+        pytest.raises(JournalError, match=r"cannot be made: .*Check the folder"),
+    ):
+        await journal.begin(Event("command"))
+
+
+def test_a_read_only_file_is_said(path: Path) -> None:
+    open_database(path).close()
+
+    def read_only(path: Path) -> sqlite3.Connection:  # root may write whatever the mode is; SQLite may not
+        return sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+    writer = Writer(path, connect=read_only)
+    try:
+        done = writer.submit(lambda database: database.execute("delete from runs").rowcount)
+        with pytest.raises(JournalError, match="it is read-only"):
+            done.result(10)
+    finally:
+        writer.close()
+
+
+def test_a_full_disk_is_said_and_the_next_job_tries_again(path: Path) -> None:
+    limits = [20, 100_000]  # pages: a disk that is full, and that has room again
+
+    def small(path: Path) -> sqlite3.Connection:
+        database = open_database(path)
+        database.execute(f"pragma max_page_count = {limits.pop(0)}")
+        return database
+
+    def fill(database: sqlite3.Connection) -> int:
+        row = ("", "", "", "", 0, 0, "", 0, "x" * 500_000)
+        names = "workspace, dialect, key, started, started_ms, owner_pid, owner_started, size, event"
+        return database.execute(f"insert into runs ({names}) values (?,?,?,?,?,?,?,?,?)", row).lastrowid or 0
+
+    writer = Writer(path, connect=small)
+    try:
+        with pytest.raises(JournalError, match="the disk is full"):
+            writer.submit(fill).result(10)
+        assert writer.submit(fill).result(10) > 0
+    finally:
+        writer.close()
+
+
+def test_a_journal_that_stays_locked_is_said(path: Path) -> None:
+    open_database(path).close()
+    impatient = sqlite3.connect(path, timeout=0, isolation_level=None)
+    with closing(impatient), closing(open_database(path)) as other:
+        other.execute("begin immediate")
+        with pytest.raises(sqlite3.OperationalError) as locked:
+            impatient.execute("begin immediate")
+    assert "kept locked by another process" in str(explained(path, locked.value))
+
+
+async def test_many_may_open_a_new_journal_at_once(path: Path) -> None:
+    journals = [Journal(path, "w", "d") for _ in range(12)]
+    ids = await asyncio.gather(*(journal.begin(Event("command")) for journal in journals))
+    assert sorted(ids) == list(range(1, 13))
+    for journal in journals:
+        journal.close()
+
+
+async def test_an_empty_file_becomes_a_journal(journal: Journal, path: Path) -> None:
+    write(path, b"")
+    assert journal.recent() == ()
+    assert await journal.begin(Event("command")) == 1

@@ -1,0 +1,266 @@
+"""Secrets. Those written here are made up, and put together from parts so that no scanner minds."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hookscope.core.runs import Ending, Event, Failure, Frame, NotRun, Registration, Result, Run
+from hookscope.journal import Journal
+from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
+
+HEX40 = "3f786850e387550fdab836ed7e6dc881de23001b"
+RANDOM = "q7Xp2LmZ9vBt4KsW8cYr1NfHj6GdE3Ua5To0"
+SECRET_KEYS = """
+    token accessToken access_token X-Auth-Token TELEGRAM_BOT_TOKEN secret client_secret password userPassword
+    DB_PASSWORD_2 passwd api_key apiKey API-KEY OPENAI_API_KEY apikey authorization Proxy-Authorization cookie
+    Set-Cookie cookies credential credentials private_key privateKey secretAccessKey accesstoken cookieHeader
+    tokens
+"""
+OTHER_KEYS = """
+    sessionKey session_key hookKey key keys name tokenCount token_type tokenizer secretary passwordless
+    cookieConsent author authorizationUrl publicKey primary_key commit path senderId accessKeyId monkey
+    keyboard api apiUrl 42
+"""
+LOOKS_SECRET = {
+    "openai": "sk" + "-proj-a1B2c3D4e5F6g7H8i9J0",
+    "stripe": "sk" + "_live_51H8xQ2eZvKYlo2C0aBcDeF",
+    "github": "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a",
+    "github fine": "github" + "_pat_11ABCDEFG0abcdefghij_KLMNOP",
+    "gitlab": "glpat" + "-a1b2c3d4e5f6g7h8i9j0",
+    "slack": "xoxb" + "-123456789012-abcdefABCDEF",
+    "aws": "AKIA" + "IOSFODNN7EXAMPLE",
+    "google": "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q",
+    "telegram": "123456789" + ":AAE1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q",
+    "jwt": "eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dBjftJeZ4CVPmB92K27u",
+    "key": "-----BEGIN " + "RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n-----END RSA PRIVATE KEY-----",
+    "random": RANDOM,
+}
+
+
+@pytest.mark.parametrize(
+    "key",
+    SECRET_KEYS.split(),
+)
+def test_a_key_of_a_secret_is_known_in_any_style(key: str) -> None:
+    assert is_secret_key(key)
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "–", *OTHER_KEYS.split()],
+)
+def test_a_key_that_only_resembles_one_is_not(key: str) -> None:
+    assert not is_secret_key(key)
+
+
+@pytest.mark.parametrize("value", LOOKS_SECRET.values(), ids=LOOKS_SECRET)
+@pytest.mark.parametrize("around", ["{}", "use {} here", '"{}"', "x={}\n"])
+def test_what_looks_like_a_secret_is_masked_wherever_it_stands(value: str, around: str) -> None:
+    text = around.format(value)
+    veil = Veil.over(secrets_in({"note": text}))
+    assert value not in veil.text(text)
+    assert veil.text(text) == around.format("${SECRET:NOTE}")
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("Authorization: Bearer abc123def456", "Authorization: Bearer ${SECRET:AUTHORIZATION}"),
+        ("Basic dXNlcjpwYXNzd29yZDE=", "Basic ${SECRET:AUTHORIZATION}"),
+        ("postgres://me:hunter2@db/x", "postgres://me:${SECRET:URL_PASSWORD}@db/x"),
+        ("--api-key=abc12345 now", "--api-key=${SECRET:API_KEY} now"),
+        ('{"token": "abc12345"}', '{"token": "${SECRET:TOKEN}"}'),
+        ("DB_PASSWORD=hunter22;", "DB_PASSWORD=${SECRET:DB_PASSWORD};"),
+    ],
+)
+def test_a_text_loses_its_secret_and_nothing_else(text: str, masked: str) -> None:
+    assert Veil.over(secrets_in(text)).text(text) == masked
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is required; see the token documentation.",
+        "a bearer of bad news, Bearer authentication, Basic configuration",
+        f"commit {HEX40}",
+        "550e8400-e29b-41d4-a716-446655440000",
+        "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+        "/home/Anna/Projects/agent2/hooks/session-memory/handler.py",
+        "test_a_Handler_that_fails_in_its_own_Thread_2_is_a_Result_like_any_other",
+        "sk-learn-is-a-library-for-estimators",
+        "sha256-" + "a" * 20 + "B1c2D3e4F5g6H7i8J9k0L1m2N3",
+        "agent:main:telegram:123456789",
+        "session-2026-11-20T13-17-48-AgentMain-backup",
+        "https://example.org:8080/a/b?page=2&key=name",
+        "password = self.password; token: str = get_token()",
+        "${API_TOKEN} and ${SECRET:TOKEN}",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
+        "AKIA, ghp_ and eyJ are prefixes",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert list(secrets_in({"text": text, "commit": text})) == []
+
+
+def test_under_a_secrets_key_hide_texts_and_numbers_but_no_switches_counts_or_references() -> None:
+    context = {
+        "password": 12345678,
+        "cookies": {"sid": "abc", "fresh": True},
+        "maxTokens": 4096,
+        "token": "${TELEGRAM}",
+        "secret": "",
+        "apiKey": None,
+        "authorization": "***",
+    }
+    veil = Veil.over(secrets_in(context))
+    assert veil.value(context) == {
+        **context,
+        "password": "${SECRET:PASSWORD}",
+        "cookies": {"sid": "${SECRET:COOKIES_SID}", "fresh": True},
+    }
+
+
+def test_names_come_from_the_path_and_no_two_values_share_one() -> None:
+    context = {
+        "cfg": {"channels": [{"botToken": "first-one"}]},
+        "a": {"token": "second-one"},
+        "a_token": "third-one",
+        "again": {"secret": "first-one"},
+    }
+    assert [secret.name for secret in Veil.over(secrets_in(context)).secrets] == [
+        "CFG_CHANNELS_0_BOT_TOKEN",
+        "A_TOKEN",
+        "A_TOKEN_2",
+    ]
+
+
+def test_a_key_that_is_a_secret_gives_nobody_its_name() -> None:
+    for key in LOOKS_SECRET.values():
+        context = {key: {"token": "correct horse"}}
+        veil = Veil.over(secrets_in(context))
+        assert [secret.name for secret in veil.secrets][-1] == "TOKEN"
+        assert key not in json.dumps(veil.value(context))
+
+
+def test_the_credential_of_an_authorization_is_masked_alone_too() -> None:
+    veil = Veil.over(secrets_in({"authorization": "Bearer abc123def456"}))
+    assert veil.text("sent Bearer abc123def456") == "sent ${SECRET:AUTHORIZATION}"
+    assert veil.text("got abc123def456 back") == "got ${SECRET:AUTHORIZATION_2} back"
+
+
+@pytest.mark.parametrize("key", ["id", "messageId", "commit", "sha256", "content_hash", "integrity"])
+def test_a_long_value_under_the_key_of_an_identifier_is_none(key: str) -> None:
+    assert list(secrets_in({key: RANDOM})) == []
+    assert list(secrets_in({"note": RANDOM})) == [Secret("NOTE", RANDOM)]
+
+
+async def test_a_run_without_an_end_says_what_was_masked(journal: Journal) -> None:
+    run = journal.run(await journal.begin(Event("command", context={"token": "correct horse"})))
+    assert run is not None
+    assert run.document["masked"] == ["TOKEN"]
+
+
+def test_a_short_secret_is_masked_as_a_word_only() -> None:
+    veil = Veil.over([Secret("TOKEN", "test"), Secret("PIN", "12")])
+    assert veil.text("test latest 12") == "${SECRET:TOKEN} latest 12"
+
+
+def test_a_secret_is_found_as_it_is_printed_too() -> None:
+    value = 'pa"ss\\wörd\n1'
+    veil = Veil.over([Secret("PASSWORD", value)])
+    for printed in (value, json.dumps(value), json.dumps(value, ensure_ascii=False), repr(value)):
+        assert veil.text(printed).strip("\"'") == "${SECRET:PASSWORD}"
+
+
+def test_a_secret_does_not_show_in_its_own_repr() -> None:
+    veil = Veil.over([Secret("TOKEN", "hunter2hunter2")])
+    assert "hunter2" not in repr(veil)
+
+
+@settings(deadline=None)
+@given(
+    st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8).filter(
+        lambda text: any(map(str.isalnum, text)) and "${" not in text and text not in "${SECRET:TOKEN}"
+    )
+)
+def test_a_secret_of_the_event_is_gone_from_every_text(value: str) -> None:
+    context = {"token": value, "said": f"it is {value}, or so"}
+    masked = Veil.over(secrets_in(context)).value(context)
+    assert masked["token"] == "${SECRET:TOKEN}"
+    assert value not in masked["said"]
+
+
+def everywhere(run_id: int, event: Event, text: str) -> Run:
+    """A run that says `text` wherever a run can say anything."""
+    result = Result(
+        Registration("command:new", "leaky", print),
+        "error",
+        messages=(text,),
+        returned={"got": [text], text: 1},
+        stdout=f"out {text}",
+        stderr=f"err {text}",
+        error=Failure("ValueError", text, (Frame("handler.py", 1, "handler", f"x = '{text}'"),)),
+        patch=({"op": "add", "path": "/context/newSecret", "value": text},),
+        notes=(text,),
+    )
+    caused = Run(0, event, (result,), (), Ending())
+    return Run(
+        run_id,
+        event,
+        (result,),
+        (NotRun("other", text),),
+        Ending({"answer": text}, text, (Event("again", context={"x": text}),)),
+        messages=(text,),
+        context={"kept": text},
+        caused=(caused,),
+        notes=(text,),
+    )
+
+
+@pytest.mark.parametrize("secret", ["hunter2-is-mine", *LOOKS_SECRET.values()])
+async def test_a_secret_is_in_no_byte_of_the_files(journal: Journal, path: Path, secret: str) -> None:
+    event = Event("command", "new", f"s:{secret}", {"cfg": {"apiKey": secret}, "said": secret}, (secret,))
+    run_id = await journal.begin(event)
+    await journal.end(everywhere(run_id, event, secret))
+    await journal.note("change", secret, f"password={secret}", detail={"token": secret})
+    marks = {secret.encode(), json.dumps(secret)[1:-1].encode()}
+
+    def leaks() -> list[str]:
+        files = [(file.name, file.read_bytes()) for file in path.parent.iterdir()]
+        assert files
+        return [name for name, content in files for mark in marks if mark in content]
+
+    assert leaks() == []  # the write-ahead log is still there
+    stored = journal.run(run_id)
+    journal.close()
+    assert leaks() == []
+    assert stored is not None
+    assert stored.event.context == {
+        "cfg": {"apiKey": "${SECRET:CFG_API_KEY}"},
+        "said": "${SECRET:CFG_API_KEY}",
+    }
+    assert stored.document["masked"] == ["CFG_API_KEY"]
+
+
+async def test_a_secret_that_a_handler_removed_and_printed_is_masked(
+    journal: Journal, path: Path, run_of_id: Callable[..., Run]
+) -> None:
+    context = {"token": "correct horse"}
+    event = Event("command", "new", context=context)
+    run_id = await journal.begin(event)
+    context.clear()
+    await journal.end(everywhere(run_id, event, "correct horse"))
+    assert all(b"correct horse" not in file.read_bytes() for file in path.parent.iterdir())
+
+
+async def test_a_password_that_is_a_word_of_ours_does_no_harm(
+    journal: Journal, run_of_id: Callable[..., Run]
+) -> None:
+    event = Event("command", "new", context={"password": "error"})
+    await journal.end(run_of_id(await journal.begin(event), status="error", event=event))
+    (run,) = journal.recent()
+    assert run.document["results"][0]["status"] == "error"
