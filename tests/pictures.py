@@ -5,12 +5,14 @@ import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree, rmtree
 from textwrap import dedent
 
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
 from hookscope.workbench import Options, Workbench
+from hookscope.workbench.options import shipped_hooks
 
 SCREENSHOTS = Path(__file__).parent.parent / "screenshots"
 SIZES = ((80, 24), (120, 36), (200, 50))
@@ -102,18 +104,21 @@ def main() -> None:
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
     SCREENSHOTS.mkdir(exist_ok=True)
     for size in SIZES:
-        with tempfile.TemporaryDirectory() as temporary:
-            home = Path(temporary).resolve() / "home"
-            agent = home / "agent"
-            write_hooks(agent / "hooks", ("session-memory", "greet", "draft-check", "half-done"))
-            write_hooks(home / ".openclaw" / "hooks", ("greet", "deploy-note"))
-            (home / ".openclaw" / "openclaw.json").write_text("{hooks: {internal: {enabled: true}}}\n")
-            os.environ["HOOKSCOPE_STATE_DIR"] = str(home / "state")
-            os.chdir(agent)
-            os.environ["HOME"] = str(home)
-            bench = Workbench(Options())
-            bench.trust(home)
-            asyncio.run(take(bench, size))
+        dev = Path(tempfile.gettempdir()) / "dev"  # a fixed name: pictures of the same console are the same
+        rmtree(dev, ignore_errors=True)
+        home = dev / "home"
+        agent = home / "agent"
+        write_hooks(agent / "hooks", ("session-memory", "greet", "draft-check", "half-done"))
+        write_hooks(home / ".openclaw" / "hooks", ("greet", "deploy-note"))
+        (home / ".openclaw" / "openclaw.json").write_text("{hooks: {internal: {enabled: true}}}\n")
+        os.environ["HOOKSCOPE_STATE_DIR"] = str(home / "state")
+        os.chdir(agent)
+        os.environ["HOME"] = str(home)
+        bundled = home / "lib" / "bundled_hooks"  # no picture shows where it was taken
+        copytree(shipped_hooks(), bundled)
+        bench = Workbench(Options(bundled=bundled))
+        bench.trust(home)
+        asyncio.run(take(bench, size))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class Workbench:
         self.limits = limits
         self.setup: Setup = set_up(options)
         self._store = TrustStore(state_folder() / "trust.json")
-        self._undo = UndoStack(state_folder())
+        self._undo = UndoStack(state_folder() / "undo")
         self._trust_all = trust_all
         self._generation = 0
         self._lanes: Lanes | None = None

@@ -22,7 +22,7 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 STEP, DEBOUNCE = 5, 50  # milliseconds; the library's own defaults cost 100 ms a save
 POLL = 1.0  # seconds between two looks where there are no native events
 NOISE = re.compile(
-    r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_]{6,}"
+    r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}"
 )
 
 
