@@ -1,0 +1,104 @@
+"""A console that is killed in the middle of a run leaves nothing behind but a record that says so."""
+
+import fcntl
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+
+from hookscope.workbench import Options, Workbench
+
+LOOPS = """
+import os
+def handler(event):
+    with open("pid", "w") as file: file.write(str(os.getpid()))
+    while True: pass
+"""
+
+
+class Terminal:
+    """The console in a terminal of its own; what it draws is read and kept."""
+
+    def __init__(self, workspace: Path) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
+        program = [sys.executable, "-m", "hookscope", "--bundled", str(workspace / "none")]
+        self.process = subprocess.Popen(
+            program,
+            cwd=workspace,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm"},
+        )
+        os.close(theirs)
+        self._drawn = b""
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        try:
+            while data := os.read(self._ours, 65536):
+                self._drawn += data
+        except OSError:  # the terminal is gone with its last process
+            return
+
+    def press(self, keys: bytes) -> None:
+        os.write(self._ours, keys)
+
+    def shows(self, text: str) -> bool:
+        return text.encode() in self._drawn
+
+
+def until(condition: Callable[[], object], name: str) -> None:
+    """Wait for a named condition that another process brings about."""
+    for _ in range(2_000):
+        if condition():
+            return
+        threading.Event().wait(0.01)
+    pytest.fail(f"waited in vain until {name}")
+
+
+@contextmanager
+def terminal(workspace: Path) -> Iterator[Terminal]:
+    opened = Terminal(workspace)
+    yield opened
+    opened.process.kill()
+    opened.process.wait()
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
+    workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "loops", "{openclaw: {events: ['command:new']}}", LOOPS)
+    bench = Workbench(Options(workspace=workspace))
+    bench.trust(workspace)
+    pid = workspace / "pid"
+    with terminal(workspace) as console:
+        until(lambda: console.shows("loops"), "the hook is listed")
+        console.press(b"f")
+        until(lambda: console.shows("sessionId"), "an event is composed")
+        console.press(b"\x12")  # ctrl+r
+        until(lambda: pid.exists() and pid.read_text(), "the handler runs")
+        os.kill(console.process.pid, signal.SIGKILL)
+    until(lambda: gone(int(pid.read_text())), "its worker is gone")
+    with bench.journal(bench.open()) as journal:
+        (run,) = journal.recent()
+    assert (run.key, run.outcome) == ("command:new", "interrupted")
