@@ -73,7 +73,7 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
     bundled = tmp_path / "bundled"
-    bundled.mkdir()
+    bundled.mkdir(exist_ok=True)
 
     @asynccontextmanager
     async def opened(

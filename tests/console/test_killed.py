@@ -1,4 +1,4 @@
-"""A console that is killed in the middle of a run leaves nothing behind but a record that says so."""
+"""What outlives a console: the record of its runs, and nothing else, however it ended."""
 
 import fcntl
 import os
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open
 
 from hookscope.workbench import Options, Workbench
 
@@ -102,3 +103,23 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
     with bench.journal(bench.open()) as journal:
         (run,) = journal.recent()
     assert (run.key, run.outcome) == ("command:new", "interrupted")
+
+
+async def test_the_last_runs_are_there_when_the_console_opens_again(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): event.messages.append('[/x] hello')")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console() as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f5")
+        await story.shows("[/x] hello")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+    async with console() as story:
+        await story.press("2")
+        await story.shows("Run 1", "✓ 1 handler ran", "[/x] hello")
+        await story.press("f5")
+        await story.shows("Run 2", "against run 1: as before")
+        await story.press("3")
+        await story.shows("run 1 ✓ 1 ok", "run 2 ✓ 1 ok")

@@ -18,6 +18,7 @@ from hookscope.console.messages import (
     FilesChanged,
     FiringOver,
     FiringStarted,
+    PastRuns,
     SettingsWritten,
     StepsCame,
     TogglePlanned,
@@ -165,6 +166,20 @@ class Bridge:
 
     def _write(self, work: Callable[[], None]) -> None:
         self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)
+
+    def remember(self, view: View) -> None:
+        """Find out what was fired here before this sitting. New runs are numbered behind it."""
+
+        def remembering() -> None:
+            try:
+                past = self.bench.past_runs(view)
+            except Exception as error:
+                _post(self.screen, Failed("the journal", _said(error)))
+                return
+            self._runs = max(self._runs, *(run.id for run in past), 0)
+            _post(self.screen, PastRuns(past))
+
+        self.screen.run_worker(remembering, name="journal", group="journal", thread=True, exit_on_error=False)
 
     def fire(self, view: View, plan: Plan) -> bool:
         """Run a plan. False where one is running already."""

@@ -12,7 +12,7 @@ from hookscope.core.hooks import Place
 from hookscope.core.runs import Plan, Result, Run, Started
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Toggle
+    from hookscope.workbench import PastRun, Toggle
 
 Severity = Literal["information", "warning", "error"]
 
@@ -90,6 +90,14 @@ class CopyAsked(Message):
 
     def __init__(self, text: str, what: str) -> None:
         self.text, self.what = text, what
+        super().__init__()
+
+
+class PastRuns(Message):
+    """What was fired here before this sitting, oldest first."""
+
+    def __init__(self, runs: tuple[PastRun, ...]) -> None:
+        self.runs = runs
         super().__init__()
 
 

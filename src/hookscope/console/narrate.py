@@ -15,7 +15,7 @@ from hookscope.core.runs import Plan, Result, Run
 from hookscope.core.text import one_line
 
 if TYPE_CHECKING:
-    from hookscope.workbench import View
+    from hookscope.workbench import PastRun, View
 
 MOST_FILES = 8  # named one by one; a checkout changes hundreds
 
@@ -102,6 +102,15 @@ def ended(at: datetime, number: int, run: Run) -> LogEntry:
     return LogEntry(
         at, "run", run.event.key, f"run {number} {text} · {milliseconds(run.took)}", level, number
     )
+
+
+def remembered(past: PastRun) -> LogEntry:
+    """A run of an earlier sitting."""
+    at = past.at.astimezone().replace(tzinfo=None)
+    if past.run is not None:
+        return ended(at, past.id, past.run)
+    text = f"run {past.id} interrupted: its program ended before it did"
+    return LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
 
 
 def milliseconds(seconds: float) -> str:

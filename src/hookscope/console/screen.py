@@ -42,6 +42,7 @@ from hookscope.console.messages import (
     FiringOver,
     FiringStarted,
     LookAsked,
+    PastRuns,
     Said,
     SettingsWritten,
     Severity,
@@ -147,6 +148,8 @@ class MainScreen(Screen[None]):
         elif not first and "list" not in self.panes:
             self._say(f"Looked again: {len(entries) - 1} different. The log says which.")
         self._told_to_look = False
+        if first:
+            self.bridge.remember(look.view)
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:
@@ -397,6 +400,11 @@ class MainScreen(Screen[None]):
             self.change(ModeChosen("fire"))
         else:
             self._say(f"Run {event.number} is no longer kept.", "warning")
+
+    @on(PastRuns)
+    def _past_runs(self, event: PastRuns) -> None:
+        self.query_one(FirePane).remember(event.runs)
+        self.log_entries([narrate.remembered(run) for run in event.runs])
 
     @on(FiringStarted)
     def _firing_started(self, event: FiringStarted) -> None:

@@ -6,7 +6,7 @@ keeps to the syntax of Python 3.9.
 """
 
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Optional, Union  # noqa: UP035  (3.9 syntax)
+from typing import Any, Callable, Dict, List, Optional  # noqa: UP035  (3.9 syntax)
 
 
 class HookEvent:
@@ -44,6 +44,25 @@ class HookEvent:
         return f"<HookEvent {self.key} session={self.session_key!r} messages={len(self.messages)}>"
 
 
+# What stands in for an attribute that a handler deleted.
+_EMPTY: Dict[str, Callable[[], Any]] = {  # noqa: UP006
+    "type": str,
+    "action": str,
+    "session_key": str,
+    "timestamp": lambda: datetime.fromtimestamp(0, timezone.utc),  # noqa: UP017
+    "messages": list,
+    "context": dict,
+}
+
+
+def put_back(event: HookEvent) -> List[str]:  # noqa: UP006
+    """Give the event, empty, what was deleted of it (`del event.context`). One sentence for each."""
+    deleted = [name for name in _EMPTY if not hasattr(event, name)]
+    for name in deleted:
+        setattr(event, name, _EMPTY[name]())
+    return [f"the handler deleted event.{name}" for name in deleted]
+
+
 def iso(moment: datetime) -> str:
     """A moment as the hosts print it: UTC, milliseconds, `Z`."""
     if moment.tzinfo is None:
@@ -58,15 +77,22 @@ def from_iso(text: str) -> datetime:
 
 def to_document(event: HookEvent) -> Dict[str, Any]:  # noqa: UP006
     """The event with the seeds' camelCase keys, for JSON and for the wire."""
-    moment: Union[str, Any] = event.timestamp  # noqa: UP007
     return {
         "type": event.type,
         "action": event.action,
         "sessionKey": event.session_key,
-        "timestamp": iso(moment) if isinstance(moment, datetime) else str(moment),
+        "timestamp": _moment(event.timestamp),
         "messages": event.messages,
         "context": event.context,
     }
+
+
+def _moment(value: object) -> str:
+    """Whatever a handler put there, as text. Never raises."""
+    try:
+        return iso(value) if isinstance(value, datetime) else str(value)
+    except BaseException:  # a hostile class, or a moment outside the calendar
+        return ""
 
 
 def from_document(document: Dict[str, Any]) -> HookEvent:  # noqa: UP006

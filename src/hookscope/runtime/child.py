@@ -31,6 +31,9 @@ class Command:
 class Child:
     """A process in its own session and group, spawned, awaited and reaped by one thread.
 
+    What leaves the group survives: a process that calls setsid or setpgid is not ours to find, and is
+    not killed with the others.
+
     The parent-death signal follows the spawning thread, so that thread stays until the reap.
     Neither future can be cancelled; both are set from that thread.
     """

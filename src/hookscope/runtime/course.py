@@ -12,7 +12,7 @@ from hookscope.runtime.failures import Phase, told
 from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.patch import patch_of
 from hookscope.runtime.python_worker.protocol import Message
-from hookscope.runtime.views import document_of, messages_in, pushed, write_back
+from hookscope.runtime.views import document_of, is_document_of, messages_in, pushed, write_back
 
 
 @dataclass(slots=True)
@@ -49,7 +49,9 @@ class Course:
         assert self.begun is not None
         before, after = self.document, message.get("view", self.document)
         status, error, notes = message.get("status"), message.get("error"), message.get("notes")
-        if status not in ("ok", "error") or not isinstance(notes, list) or type(after) is not type(before):
+        if status not in ("ok", "error") or not isinstance(notes, list):
+            raise WorkerLost("answered what is no answer")
+        if type(after) is not type(before) or not is_document_of(self.view, after):
             raise WorkerLost("answered what is no answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
         result = Result(
@@ -104,5 +106,5 @@ def told_failure(document: Any, phase: Phase) -> Failure:
     """What a handler raised. Raises WorkerLost where the worker describes nothing of the kind."""
     try:
         return told(document, phase)
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, OverflowError, TypeError, ValueError):
         raise WorkerLost("answered what is no answer") from None

@@ -19,9 +19,11 @@ class LoadFailed(Exception):
         self.failure = failure
 
 
-def raised(error: BaseException, phase: Phase = "run") -> Failure:
-    """What a handler in this process raised."""
-    return error.failure if isinstance(error, LoadFailed) else told(describe(error), phase)
+def raised(error: BaseException, phase: Phase = "run", target: object = None) -> Failure:
+    """What a handler in this process raised. `target` is the handler, if it was called. Never raises."""
+    if type(error) is LoadFailed:  # isinstance would ask a hostile class for its `__class__`
+        return error.failure
+    return told(describe(error, target), phase)
 
 
 def told(document: Mapping[str, Any], phase: Phase) -> Failure:

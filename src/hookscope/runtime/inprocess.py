@@ -16,6 +16,7 @@ from time import perf_counter
 from types import CoroutineType
 from typing import Any, TypeAlias
 
+from hookscope.core.event import HookEvent, put_back
 from hookscope.core.runs import Code, Failure, Handler, OnStep, Patch, Registration, Result, Started, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.digest import module_name
@@ -109,7 +110,7 @@ class InProcessLane:
             step(Started(part[0][0], since_start(perf_counter())))
         seconds = 0.0 if limit is None else max(limit, SHORTEST)
         cell = Cell(seconds)
-        observer = _Observer(view, step, cell, limit, self._observe)
+        observer = _Observer(view, step, cell, limit, self._observe, part)
         batch = run_batch(part, view, cell, observer.take)
         cell.task = asyncio.get_running_loop().create_task(batch)
         beat = heartbeat() if seconds else None
@@ -146,6 +147,7 @@ class _Observer:
     cell: Cell
     limit: float | None
     whole: bool  # compare the whole event, not only its messages
+    part: Sequence[Pair]
     messages: tuple[str, ...] = ()
     document: Any = None
     said: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
@@ -158,7 +160,9 @@ class _Observer:
     def take(self, record: Record) -> None:
         call, began, ended, returned, error = record
         took = ended - began
-        status, failure, notes = _outcome(error, self.cell.asked, took, self.limit)
+        status, failure, notes = _outcome(error, self.cell.asked, took, self.limit, self._target(call, error))
+        if isinstance(self.view, HookEvent):
+            notes += tuple(put_back(self.view))
         before, self.messages = self.messages, messages_in(self.view)
         patch, more = self._patch()
         self.step(
@@ -175,6 +179,10 @@ class _Observer:
             )
         )
 
+    def _target(self, call: Registration, error: BaseException | None) -> Handler | None:
+        """What was called; looked for only where somebody asks."""
+        return None if error is None else next(target for known, target in self.part if known is call)
+
     def _patch(self) -> tuple[Patch, tuple[str, ...]]:
         if not self.whole:
             return (), ()
@@ -184,7 +192,7 @@ class _Observer:
 
 
 def _outcome(
-    error: BaseException | None, asked: str, took: float, limit: float | None
+    error: BaseException | None, asked: str, took: float, limit: float | None, target: Handler | None
 ) -> tuple[Status, Failure | None, tuple[str, ...]]:
     """What a record means. `asked`: who asked the handler to stop, see Cell."""
     if error is None:
@@ -193,7 +201,7 @@ def _outcome(
         return "timeout", overran(limit, "run"), ()
     if asked:
         return "cancelled", CANCELLED, ()
-    return "error", raised(error), ()
+    return "error", raised(error, target=target), ()
 
 
 def _despite(asked: str, took: float, limit: float | None) -> tuple[str, ...]:

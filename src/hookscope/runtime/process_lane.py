@@ -75,6 +75,7 @@ class ProcessLane:
         self._closed = False
         self._last = ""  # whose handler ran last
         self._before: list[str] = []  # what happened since, said with the next result
+        self._left: dict[str, str] = {}  # whose handlers left what running in the present worker
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
@@ -129,6 +130,7 @@ class ProcessLane:
             return self._worker
         worker = self._worker = self._make()
         self._used = False
+        self._left.clear()
         try:
             async with _limit(self._limits.spawn, "spawn"):
                 await worker.start()
@@ -206,18 +208,30 @@ class ProcessLane:
                     message = await worker.hear()
             if not is_answer(message, run, "result", number):
                 raise WorkerLost("answered what nobody had asked")
-            self._step(course, worker, course.answered(message))
+            self._step(course, worker, course.answered(message), shared=message.get("shared") is True)
+            if message.get("left"):
+                self._left[call.name] = str(message["left"])[:LATE]
             if course.spoilt:
                 return
             order = {"do": "next", "id": run}
 
-    def _step(self, course: Course, worker: Link, ended: Result) -> None:
-        """Report an end, with what was printed up to here and what happened before."""
+    def _step(self, course: Course, worker: Link, ended: Result, shared: bool = True) -> None:
+        """Report an end, with what was printed up to here and what happened before.
+
+        `shared`: what earlier handlers left running may have printed beside this one.
+        """
         printed = worker.printed()
-        notes = (*self._before, *course.notes, *ended.notes, *printed.notes)
+        if not shared:
+            self._left.clear()
+        others = self._others() if printed.stdout or printed.stderr else ()
+        notes = (*self._before, *course.notes, *ended.notes, *others, *printed.notes)
         self._before, course.notes = [], []
         self._last = ended.call.name
         course.finish(replace(ended, stdout=printed.stdout, stderr=printed.stderr, notes=notes))
+
+    def _others(self) -> tuple[str, ...]:
+        left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
+        return (f"some of what it printed may be of {left}",) if left else ()
 
     def _note_late_output(self, worker: Link) -> None:
         printed = worker.printed()

@@ -8,11 +8,13 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from hookscope.core.event import HookEvent, from_iso, to_document
+from hookscope.core.event import HookEvent, from_iso, put_back, to_document
 from hookscope.core.runs import Event
 from hookscope.runtime.patch import same
 from hookscope.runtime.python_worker.faults import safe_text
-from hookscope.runtime.python_worker.plain import plain
+from hookscope.runtime.python_worker.plain import plain, plain_event
+
+_KEYS = to_document(HookEvent("", "")).keys()
 
 
 def is_hook_event(view: object) -> bool:
@@ -26,7 +28,18 @@ def document_of(view: Any) -> tuple[Any, list[str]]:
         view = HookEvent(
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
         )
-    return plain(to_document(view) if isinstance(view, HookEvent) else view)
+    if not isinstance(view, HookEvent):
+        return plain(view)
+    deleted = put_back(view)
+    document, notes = plain_event(to_document(view))
+    return document, deleted + notes
+
+
+def is_document_of(view: Any, document: Any) -> bool:
+    """Can this be a later document of the view? An event's always has all its keys."""
+    if is_hook_event(view):
+        return isinstance(document, dict) and document.keys() == _KEYS
+    return True
 
 
 def messages_in(view: Any) -> tuple[str, ...]:
@@ -75,7 +88,7 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
             view.context = after["context"]
     if "messages" in changed:
         if isinstance(view.messages, list) and isinstance(after["messages"], list):
-            view.messages[:] = after["messages"]
+            _write_messages(view.messages, before["messages"], after["messages"])
         else:
             view.messages = after["messages"]
     for name, attribute in (("type", "type"), ("action", "action"), ("sessionKey", "session_key")):
@@ -85,6 +98,14 @@ def _write_event(view: HookEvent, before: Any, after: Any) -> None:
         # Where that is no moment at all, the patch shows it and the event keeps its own.
         with suppress(TypeError, ValueError, AttributeError):
             view.timestamp = from_iso(after["timestamp"])
+
+
+def _write_messages(target: list[str], before: Any, after: list[str]) -> None:
+    """What stands before the new ones stays as it is: it may be longer than its document shows."""
+    if isinstance(before, list) and after[: len(before)] == before:
+        target.extend(after[len(before) :])
+    else:
+        target[:] = after
 
 
 def _write_members(target: dict[str, Any], before: Any, after: dict[str, Any]) -> None:

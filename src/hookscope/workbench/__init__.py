@@ -8,7 +8,7 @@ when somebody asks for it.
 from typing import TYPE_CHECKING
 
 from hookscope.runtime import Firing, Limits
-from hookscope.workbench.bench import View, Workbench
+from hookscope.workbench.bench import PastRun, View, Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
@@ -24,6 +24,7 @@ __all__ = [
     "Firing",
     "Limits",
     "Options",
+    "PastRun",
     "Refusal",
     "Toggle",
     "View",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.runs import Event, LoadReport, Plan, Registry
+from hookscope.core.runs import Event, Group, LoadReport, Plan, Registry, Run
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine, Lanes
 from hookscope.runtime import Firing, InProcessLane, Limits, python_lane
@@ -43,6 +44,16 @@ class View:
     registry: Registry
     because: str  # why this dialect
     keys: tuple[str, ...]  # the event keys that can be fired here
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run from the journal, as it can be shown again. No `run`: its program ended before it did."""
+
+    id: int
+    at: datetime
+    plan: Plan
+    run: Run | None
 
 
 class Workbench:
@@ -178,6 +189,23 @@ class Workbench:
 
             self._journal = Journal(state_folder() / "journal.db", str(host.workspace), host.dialect.name)
         return self._journal
+
+    def past_runs(self, view: View, limit: int = 20) -> tuple[PastRun, ...]:
+        """The last runs of this workspace, oldest first, from the journal. Blocks; raises OSError."""
+        from hookscope.journal import run_of
+
+        policy_of = view.host.dialect.system_of("folder").policy
+        past = []
+        for stored in reversed(self.journal(view.host).recent(limit)):
+            if stored.outcome == "running":
+                continue
+            run = run_of(stored.document)
+            calls = tuple(result.call for result in run.results)
+            groups = (Group(calls),) if calls else ()
+            plan = Plan(run.event, 0, groups, run.not_run, policy_of(run.event), delivers=run.delivers)
+            interrupted = stored.outcome == "interrupted"
+            past.append(PastRun(stored.id, stored.started, plan, None if interrupted else run))
+        return tuple(past)
 
     def _engine(self, view: View) -> HookEngine:
         engine = HookEngine(view.host, self._lanes_for(view.host), self.journal(view.host))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ from hookscope.console.fire.runs import Runs
 from hookscope.core.runs import Event, Plan, Result, Run, Started
 
 if TYPE_CHECKING:
-    from hookscope.workbench import View
+    from hookscope.workbench import PastRun, View
 
 FRAME = 0.1  # seconds between two drawings of a running run
 
@@ -155,6 +155,16 @@ class FirePane(Widget):
         self._plan, self._problem = plan, problem
         if self.is_mounted:
             self._draw_plan()
+
+    def remember(self, past: Sequence[PastRun]) -> None:
+        """Runs of earlier sittings: shown as those of this one, behind them."""
+        if self.runs.current is not None:
+            return  # the first run of this sitting was faster
+        for run in past:
+            self.runs.begin(run.id, run.plan, run.at)
+            self.runs.end(run.id, run.run, "its program ended before it did")
+        if past:
+            self._draw_run()
 
     def firing_started(self, number: int, plan: Plan) -> None:
         """A run has begun: its rows stand there at once."""

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-import linecache
 import os
+import stat
+import tokenize
 from collections import deque
+from types import CodeType
 from typing import Any
 
 FRAMES = 40  # the last ones: a runaway recursion has a thousand
 TEXT = 16 * 1024  # characters of a message
-LINE = 400  # characters of a source line
+LINE = 400  # characters of a source line, and of a name
+FILE = 4096  # characters of a path
+SOURCE = 1024 * 1024  # bytes of a file whose lines are shown
 
 _LIBRARY = os.path.dirname(os.__file__)
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # What stands between us and the handler, and is no news to its author.
 _OURS = (os.path.join(_RUNTIME, ""), "<frozen importlib", os.path.join(_LIBRARY, "asyncio", ""))
+# Of those without a text.
+_WORDS = {"MemoryError": "ran out of memory", "RecursionError": "recursed too deeply"}
+
+# The real ones: a class may put anything in their place, a handler too.
+_name_of = type.__dict__["__name__"].__get__
+_cause_of = BaseException.__dict__["__cause__"].__get__
+_traceback_of = BaseException.__dict__["__traceback__"].__get__
+_status, _open_source = os.stat, tokenize.open
 
 
 def safe_text(value: object) -> str:
@@ -25,36 +37,94 @@ def safe_text(value: object) -> str:
         except BaseException:  # a hostile __str__ may raise anything, SystemExit too
             continue
         return text if len(text) <= TEXT else f"{text[:TEXT]}… ({len(text) - TEXT:,} characters left out)"
-    return f"<{type(value).__name__} whose text cannot be read>"
+    return f"<{_kind(value)} whose text cannot be read>"
 
 
-def describe(error: BaseException) -> dict[str, Any]:
-    """{"type", "message", "frames"}: outermost first, without frames of ours. Never raises."""
-    message = safe_text(error)
-    if error.__cause__ is not None:
-        message += f" (caused by {type(error.__cause__).__name__}: {safe_text(error.__cause__)})"
-    frames = _frames(error)
-    if isinstance(error, SyntaxError) and error.filename:
-        message = safe_text(error.msg)
-        frames.append(_frame(str(error.filename), error.lineno or 1, "", error.text))
-    return {"type": type(error).__name__, "message": message, "frames": frames[-FRAMES:]}
+def describe(error: BaseException, target: object = None) -> dict[str, Any]:
+    """{"type", "message", "frames"}: outermost first, without frames of ours. Never raises.
+
+    `target` is what was called: where the error has no line of its own, it is told where that begins.
+    """
+    try:
+        message, frames = _message(error), _frames(error) or _beginning(target)
+        if issubclass(type(error), SyntaxError):
+            message, frames = _of_syntax(error, message, frames)
+    except BaseException:  # a hostile class, or no memory left to describe with
+        message, frames = _words(error), []
+    return {"type": _kind(error), "message": message, "frames": frames[-FRAMES:]}
+
+
+def _kind(value: object) -> str:
+    """The type's name, whatever its metaclass says of it."""
+    return str(_name_of(type(value)))[:LINE]
+
+
+def _words(error: BaseException) -> str:
+    """Never empty."""
+    text = safe_text(error)
+    return text if text.strip() else _WORDS.get(_kind(error), _kind(error))
+
+
+def _message(error: BaseException) -> str:
+    cause = _cause_of(error)
+    if cause is None:
+        return _words(error)
+    text = safe_text(cause)
+    return f"{_words(error)} (caused by {_kind(cause)}{': ' if text.strip() else ''}{text})"
+
+
+def _of_syntax(error: Any, message: str, frames: list[dict[str, Any]]) -> tuple[str, list[dict[str, Any]]]:
+    """The place of a syntax error is in the file that could not be read, not in one that ran."""
+    if not error.filename:
+        return message, frames
+    line = error.lineno if type(error.lineno) is int else 1
+    source = error.text if type(error.text) is str else None
+    text = safe_text(error.msg) if error.msg else message
+    return text, [*frames, _frame(safe_text(error.filename), line, "", source)]
 
 
 def _frames(error: BaseException) -> list[dict[str, Any]]:
     """Asyncio's own lines are left out only before the handler's first: an error in there is news."""
     last: deque[tuple[str, int, str]] = deque(maxlen=FRAMES)
-    step = error.__traceback__
+    step = _traceback_of(error)
     while step is not None:
         code = step.tb_frame.f_code
         ours = code.co_filename.startswith(_OURS[:2]) or (not last and code.co_filename.startswith(_OURS[2]))
         if not ours:
-            last.append((code.co_filename, step.tb_lineno, code.co_name))
+            last.append((code.co_filename, step.tb_lineno or code.co_firstlineno, code.co_name))
         step = step.tb_next
-    for file in {file for file, _, _ in last}:
-        linecache.checkcache(file)  # the author edits while we run
-    return [_frame(file, line, function) for file, line, function in last]
+    lines = {file: _lines_of(file) for file, _, _ in last}  # read anew: the author edits while we run
+    return [_frame(file, line, name, _line_of(lines[file], line)) for file, line, name in last]
 
 
-def _frame(file: str, line: int, function: str, source: object = None) -> dict[str, Any]:
-    text = source if isinstance(source, str) else linecache.getline(file, line)
-    return {"file": file, "line": line, "function": function, "source": text.strip()[:LINE]}
+def _beginning(target: object) -> list[dict[str, Any]]:
+    """The first line of a function: it was called in a way that it does not take."""
+    called = vars(type(target)).get("__call__")  # of an object that stands for a function
+    for found in (target, getattr(target, "__func__", None), called):
+        code = getattr(found, "__code__", None)
+        if type(code) is CodeType:
+            file, line = code.co_filename, code.co_firstlineno
+            return [_frame(file, line, code.co_name, _line_of(_lines_of(file), line))]
+    return []
+
+
+def _frame(file: str, line: int, function: str, source: str | None) -> dict[str, Any]:
+    text = _line_of(_lines_of(file), line) if source is None else source
+    return {"file": file[:FILE], "line": line, "function": function[:LINE], "source": text.strip()[:LINE]}
+
+
+def _lines_of(file: str) -> list[str]:
+    """Empty for all but a regular file of sensible size: code may name /dev/zero. Never raises."""
+    try:
+        status = _status(file)
+        # One of size 0 may be one of /proc, where reading may wait for ever.
+        if not stat.S_ISREG(status.st_mode) or not 0 < status.st_size <= SOURCE:
+            return []
+        with _open_source(file) as stream:
+            return stream.read(SOURCE).split("\n")
+    except BaseException:  # gone, no text, or in an encoding that is none
+        return []
+
+
+def _line_of(lines: list[str], line: int) -> str:
+    return lines[line - 1] if 0 < line <= len(lines) else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from datetime import date
+from itertools import islice
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from typing import Any
@@ -15,8 +16,17 @@ from typing import Any
 DEPTH = 64  # far below the interpreter's own limit, far above what people write
 ITEMS = 200_000
 BYTES = 4 * 1024 * 1024  # of JSON: an event and an answer together stay below the protocol's limit
+# Of an event, each for itself, so that one of them cannot crowd out the others. Together below 6 MiB.
+CONTEXT = 3 * 1024 * 1024
+MESSAGES = 2 * 1024 * 1024
+MESSAGE = 256 * 1024
+MEMBER = 64 * 1024  # of its type, action, session key and timestamp
+COUNT = 20_000  # messages
 NOTES = 12  # then they are counted only
 DIGITS = 4096  # bits of a number: CPython refuses to print much longer ones
+
+
+_name_of = type.__dict__["__name__"].__get__
 
 
 def plain(value: Any, name: str = "", size: int = BYTES) -> tuple[Any, list[str]]:
@@ -28,6 +38,20 @@ def plain(value: Any, name: str = "", size: int = BYTES) -> tuple[Any, list[str]
     cleaner = _Cleaner(size)
     copy = cleaner.clean(value, name, 0)
     return copy, cleaner.sentences()
+
+
+def plain_event(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """As `plain`, for an event's document: all its keys are always there, whatever one of them holds."""
+    copy: dict[str, Any] = {}
+    notes: list[str] = []
+    for name, value in document.items():
+        if name == "messages" and issubclass(type(value), (list, tuple)):
+            cleaner = _Cleaner(MESSAGES)
+            copy[name], more = cleaner.messages(value), cleaner.sentences()
+        else:
+            copy[name], more = plain(value, name, CONTEXT if name == "context" else MEMBER)
+        notes += more
+    return copy, notes
 
 
 class _Cleaner:
@@ -42,6 +66,23 @@ class _Cleaner:
     def sentences(self) -> list[str]:
         more = [f"and {self._uncounted:,} more such changes"] if self._uncounted else []
         return self._notes + more
+
+    def messages(self, value: Any) -> list[Any]:
+        """The first ones, as many as there is room for; a long one is cut and leaves room for the others."""
+        kind: Any = list if issubclass(type(value), list) else tuple
+        self._open.add(id(value))
+        kept: list[Any] = []
+        for item in islice(kind.__iter__(value), COUNT):
+            if self._left <= 0:
+                break
+            room = self._left
+            self._left = min(room, MESSAGE)
+            rest = room - self._left
+            kept.append(self.clean(item, f"messages[{len(kept)}]", 1))
+            self._left += rest
+        if len(kept) < (count := kind.__len__(value)):
+            self._say("messages", f"is cut short: of {count:,} the first {len(kept):,} are kept")
+        return kept
 
     def clean(self, value: Any, path: str, depth: int) -> Any:
         try:
@@ -163,5 +204,5 @@ class _Cleaner:
 
 
 def _kind(value: Any) -> str:
-    name = type(value).__name__
-    return name[:80] if type(name) is str else "object"
+    """The type's name, whatever its metaclass says of it."""
+    return str(_name_of(type(value)))[:80]

@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 from types import ModuleType
-from typing import Any
 
 # What the worker and most handlers stand on. A handler that replaces json.dumps does it for itself.
 SHARED: tuple[ModuleType, ...] = (os, json, time, builtins)
@@ -86,6 +85,12 @@ def changes_of_environ(before: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in _environ.items() if before.get(name) != value}
 
 
-def lay_over(env: Any) -> None:
-    """Set environment variables. Raises ValueError for names or values no environment can hold."""
-    _environ.update(env)
+def lay_over(env: dict[str, str]) -> list[str]:
+    """Set environment variables. The names of those that no environment can hold: they are left out."""
+    left_out: list[str] = []
+    for name, value in env.items():
+        try:
+            _environ[name] = value
+        except (OSError, TypeError, ValueError):  # "", "A=B", a null byte
+            left_out.append(name)
+    return left_out

@@ -45,9 +45,9 @@ def neighbour(path: str, name: str) -> Any:
     return module
 
 
-protocol, plain, faults, modules, restore = (
+protocol, plain, faults, modules, restore, leftovers = (
     neighbour(os.path.join(HERE, f"{name}.py"), f"_hookscope_{name}")
-    for name in ("protocol", "plain", "faults", "modules", "restore")
+    for name in ("protocol", "plain", "faults", "modules", "restore", "leftovers")
 )
 
 
@@ -116,13 +116,16 @@ class Loaded:
 class Worker:
     """Loads and runs handlers as the messages say."""
 
-    def __init__(self, line: Line, event_class: type[Any], to_document: Any, from_iso: Any) -> None:
+    def __init__(self, line: Line, event: Any) -> None:
         self._line = line
-        self._event_class, self._to_document, self._from_iso = event_class, to_document, from_iso
+        self._event_class, self._from_iso = event.HookEvent, event.from_iso
+        self._to_document, self._put_back = event.to_document, event.put_back
         self._loaded: dict[tuple[str, str, str], Loaded] = {}
         self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
         self._loop: Any = None  # of asyncio, made for the first handler that needs it
         self._libc = ctypes.CDLL(None)
+        self._left_out: list[str] = []  # names of variables that no environment can hold
+        self._shared = False  # runs something of an earlier handler's
 
     def serve(self) -> None:
         """Answer messages for ever. The end comes from outside, or by the listening thread."""
@@ -141,16 +144,22 @@ class Worker:
 
     def _run(self, message: Any) -> None:
         view = self._event(message["view"]) if message["hook"] else message["view"]
-        known, said = self._seen(view)  # a copy: handlers change the view itself
+        known, said = self._seen(view, message["hook"])  # a copy: handlers change the view itself
         for number, call in enumerate(message["calls"]):
             if number and self._line.hear()["do"] != "next":
                 end_of_all()
             answer = self._call(message["id"], number, call, view)
-            after, notes = self._seen(view)
+            try:
+                answer["notes"] += self._put_back(view) if message["hook"] else []
+                after, notes = self._seen(view, message["hook"])
+            except BaseException as error:  # it changed the event's class; a fresh worker has the real one
+                what = faults.describe(error)["type"]
+                after, notes = known, [*said, f"the event could not be read after it ({what})"]
+                answer["dirty"] = True
             if after != known:
                 known = answer["view"] = after
-                answer["notes"] += [note for note in notes if note not in said]
-                said = notes
+            answer["notes"] += [note for note in notes if note not in said]
+            said = notes
             self._flush()  # before the answer: then all that was printed is in the pipe when it arrives
             self._line.say(answer)
 
@@ -167,27 +176,29 @@ class Worker:
             document["messages"],
         )
 
-    def _seen(self, view: Any) -> tuple[Any, list[str]]:
-        seen: tuple[Any, list[str]] = plain.plain(
-            self._to_document(view) if isinstance(view, self._event_class) else view
+    def _seen(self, view: Any, is_event: bool) -> tuple[Any, list[str]]:
+        seen: tuple[Any, list[str]] = (
+            plain.plain_event(self._to_document(view)) if is_event else plain.plain(view)
         )
         return seen
 
     def _call(self, run: str, number: int, call: Any, view: Any) -> dict[str, Any]:
         """Load where needed, announce, run. The answer, whatever the handler does short of dying."""
+        there = leftovers.Running()
         loaded, error, load_took, clean = self._load(call["code"], call["env"])
         answer = {
             "id": run, "result": number, "status": "error", "phase": "load", "took": 0.0, "loaded": load_took,
             "returned": None, "error": error, "notes": [], "dirty": not clean,
+            "left": "", "shared": self._shared,
         }  # fmt: skip
         if loaded is None:
-            return answer
+            return self._and_beside(answer, there)
         before = restore.Before()
         self._line.say({"id": run, "started": number, "loaded": load_took})
         returned, raised, left_over = None, None, 0
         began = _now()
         try:
-            restore.lay_over({**loaded.env, **call["env"]})
+            self._left_out = restore.lay_over({**loaded.env, **call["env"]})
             sys.argv[:] = [call["code"]["path"]]
             returned = loaded.target(view)
             if hasattr(type(returned), "__await__"):
@@ -203,13 +214,24 @@ class Worker:
         self._flush()
         answer["dirty"] = not before.restore() or not clean
         answer["phase"] = "run"
-        answer["error"] = None if raised is None else faults.describe(raised)
+        answer["error"] = None if raised is None else faults.describe(raised, loaded.target)
         answer["status"] = "ok" if raised is None else "error"
         answered = returned if raised is None else None
         answer["returned"], notes = plain.plain(answered, "what it returned", ANSWER)
         if left_over:
             notes.append(f"it left {left_over} asyncio task{'s' * (left_over > 1)} unfinished, cancelled now")
         answer["notes"] = notes
+        return self._and_beside(answer, there)
+
+    def _and_beside(self, answer: dict[str, Any], there: Any) -> dict[str, Any]:
+        """The answer, and in it what the call left running, and what it had to do without."""
+        answer["left"], self._shared = there.left()
+        if answer["left"]:
+            later = "what that prints later is charged to the handlers after it"
+            answer["notes"].append(f"it left {answer['left']} running: {later}")
+        if self._left_out:
+            names = ", ".join(repr(name)[:80] for name in self._left_out[:8])
+            answer["notes"].append(f"left out of its environment, which cannot hold them: {names}")
         return answer
 
     def _load(self, code: Any, env: dict[str, str]) -> tuple[Optional[Loaded], Any, float, bool]:  # noqa: UP045
@@ -221,7 +243,7 @@ class Worker:
         before = restore.Before()
         began = _now()
         try:
-            restore.lay_over(env)
+            self._left_out = restore.lay_over(env)
             base = dict(os.environ)
             target = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
             self._loaded[key] = Loaded(target, restore.changes_of_environ(base))
@@ -290,7 +312,7 @@ def main(event_file: str, read: str, write: str) -> None:
     prepare()
     event = neighbour(event_file, "_hookscope_event")
     line.listen()
-    Worker(line, event.HookEvent, event.to_document, event.from_iso).serve()
+    Worker(line, event).serve()
 
 
 if __name__ == "__main__":

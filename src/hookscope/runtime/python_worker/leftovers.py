@@ -1,0 +1,69 @@
+"""What a handler leaves running behind it: threads, and child processes where the system tells of them.
+
+One look costs a few microseconds where there is nothing, which is nearly always.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import sys
+from glob import iglob
+from typing import Any
+
+# Bound before any handler runs.
+_count, _getpid, _open = _thread._count, os.getpid, open
+_wait: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: there children are unknown
+_ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _wait else ()  # looked at, not reaped
+_OVER: tuple[list[str], ...] = ([], ["Z"])  # states of processes that have ended: gone, or not yet reaped
+_OWN = 1  # the thread that listens to the host
+
+
+class Running:
+    """What runs beside the handlers at a moment."""
+
+    def __init__(self) -> None:
+        self._threads, self._processes = _threads(), _children()
+
+    def left(self) -> tuple[str, bool]:
+        """(in words what has come since and still runs, does anything of any handler's run)."""
+        threads, processes = _threads(), _children()
+        more = (threads - self._threads, "thread"), (len(processes - self._processes), "process")
+        words = [_words(count, what) for count, what in more if count > 0]
+        return " and ".join(words), threads > _OWN or bool(processes)
+
+
+def _words(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count:,} {what}{'es' if what[-1] == 's' else 's'}"
+
+
+def _threads() -> int:
+    """All but those that asyncio keeps for the next `to_thread`."""
+    count: int = _count()
+    if count <= _OWN or "threading" not in sys.modules:
+        return count
+    try:
+        known = sys.modules["threading"].enumerate()
+        return count - len([thread for thread in known if thread.name.startswith("asyncio_")])
+    except BaseException:  # a handler's own doing
+        return count
+
+
+def _children() -> set[int]:
+    """The child processes that have not ended. Empty where that cannot be known."""
+    found: set[int] = set()
+    try:
+        _wait(*_ANY_CHILD)
+        for path in iglob(f"/proc/{_getpid()}/task/*/children"):
+            found.update(int(pid) for pid in _read(path).split())
+    except BaseException:  # there are none, or no such call
+        return set()
+    return {pid for pid in found if _read(f"/proc/{pid}/stat").rpartition(")")[2].split()[:1] not in _OVER}
+
+
+def _read(path: str) -> str:
+    try:
+        with _open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:  # gone meanwhile, or a kernel that does not tell
+        return ""

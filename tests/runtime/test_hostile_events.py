@@ -1,0 +1,350 @@
+"""What handlers leave in an event, in their errors and in the process: results, however odd it is."""
+
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Failure, LaneOf, Plan, Registration, Result, Step
+from hookscope.runtime import InProcessLane, ProcessLane, dispatch
+from hookscope.runtime.python_worker.faults import describe
+from hookscope.runtime.python_worker.plain import plain_event
+from hookscope.runtime.python_worker.protocol import LIMIT, pack
+from hookscope.runtime.views import document_of, write_back
+
+WriteHook = Callable[..., Registration]
+OutcomeOf = Callable[..., Awaitable[Any]]
+CallOf = Callable[..., Registration]
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+HI = "def handler(event): event.messages.append('hi')"
+
+
+def one(line: str, top: str = "") -> str:
+    return f"{top}\ndef handler(event):\n    {line}\n"
+
+
+def with_env(call: Registration, env: dict[str, str]) -> Registration:
+    assert isinstance(call.target, Code)
+    return replace(call, target=replace(call.target, env=env))
+
+
+# Large events
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["Z" * 5_000_000],
+        ["hi"] * 300_000,
+        ["\U0001f40d" * 300_000] * 30,
+        None,
+        "x" * 9_000_000,
+        [[[1] * 300_000]],
+    ],
+    ids=["long", "many", "both", "none", "text", "nested"],
+)
+def test_an_events_document_always_has_all_its_keys_and_fits_into_a_frame(messages: Any) -> None:
+    event = HookEvent("command", "new", "s" * 900_000, {"big": "\0" * 9_000_000})
+    event.messages = messages
+    document, notes = document_of(event)
+    assert list(document) == ["type", "action", "sessionKey", "timestamp", "messages", "context"]
+    assert list(document["context"]) == ["big"]
+    assert notes
+    assert len(pack({"view": document})) < LIMIT - 2 * 1024 * 1024
+
+
+def test_a_long_message_is_cut_and_the_others_stay() -> None:
+    document, notes = plain_event({"messages": ["Z" * 5_000_000, "hi"], "context": {"a": 1}})
+    assert document["messages"][1:] == ["hi"]
+    assert document["messages"][0] == "Z" * 256 * 1024
+    assert document["context"] == {"a": 1}
+    assert notes == ["messages[0] was cut: 4,737,856 characters are left out"]
+
+
+def test_of_too_many_messages_the_first_are_kept() -> None:
+    document, notes = plain_event({"messages": [str(n) for n in range(300_000)], "context": {}})
+    assert document["messages"] == [str(n) for n in range(20_000)]
+    assert notes == ["messages is cut short: of 300,000 the first 20,000 are kept"]
+
+
+def test_a_message_that_is_only_shown_cut_stays_whole_in_the_callers_event() -> None:
+    event = HookEvent("command", "new", messages=["Z" * 5_000_000])
+    before, _ = document_of(event)
+    write_back(event, before, {**before, "messages": [*before["messages"], "hi"]})
+    assert (len(event.messages[0]), event.messages[1]) == (5_000_000, "hi")
+
+
+@pytest.mark.parametrize(
+    "line", ["event.messages.append('Z' * 5_000_000)", "event.messages += ['x'] * 300_000"]
+)
+async def test_after_a_large_message_the_event_goes_on(
+    line: str, hook: WriteHook, lane: ProcessLane, plan_of: Callable[..., Plan]
+) -> None:
+    steps: list[Step] = []
+    lane_of: LaneOf = lambda _: lane  # noqa: E731
+    counts = one("event.context['n'] = [len(event.messages), len(event.messages[0])]")
+    await dispatch(plan_of(hook("a", one(line)), hook("b", HI), hook("c", counts)), lane_of, steps.append)
+    a, b, c = (step for step in steps if isinstance(step, Result))
+    assert [result.status for result in (a, b, c)] == ["ok", "ok", "ok"]
+    assert "cut" in a.notes[0]
+    assert b.messages == ("hi",) or "cut short: of 300,001 the first" in b.notes[0]
+    true = [2, 5_000_000] if "Z" in line else [300_001, 1]
+    assert c.patch == ({"op": "add", "path": "/context/n", "value": true},)
+
+
+async def test_a_document_without_its_keys_is_no_answer(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    lies = one(
+        "sys.modules['_hookscope_plain'].plain_event = lambda _: ({'type': 'x'}, [])",
+        top="import sys",
+    )
+    outcome = await outcome_of(hook("lies", lies), hook("good", HI))
+    assert outcome.statuses == {"lies": "crashed", "good": "ok"}
+    assert outcome["lies"].error.message == "answered what is no answer before it answered"
+
+
+async def test_an_event_class_that_a_handler_breaks_is_broken_for_it_alone(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    breaks = one("type(event).context = property(lambda _: 1 / 0)")
+    outcome = await outcome_of(hook("breaks", breaks), hook("good", HI))
+    assert outcome.statuses == {"breaks": "ok", "good": "ok"}
+    assert outcome["breaks"].notes == ("the event could not be read after it (ZeroDivisionError)",)
+    assert outcome["good"].messages == ("hi",)
+
+
+# Deleted attributes
+
+
+def deletes(event: HookEvent) -> None:
+    del event.context, event.messages, event.session_key, event.timestamp
+
+
+def uses(event: HookEvent) -> str:
+    event.messages.append("fine")
+    return f"{event.context} {event.session_key!r} {event.timestamp.year}"
+
+
+DELETED = tuple(
+    f"the handler deleted event.{name}" for name in ("session_key", "timestamp", "messages", "context")
+)
+
+
+@pytest.mark.parametrize("observe", [False, True])
+async def test_what_a_handler_deletes_is_put_back_empty_in_this_process(
+    observe: bool, call_of: CallOf
+) -> None:
+    steps: list[Step] = []
+    event = HookEvent("command", "new", "s", {"a": 1})
+    await InProcessLane(observe=observe).run([call_of(deletes), call_of(uses)], event, steps.append)
+    bad, good = (step for step in steps if isinstance(step, Result))
+    assert (bad.status, bad.notes) == ("ok", DELETED)
+    assert (good.returned, good.notes, good.messages) == ("{} '' 1970", (), ("fine",))
+
+
+async def test_what_a_handler_deletes_is_put_back_empty_in_the_worker(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    bad = one("del event.context, event.messages, event.session_key, event.timestamp")
+    good = one("event.messages.append('fine'); return f'{event.context} {event.session_key!r}'")
+    event = HookEvent("command", "new", "s", {"a": 1})
+    outcome = await outcome_of(hook("bad", bad), hook("again", bad), hook("good", good), event=event)
+    assert outcome.statuses == {"bad": "ok", "again": "ok", "good": "ok"}
+    assert outcome["bad"].notes == outcome["again"].notes == DELETED
+    assert (outcome["good"].returned, outcome["good"].notes) == ("{} ''", ())
+    assert (event.messages, event.context, event.session_key) == (["fine"], {}, "")
+
+
+def test_an_event_that_lacks_something_has_a_document() -> None:
+    event = HookEvent("command", "new", "s", {"a": 1})
+    del event.context
+    document, notes = document_of(event)
+    assert (document["context"], notes) == ({}, ["the handler deleted event.context"])
+
+
+# Errors that are hard to describe
+
+
+def raised_by(text: str, file: str) -> BaseException:
+    try:
+        exec(compile(text, file, "exec"), {})
+    except BaseException as error:
+        return error
+    raise AssertionError
+
+
+def test_source_lines_come_from_regular_files_only(tmp_path: Path) -> None:
+    fifo, large, odd = tmp_path / "fifo", tmp_path / "large.py", tmp_path / "odd.py"
+    os.mkfifo(fifo)
+    large.write_text("1 / 0\n" + "#" * 1024 * 1024)
+    odd.write_text("# -*- coding: rot13 -*-\n1 / 0\n")
+    for file in (fifo, large, odd, "/dev/zero", "/proc/kmsg", tmp_path):
+        frame = describe(raised_by("1 / 0", os.fspath(file)))["frames"][-1]
+        assert (frame["file"], frame["line"], frame["source"]) == (os.fspath(file), 1, "")
+
+
+def test_a_source_line_is_found_behind_a_form_feed(tmp_path: Path) -> None:
+    file = tmp_path / "fed.py"
+    file.write_bytes(b"\x0c\r\n1 / 0\r\n")
+    frame = describe(raised_by("\n1 / 0", str(file)))["frames"][-1]
+    assert frame["source"] == "1 / 0"
+
+
+HOSTILE = """
+class Meta(type):
+    @property
+    def __name__(cls): raise SystemExit
+class Hostile(Exception, metaclass=Meta):
+    @property
+    def __class__(self): raise SystemExit
+    @property
+    def __cause__(self): raise SystemExit
+    def __str__(self): raise SystemExit
+    __repr__ = __str__
+class Syntax(SyntaxError):
+    filename = lineno = msg = text = property(lambda _: 1 / 0)
+"""
+
+
+@pytest.mark.parametrize("name", ["Hostile", "Syntax"])
+async def test_an_error_of_a_hostile_class_is_a_result(
+    name: str, hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    calls = [
+        hook("bad", one(f"raise {name}", top=HOSTILE)),
+        hook("returns", one(f"return {name}()", top=HOSTILE)),
+    ]
+    outcome = await outcome_of(*calls, hook("good", HI))
+    steps: list[Step] = []
+    await InProcessLane(observe=True).run(calls, HookEvent("command", "new"), steps.append)
+    here = next(step for step in steps if isinstance(step, Result))
+    assert outcome.statuses == {"bad": "error", "returns": "ok", "good": "ok"}
+    for result in (outcome["bad"], here):
+        assert result.error is not None
+        assert result.error.type == name
+        assert result.error.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["# -*- coding: rot13 -*-\n", "import util\n", HOSTILE + "raise Hostile\n"],
+    ids=["rot13", "helper", "hostile"],
+)
+async def test_loading_never_raises_for_what_a_file_holds(text: str, hook: WriteHook) -> None:
+    call = hook("bad", text, util="# -*- coding: rot13 -*-\n1 / 0\n")
+    assert isinstance(call.target, Code)
+    lane = InProcessLane()
+    assert isinstance(await lane.load(call.target), Failure)
+    await lane.close()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_handler_that_takes_no_event_is_shown(
+    is_async: bool, hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    call = hook("bad", f"\n{'async ' * is_async}def handler(): pass\n")
+    steps: list[Step] = []
+    lane = InProcessLane()
+    await lane.run([call], HookEvent("command", "new"), steps.append)
+    await lane.close()
+    (here,) = (step for step in steps if isinstance(step, Result))
+    for error in ((await outcome_of(call))["bad"].error, here.error):
+        assert error is not None
+        (frame,) = error.frames
+        assert (Path(frame.file).name, frame.line, frame.function) == ("handler.py", 2, "handler")
+        assert frame.source == f"{'async ' * is_async}def handler(): pass"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError(), "ran out of memory"),
+        (RecursionError(" "), "recursed too deeply"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
+        (ValueError("x"), "x"),
+        (SyntaxError(), "None"),
+    ],
+    ids=repr,
+)
+def test_a_message_is_never_empty(error: BaseException, words: str) -> None:
+    assert describe(error)["message"] == words
+
+
+# What stays behind
+
+LATE = """
+import threading, time
+def later():
+    time.sleep(0.1)
+    print("FROM th1", flush=True)
+"""
+
+
+async def test_output_of_a_thread_that_was_left_is_said_with_both(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    outcome = await outcome_of(
+        hook("th1", one("threading.Thread(target=later).start()", top=LATE)),
+        hook("th2", one("time.sleep(0.3)", top="import time")),
+        hook("th3", one("print('own')")),
+    )
+    note = "it left 1 thread running: what that prints later is charged to the handlers after it"
+    assert outcome["th1"].notes == (note,)
+    assert outcome["th2"].stdout == "FROM th1\n"
+    assert outcome["th2"].notes == ("some of what it printed may be of th1, which left 1 thread running",)
+    assert outcome["th3"].notes == ()  # the thread has ended by then
+
+
+async def test_output_beside_a_crash_is_said_too(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    outcome = await outcome_of(
+        hook("th1", one("threading.Thread(target=later).start()", top=LATE)),
+        hook("th2", one("time.sleep(0.3); os._exit(1)", top="import os, time")),
+        hook("th3", one("print('own')")),
+    )
+    assert outcome["th2"].notes == ("some of what it printed may be of th1, which left 1 thread running",)
+    assert outcome["th3"].notes == ()  # in a fresh worker
+
+
+@LINUX
+async def test_a_process_that_was_left_is_said_with_both(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    top = "import subprocess"
+    outcome = await outcome_of(
+        hook("leaves", one("subprocess.Popen(['sleep', '60']); subprocess.Popen(['sleep', '60'])", top=top)),
+        hook("ended", one("subprocess.Popen(['true']); __import__('time').sleep(0.2)", top=top)),
+        hook("prints", one("print('own')")),
+        hook("silent", HI),
+    )
+    assert "it left 2 processes running" in outcome["leaves"].notes[0]
+    assert outcome["prints"].notes == (
+        "some of what it printed may be of leaves, which left 2 processes running",
+    )
+    assert outcome["ended"].notes == outcome["silent"].notes == ()
+
+
+async def test_asyncios_own_threads_are_no_news(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    text = "import asyncio\nasync def handler(event): await asyncio.to_thread(print, 'x')\n"
+    outcome = await outcome_of(hook("a", text), hook("b", text))
+    assert [result.notes for result in outcome.results] == [(), ()]
+
+
+# Environments
+
+
+async def test_variables_that_no_environment_can_hold_are_left_out(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    env = {"": "1", "A=B": "1", "NUL": "a\0b", "FINE": "1"}
+    good = with_env(hook("good", one("return os.environ['FINE']", top="import os")), env)
+    bad = with_env(hook("bad", "1 / 0"), env)
+    outcome = await outcome_of(good, good, bad)
+    assert [result.status for result in outcome.results] == ["ok", "ok", "error"]
+    assert outcome.results[0].returned == "1"
+    assert {result.notes for result in outcome.results} == {
+        ("left out of its environment, which cannot hold them: '', 'A=B', 'NUL'",)
+    }
