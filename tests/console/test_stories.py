@@ -316,8 +316,8 @@ async def test_a_key_of_the_bottom_line_can_be_clicked(
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
         line = story.lines()[-1]
-        await story.pilot.click("#keybar", offset=(line.index("Group") + 1, 0))
-        await story.until(lambda: story.screen.state.grouping == "state", "the grouping is another")
+        await story.pilot.click("#keybar", offset=(line.index("Filter") + 1, 0))
+        await story.until(lambda: story.screen.state.filtering, "the filter is open")
 
 
 async def test_a_screen_that_is_too_small_says_so_in_one_line(

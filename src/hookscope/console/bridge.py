@@ -29,7 +29,7 @@ from hookscope.core.runs import Plan, Result, Run, Started
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
-    from hookscope.workbench import Toggle, View, Workbench
+    from hookscope.workbench import Toggle, View, Watch, Workbench
 
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
@@ -56,7 +56,7 @@ class Bridge:
         self._again = False
         self._runs = 0
         self._firing: Firing | None = None
-        self._watch = bench.watch(lambda paths: _post(screen, FilesChanged(paths)))
+        self._watch: Watch | None = None
 
     def look(self) -> None:
         """Look at everything, in a thread: one look runs, one waits."""
@@ -82,11 +82,14 @@ class Bridge:
 
     def follow(self, view: View) -> str:
         """Watch the files of this view from now on; what is watched, in words."""
+        if self._watch is None:
+            self._watch = self.bench.watch(lambda paths: _post(self.screen, FilesChanged(paths)))
         return self._watch.follow(view.host)
 
     def close(self) -> None:
         """Watch nothing any more."""
-        self._watch.close()
+        if self._watch is not None:
+            self._watch.close()
 
     @property
     def looking(self) -> bool:

@@ -13,6 +13,7 @@ from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.toggle import Effect, Toggle
+from hookscope.workbench.watching import Watch
 
 if TYPE_CHECKING:  # a look needs no database
     from hookscope.journal import Journal as Journal
@@ -28,6 +29,7 @@ __all__ = [
     "Refusal",
     "Toggle",
     "View",
+    "Watch",
     "Workbench",
     "event_keys",
     "parse_context",
