@@ -78,3 +78,19 @@ def test_a_journal_that_cannot_be_written_stops_no_handler(
     assert any("could not be recorded" in line["text"] for line in done.json["log"])
     assert hookscope("log").code == 1
     assert (tmp_path / "state" / "journal.db").read_bytes() == b"no database at all" * 100
+
+
+def test_loads_and_changes_are_on_record_too(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    hookscope("load", "--trust")
+    hookscope("disable", "greet")
+    hookscope("undo")
+    entries = hookscope("log", "--json").json["entries"]
+    assert [(entry["kind"], entry["subject"]) for entry in entries] == [
+        ("load", "openclaw"),
+        ("change", "greet"),
+        ("change", "undo"),
+    ]
+    assert "hooks.internal.entries.greet.enabled: false" in hookscope("log").out

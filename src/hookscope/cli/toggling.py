@@ -14,6 +14,7 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     toggle = bench.toggle(bench.look(), name, on, as_command=True)
     if not dry_run:
         bench.apply(toggle)
+        bench.close_now()
     return Answer(document(toggle, written=toggle.needed and not dry_run), text(toggle, dry_run))
 
 

@@ -16,6 +16,7 @@ from hookscope.workbench.toggle import Effect, Toggle
 from hookscope.workbench.watching import Watch
 
 if TYPE_CHECKING:  # a look needs no database
+    from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +25,7 @@ from hookscope.workbench.compose import event_keys, template
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.secrets import resolved
 from hookscope.workbench.toggle import Toggle, toggle_of
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.watching import Told, Watch
@@ -113,9 +115,13 @@ class Workbench:
         return template(key, view.host)
 
     def plan(self, view: View, event: Event, *, only: str | None = None) -> Plan:
-        """Who would run and who not, each with the reason. Raises Refusal for a hook that is not there."""
+        """Who would run and who not, each with the reason.
+
+        Raises Refusal for a hook that is not there, and for an event with a secret that was not kept.
+        """
         if only is not None:
             only = self.hook(view, only).hook.name
+        event = resolved(event, view.host)
         return make_plan(event, view.registry, view.inventory, view.host, languages=RUNNABLE, only=only)
 
     def fire(self, view: View, plan: Plan) -> Firing:
@@ -126,7 +132,13 @@ class Workbench:
         """Import all trusted handlers in a worker process, and report as the host's loader does."""
         host = self.open()
         engine = HookEngine(host, self._lanes_for(host))
-        return await engine.load(strict=strict)
+        report = await engine.load(strict=strict)
+        said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
+        detail = {"skipped": report.skipped, "failed": report.failed}
+        with suppress(OSError):  # a journal that cannot be written stops no load
+            level = "error" if report.failed else "info"
+            await self.journal(host).note("load", host.dialect.name, said, level, detail)
+        return report
 
     def untrusted(self, view: View, plan: Plan) -> tuple[Path, ...]:
         """The folders that would have to be trusted for all listeners of this plan to run."""
@@ -236,6 +248,7 @@ class Workbench:
             self._undo.push(toggle.change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
+        self._note_change(toggle.name, toggle.change)
 
     def last_change(self) -> Change | None:
         """The newest change that `undo` would take back."""
@@ -252,7 +265,15 @@ class Workbench:
             self._undo.undo(change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
+        self._note_change("undo", change.undo())
         return change
+
+    def _note_change(self, subject: str, change: Change) -> None:
+        """On record, unless the journal cannot be written: the change is made all the same."""
+        with suppress(OSError):
+            asyncio.run(
+                self.journal(self.open()).note("change", subject, change.meaning, detail=str(change.path))
+            )
 
     def doctor(self, view: View) -> tuple[Finding, ...]:
         """What was detected and from where, and what is missing."""
@@ -261,6 +282,10 @@ class Workbench:
     def watch(self, told: Told) -> Watch:
         """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
         return Watch(told)
+
+    def close_now(self) -> None:
+        """`close` for a caller without an event loop."""
+        asyncio.run(self.close())
 
     async def close(self) -> None:
         """End all workers and wait until they are gone; what waits for the journal is written."""

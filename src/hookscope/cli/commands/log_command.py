@@ -18,7 +18,7 @@ from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Journal, StoredRun
+    from hookscope.workbench import Entry, Journal, StoredRun
 
 SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
 PATIENCE = 0.25  # seconds between two looks for new runs
@@ -49,11 +49,15 @@ def command(
     journal = bench.journal(bench.open())
     try:
         runs = journal.recent(limit, hook=hook, key=event, failed=failed or None, text=text)[::-1]
+        entries = () if hook or event or failed or text else journal.entries(limit)[::-1]
         if follow:
             _follow(journal, runs, as_json)
     except OSError as error:
         raise Refusal(str(error)) from None
-    return Answer({"runs": [document(run) for run in runs]}, "\n".join(lines(runs)))
+    happened = [entry_document(entry) for entry in entries]
+    return Answer(
+        {"runs": [document(run) for run in runs], "entries": happened}, "\n".join(lines(runs, entries))
+    )
 
 
 def _follow(journal: Journal, runs: Sequence[StoredRun], as_json: bool) -> None:
@@ -91,8 +95,29 @@ def document(run: StoredRun) -> dict[str, object]:
     }
 
 
-def lines(runs: Sequence[StoredRun]) -> list[str]:
-    return [line(run) for run in runs] or ["Nothing was fired in this workspace yet."]
+def entry_document(entry: Entry) -> dict[str, object]:
+    """A load or a change in `log --json`."""
+    return {
+        "at": iso(entry.at),
+        "kind": entry.kind,
+        "subject": entry.subject,
+        "level": entry.level,
+        "text": entry.text,
+        "detail": entry.detail,
+    }
+
+
+def lines(runs: Sequence[StoredRun], entries: Sequence[Entry]) -> list[str]:
+    """Runs, loads and changes in order of time."""
+    told = [(run.started, line(run)) for run in runs] + [(entry.at, entry_line(entry)) for entry in entries]
+    told.sort(key=lambda pair: pair[0])
+    return [text for _, text in told] or ["Nothing was fired in this workspace yet."]
+
+
+def entry_line(entry: Entry) -> str:
+    when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    about = f"{one_line(entry.subject)}: {one_line(entry.text)}"
+    return f"{'':>5}  {when}  {fitted(one_line(entry.kind), 22)}  {about}"
 
 
 def line(run: StoredRun) -> str:

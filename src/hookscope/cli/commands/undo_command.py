@@ -13,6 +13,7 @@ def command(options: Options, dry_run: bool) -> Answer:
     """Take back the last change that Hookscope made to a settings file; prints the edit."""
     bench = answers.bench_of(options)
     change = bench.last_change() if dry_run else bench.undo()
+    bench.close_now()
     if change is None:
         raise Refusal("There is nothing to undo.", "Only what Hookscope itself changed can be taken back.")
     back = change.undo()

@@ -1,0 +1,59 @@
+"""Secrets put back into an event that the journal gave out: it keeps `${SECRET:NAME}` in their place."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.runs import Event
+from hookscope.workbench.compose import as_plain
+from hookscope.workbench.refusal import Refusal
+
+MASK = re.compile(r"\$\{SECRET:(\w+)\}")
+
+
+def resolved(event: Event, host: Host) -> Event:
+    """The event with its secrets: from the environment by name, those of `cfg` from the settings in force.
+
+    Raises Refusal where one is not to be had: a handler must not take the mask for the secret.
+    """
+    context = dict(event.context)
+    if _masked(context.get("cfg")):
+        context["cfg"] = as_plain(host.settings.value)
+    if not _masked(context):
+        return event if context == event.context else replace(event, context=context)
+    return replace(event, context=_filled(context, host.env))
+
+
+def _masked(value: Any) -> bool:
+    match value:
+        case str():
+            return MASK.search(value) is not None
+        case Mapping():
+            return any(_masked(item) for item in value.values())
+        case list() | tuple():
+            return any(_masked(item) for item in value)
+        case _:
+            return False
+
+
+def _filled(value: Any, env: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return MASK.sub(lambda found: _secret(found[1], env), value)
+        case Mapping():
+            return {key: _filled(item, env) for key, item in value.items()}
+        case list() | tuple():
+            return [_filled(item, env) for item in value]
+        case _:
+            return value
+
+
+def _secret(name: str, env: Mapping[str, str]) -> str:
+    if name not in env:
+        raise Refusal(
+            f"The event had a secret that was not kept: {name}.",
+            f"Set {name} in the environment, or put its value into the context.",
+        )
+    return env[name]
