@@ -102,6 +102,8 @@ class RealFiles:
 
     def read(self, path: Path, limit: int = -1) -> bytes:
         with open(_nameable(path), "rb") as file:
+            if limit < 0 or os.fstat(file.fileno()).st_size <= limit:
+                return file.read()  # not `read(limit)`: that makes room for all of the limit first
             return file.read(limit)
 
     def real(self, path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import threading
 import tokenize
 import warnings
@@ -38,11 +39,12 @@ def read_exports(source: bytes) -> dict[str, Export]:
     """
     exports: dict[str, Export] = {}
     waiting: list[ast.AST] = [_parse(source)]
+    in_passing = _HINTS.search(source) is not None  # few files have any, and walking expressions is slow
     while waiting:  # a stack, since a long `elif` chain is as deep as it is long
         node = waiting.pop()
         for export in _bound(node):
             exports[export.name] = export
-        for export in _bound_in_passing(node):
+        for export in _bound_in_passing(node) if in_passing else ():
             exports.setdefault(export.name, export)
         if not isinstance(node, _OWN_SCOPES):
             inner = [child for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
@@ -81,6 +83,7 @@ def _bound(node: ast.AST) -> Iterator[Export]:
 
 
 _BINDERS = frozenset({"globals", "locals", "vars", "exec", "eval", "setattr"})
+_HINTS = re.compile(rb":=|__getattr__|globals|locals|vars|exec|eval|setattr")
 
 
 def _bound_in_passing(node: ast.AST) -> Iterator[Export]:
