@@ -88,9 +88,12 @@ def test_loads_and_changes_are_on_record_too(
     hookscope("disable", "greet")
     hookscope("undo")
     entries = hookscope("log", "--json").json["entries"]
+    switched = "hooks.internal.entries.greet.enabled: false"
     assert [(entry["kind"], entry["subject"]) for entry in entries] == [
         ("load", "openclaw"),
         ("change", "greet"),
         ("change", "undo"),
     ]
-    assert "hooks.internal.entries.greet.enabled: false" in hookscope("log").out
+    assert [entry["text"] for entry in entries[1:]] == [switched, switched]
+    assert f"undo: {switched}" in hookscope("log").out
+    assert "undo: undo:" not in hookscope("log").out

@@ -265,7 +265,7 @@ class Workbench:
             self._undo.undo(change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._note_change("undo", change.undo())
+        self._note_change("undo", change)
         return change
 
     def _note_change(self, subject: str, change: Change) -> None:
