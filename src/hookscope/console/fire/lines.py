@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import ClassVar
 
 from textual import events
@@ -61,13 +62,13 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         """Enter, or a click on the line under the cursor."""
 
     @property
+    @abstractmethod
     def line_count(self) -> int:
         """How many lines there are, the heading left out."""
-        raise NotImplementedError
 
+    @abstractmethod
     def line_at(self, index: int, width: int) -> Content:
         """One line, `width` cells or less; longer ones are cut."""
-        raise NotImplementedError
 
     def heading(self, width: int) -> Content | None:
         """A line that stays on top, if there is one."""
