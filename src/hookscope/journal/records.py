@@ -1,5 +1,7 @@
 """Events and runs as JSON documents and back. The shape is that of `fire --json`, with what it leaves out.
 
+Written out here once more on purpose: files must stay readable when what is printed changes.
+
 Times are kept to the millisecond (the event's) and the microsecond (all others). Not kept: a handler
 that is a function, the hook behind a call, and the environment of a handler's code.
 """

@@ -172,14 +172,14 @@ async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
     firing = bench.fire(view, plan)
     loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):
+    with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
         loop.add_signal_handler(signal.SIGINT, firing.cancel)
     try:
         if asked.stream:
             await _streamed(firing, plan)
         return await firing
     finally:
-        with suppress(NotImplementedError):
+        with suppress(NotImplementedError):  # as above
             loop.remove_signal_handler(signal.SIGINT)
 
 

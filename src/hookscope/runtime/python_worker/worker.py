@@ -303,6 +303,7 @@ def prepare() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     for stream in (sys.stdout, sys.stderr):
         # Line by line: what a handler printed before it took the process down shall not be lost.
+        # The streams that Python itself has opened, though their declared type allows others.
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
 
 
