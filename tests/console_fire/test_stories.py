@@ -146,7 +146,7 @@ async def test_older_and_newer_runs(console: Any) -> None:
             await c.fired(number)
         c.pane.query_one(Waterfall).focus()
         await c.press("left_square_bracket")
-        await c.shows("Run 2", "[ 1", "3 ]")
+        await c.shows("Run 2", "[ run 1", "] run 3")
         await c.press("right_square_bracket", "right_square_bracket")
         await c.shows("Run 3", "This is the newest run.")
         await c.press("r")

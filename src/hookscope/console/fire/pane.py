@@ -225,11 +225,8 @@ class FirePane(Widget):
     def _draw_run(self) -> None:
         self.runs.settle()
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
-        beside = "  ".join(
-            text
-            for text in (f"[ {older}" if older is not None else "", f"{newer} ]" if newer is not None else "")
-            if text
-        )
+        neighbours = (("[", older), ("]", newer))
+        beside = "   ".join(f"{key} run {number}" for key, number in neighbours if number is not None)
         self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside)
         self.query_one(History).show(self.runs.sheets, self.runs.shown)
 
