@@ -136,6 +136,34 @@ def test_an_undo_that_no_longer_fits_is_refused(
     done = hookscope("undo")
     assert done.code == 1
     assert "has changed since" in done.err
+    assert "hookscope undo --keep-later" in done.err
+
+
+def test_an_edit_is_taken_back_alone_and_what_came_later_stays(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    before = settings.read_bytes()
+    assert hookscope("disable", "greet").code == 0
+    settings.write_bytes(settings.read_bytes() + b"// later\r\n")
+    shown = hookscope("undo", "--dry-run", "--json").json
+    assert (shown["alone"], shown["written"]) == (True, False)
+    assert hookscope("undo", "--keep-later").code == 0
+    assert settings.read_bytes() == before + b"// later\r\n"
+    assert "nothing to undo" in hookscope("undo").err
+
+
+def test_an_edit_of_which_nothing_is_left_is_forgotten(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    before = settings.read_bytes()
+    assert hookscope("disable", "greet").code == 0
+    settings.write_bytes(before)
+    done = hookscope("undo", "--keep-later")
+    assert (done.code, "Nothing of the last change" in done.err) == (1, True)
+    assert settings.read_bytes() == before
+    assert "nothing to undo" in hookscope("undo").err
 
 
 def test_a_legacy_handler_has_no_switch(hookscope: Program, home: Path) -> None:

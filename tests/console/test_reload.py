@@ -74,6 +74,31 @@ async def test_an_armed_event_fires_on_save_and_says_what_changed(
         await story.until(lambda: story.screen.state.armed is None, "it is disarmed")
 
 
+@pytest.mark.parametrize("fault", ["def handler(:", "import no_such_module"])
+async def test_the_last_good_version_stays_in_use_and_is_labelled(
+    console: Open, size: tuple[int, int], fault: str, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event): event.messages.append('good')")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size, watches=True) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f5")
+        await story.shows("✓ ok")
+        await story.press("f6")
+        await story.shows("↻ on save: command:new")
+        handler = workspace / "hooks" / "greet" / "handler.py"
+        await saved(story, handler, fault, lambda: "✓ ok, old" in story.text())
+        await story.shows("The version loaded before ran.", "Error", "handler.py:1")
+        await story.press("1")
+        if fault.startswith("def"):  # what an import needs is known only when it runs
+            await story.shows("✗ broken", "the old version runs")
+        better = "def handler(event): event.messages.append('better')"
+        await story.press("2")
+        await saved(story, handler, better, lambda: "✓ ok, old" not in story.text())
+        await story.shows("✓ ok")
+
+
 async def test_saved_settings_and_new_hooks_are_noticed(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
-from hookscope.console.toggle import ToggleScreen
+from hookscope.console.edits import EditScreen
 from hookscope.workbench import Options, Workbench
 
 pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
@@ -24,6 +24,10 @@ def settings(home: Path) -> Path:
 
 def written(file: Path) -> str:
     return file.read_text()
+
+
+def extend(file: Path, text: str) -> None:
+    file.write_text(file.read_text() + text)
 
 
 async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
@@ -53,6 +57,27 @@ async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
         await story.shows("There is nothing to undo.")
 
 
+async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
+    console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("space", "w")
+        await story.until(lambda: "○ off" in story.text(), "it is off")
+        extend(settings, "// later\n")
+        await story.press("u")
+        await story.shows("Take back this edit?", "This edit alone")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
+        assert "greet" in written(settings)
+        await story.press("u")
+        await story.shows("Take back this edit?")
+        await story.press("w")
+        await story.until(lambda: "● ready" in story.text(), "it is on again")
+        assert written(settings) == SETTINGS + "// later\n"
+
+
 async def test_a_blocked_hook_may_be_switched_on_and_stays_blocked(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -77,7 +102,7 @@ async def test_what_cannot_be_edited_is_said_and_not_touched(
     async with console(size) as story:
         await story.press("space")
         await story.shows("openclaw.json cannot be edited")
-        assert not any(isinstance(screen, ToggleScreen) for screen in story.app.screen_stack)
+        assert not any(isinstance(screen, EditScreen) for screen in story.app.screen_stack)
     assert (home / ".openclaw" / "openclaw.json").read_text() == "{hooks: [/]"
 
 

@@ -342,3 +342,35 @@ asyncio.run(lane.run([call], HookEvent("command", "new"), lambda step: None))
         assert alive(pid)
         host.kill()
     await until(lambda: not alive(pid))
+
+
+async def test_the_last_good_version_runs_where_the_saved_one_does_not_load(
+    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessLane
+) -> None:
+    call = hook("a", "import util\ndef handler(event): event.messages.append(util.TEXT)", util="TEXT = 'one'")
+    assert isinstance(call.target, Code)
+    assert not lane.holds(call.target)
+    assert (await outcome_of(call))["a"].messages == ("one",)
+    assert lane.holds(call.target)
+    hook("a", "import util\ndef handler(event): event.messages.append('x' + util.TEXT)", util="TEXT = ")
+    old = (await outcome_of(call))["a"]
+    assert (old.status, old.messages) == ("ok", ("one",))
+    assert old.stale is not None
+    assert (old.stale.type, old.stale.phase, old.stale.frames[-1].line) == ("SyntaxError", "load", 1)
+    failure = await lane.load(call.target)
+    assert isinstance(failure, Failure), "a load tells of the saved version alone"
+    hook("a", "import util\ndef handler(event): event.messages.append('x' + util.TEXT)", util="TEXT = 'two'")
+    new = (await outcome_of(call))["a"]
+    assert (new.messages, new.stale) == (("xtwo",), None)
+
+
+async def test_a_fresh_worker_holds_nothing(
+    hook: WriteHook, outcome_of: OutcomeOf, lane: ProcessLane
+) -> None:
+    call = hook("a", FINE)
+    await outcome_of(call)
+    await outcome_of(hook("bad", body("import os; os._exit(1)")))
+    assert isinstance(call.target, Code)
+    assert not lane.holds(call.target)
+    hook("a", "def handler(")
+    assert (await outcome_of(call))["a"].status == "error"

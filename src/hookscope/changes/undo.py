@@ -41,12 +41,13 @@ class UndoStack:
         """The newest change, as it was applied: `.undo().preview()` shows what undoing would do."""
         return next((change for _, change in _newest_first(self.folder)), None)
 
-    def undo(self, change: Change) -> Applied:
+    def undo(self, change: Change, back: Change | None = None) -> Applied:
         """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
 
-        Raises Stale where its file has changed since; then it stays remembered, and `inverse_of` may help.
+        Raises Stale where its file has changed since; then it stays remembered. `back` is what to apply
+        in place of the swapped change: what `inverse_of` made, and somebody agreed to.
         """
-        applied = apply(change.undo())
+        applied = apply(back or change.undo())
         self.forget(change)
         return applied
 

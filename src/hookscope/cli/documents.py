@@ -183,6 +183,7 @@ def result(item: Result, delivers: bool) -> Document:
         "patch": plain(list(item.patch)),
         "notes": list(item.notes),
         "forced": item.forced,
+        "stale": failure(item.stale),
     }
 
 

@@ -263,6 +263,9 @@ def result(item: Result, width: int) -> list[str]:
     pushed = f"  +{len(item.messages)} msg" if item.messages else ""
     lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {item.took * 1000:>8.1f} ms{pushed}"]
     lines += [f"      {text}" for text in error_lines(item.error)]
+    if item.stale is not None:
+        lines.append("      the version loaded before ran; the saved one does not load:")
+        lines += [f"        {text}" for text in error_lines(item.stale)]
     for sign, output in (("out", item.stdout), ("err", item.stderr)):
         lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
     lines += [f"      note: {one_line(note, 400)}" for note in item.notes]

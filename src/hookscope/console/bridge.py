@@ -23,13 +23,14 @@ from hookscope.console.messages import (
     StepsCame,
     TogglePlanned,
     Trusted,
+    UndoPlanned,
 )
 from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
 from hookscope.core.runs import Plan, Result, Run, Started
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
-    from hookscope.workbench import Toggle, View, Watch, Workbench
+    from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
 
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
@@ -154,18 +155,31 @@ class Bridge:
 
         self._write(applying)
 
-    def undo(self) -> None:
-        """Take back the last change to the settings."""
+    def plan_undo(self) -> None:
+        """Find out what taking back the last change would write."""
 
-        def undoing() -> None:
+        def planning() -> None:
             try:
-                change = self.bench.undo()
+                undoing = self.bench.undoing()
+            except Exception as error:
+                _post(self.screen, UndoPlanned(None, _said(error)))
+            else:
+                _post(self.screen, UndoPlanned(undoing))
+
+        self._write(planning)
+
+    def apply_undo(self, undoing: Undoing) -> None:
+        """Write what was planned."""
+
+        def applying() -> None:
+            try:
+                self.bench.undo(undoing)
             except Exception as error:
                 _post(self.screen, SettingsWritten("undo", "", _said(error)))
             else:
-                _post(self.screen, SettingsWritten("undo", f"taken back: {change.meaning}"))
+                _post(self.screen, SettingsWritten("undo", f"taken back: {undoing.change.meaning}"))
 
-        self._write(undoing)
+        self._write(applying)
 
     def _write(self, work: Callable[[], None]) -> None:
         self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)

@@ -12,7 +12,7 @@ from hookscope.core.hooks import Place
 from hookscope.core.runs import Plan, Result, Run, Started
 
 if TYPE_CHECKING:
-    from hookscope.workbench import PastRun, Toggle
+    from hookscope.workbench import PastRun, Toggle, Undoing
 
 Severity = Literal["information", "warning", "error"]
 
@@ -58,6 +58,14 @@ class TogglePlanned(Message):
 
     def __init__(self, toggle: Toggle | None, problem: str = "") -> None:
         self.toggle, self.problem = toggle, problem
+        super().__init__()
+
+
+class UndoPlanned(Message):
+    """What taking back the last change would write; or that it cannot be, and why."""
+
+    def __init__(self, undoing: Undoing | None, problem: str = "") -> None:
+        self.undoing, self.problem = undoing, problem
         super().__init__()
 
 

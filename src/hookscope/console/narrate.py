@@ -82,8 +82,12 @@ def fired(at: datetime, number: int, plan: Plan) -> LogEntry:
 def stepped(at: datetime, number: int, result: Result) -> LogEntry:
     """A handler ended."""
     took = milliseconds(result.took)
+    if result.stale is not None:
+        fault = f"{result.stale.type}: {one_line(result.stale.message)}"
+        took += f" · the version from before, since the saved one does not load: {fault}"
     if result.status == "ok":
-        return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", "info", number)
+        level = "info" if result.stale is None else "warning"
+        return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", level, number)
     error = f": {result.error.type}: {one_line(result.error.message)}" if result.error is not None else ""
     return LogEntry(at, "step", result.call.name, f"✗ {result.status}{error} · {took}", "error", number)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -19,6 +19,7 @@ from textual.worker import Worker, WorkerState
 from hookscope.console import narrate
 from hookscope.console.bridge import Bridge
 from hookscope.console.editor import open_editor
+from hookscope.console.edits import EditDesk
 from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.firing import FireDesk
@@ -52,6 +53,7 @@ from hookscope.console.messages import (
     TrustAsked,
     Trusted,
     UndoAsked,
+    UndoPlanned,
 )
 from hookscope.console.problems import ProblemLines
 from hookscope.console.start import StartHere
@@ -73,12 +75,11 @@ from hookscope.console.state import (
     reduce,
 )
 from hookscope.console.text import plain
-from hookscope.console.toggle import ToggleScreen
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.hooks import Place
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Toggle, Workbench
+    from hookscope.workbench import Workbench
 
 
 class MainScreen(Screen[None]):
@@ -92,8 +93,8 @@ class MainScreen(Screen[None]):
         self.state = ConsoleState()
         self.bridge = Bridge(self, bench)
         self.desk = FireDesk(self)
+        self.edits = EditDesk(self)
         self.panes: tuple[Pane, ...] = ()
-        self._edit_shown = False  # a toggle's edit is shown the first time
         self._told_to_look = False  # by its user, who wants an answer in any case
         self._reading = ("", 0)  # the row whose file was asked for, and in which look
 
@@ -297,42 +298,23 @@ class MainScreen(Screen[None]):
 
     @on(ToggleAsked)
     def _toggle(self, event: ToggleAsked) -> None:
-        if self.state.view is not None:
-            self.bridge.plan_toggle(self.state.view, event.name, event.on)
+        self.edits.toggle(event)
 
     @on(TogglePlanned)
     def _toggle_planned(self, event: TogglePlanned) -> None:
-        toggle, view = event.toggle, self.state.view
-        if toggle is None or view is None:
-            self._say(event.problem or "Still looking.", "warning")
-        elif not toggle.needed:
-            self._say(f"{toggle.name} is {toggle.after} already.")
-        elif self._edit_shown:
-            self.bridge.apply_toggle(toggle)
-        else:
-            self.app.push_screen(ToggleScreen(toggle, view.host.surroundings), self._toggle_answered(toggle))
-
-    def _toggle_answered(self, toggle: Toggle) -> Callable[[bool | None], None]:
-        def answered(write: bool | None) -> None:
-            if write:
-                self._edit_shown = True
-                self.bridge.apply_toggle(toggle)
-
-        return answered
+        self.edits.toggle_planned(event)
 
     @on(UndoAsked)
     def _undo(self) -> None:
-        self.bridge.undo()
+        self.bridge.plan_undo()
+
+    @on(UndoPlanned)
+    def _undo_planned(self, event: UndoPlanned) -> None:
+        self.edits.undo_planned(event)
 
     @on(SettingsWritten)
     def _settings_written(self, event: SettingsWritten) -> None:
-        if event.problem:
-            self._say(event.problem, "warning")
-            return
-        self.log_line("config", event.text, subject=event.subject)
-        if event.text.startswith("on, but") or event.subject == "undo":
-            self._say(f"{event.subject}: {event.text}")
-        self.bridge.look()
+        self.edits.written(event)
 
     @on(TrustAsked)
     def _ask_trust(self, event: TrustAsked) -> None:

@@ -1,6 +1,6 @@
 """From an inventory to a registry, and from a registry to a plan. Pure: nothing is read or run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain
 
 from hookscope.core.dialect import Host
@@ -10,18 +10,32 @@ from hookscope.core.runs import Code, Event, Group, NotRun, Plan, Registration, 
 ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
 
 
-def registrations_of(inventory: Inventory, host: Host) -> tuple[Registration, ...]:
+HANDLER_GATES = frozenset({"handler", "export"})  # shut by what stands in the handler's file
+
+
+def registrations_of(
+    inventory: Inventory, host: Host, held: Callable[[Code], bool] | None = None
+) -> tuple[Registration, ...]:
     """A registration for every event of every hook that may run, in load order.
 
-    Silent hooks are among them: fired by hand, they run.
+    Silent hooks are among them: fired by hand, they run. So are hooks that only an edit of their
+    handler's file has broken, where `held` says that a version from before is still loaded.
     """
     standings = {row.hook: row for row in inventory.hooks}
     return tuple(
         Registration(key, hook.name, code_of(hook, host), hook)
         for hook in inventory.load_order
-        if may_run(standings[hook])
+        if may_run(standings[hook]) or (held and is_held(standings[hook], host, held))
         for key in hook.meta.events or ()
     )
+
+
+def is_held(row: Standing, host: Host, held: Callable[[Code], bool]) -> bool:
+    """Is it broken by its handler's file alone, and a version from before still loaded."""
+    shut = {gate.name for gate in row.verdict.shut()}
+    if row.state is not State.BROKEN or not shut <= HANDLER_GATES or row.hook.handler is None:
+        return False
+    return held(code_of(row.hook, host))
 
 
 def may_run(row: Standing) -> bool:

@@ -224,6 +224,7 @@ class Result:
     patch: Patch = ()
     notes: tuple[str, ...] = ()  # cut output, asked-for cancels, late output: said, not hidden
     forced: bool = False
+    stale: Failure | None = None  # why the saved version did not load: this ran the last good one
 
 
 Step: TypeAlias = Started | Result

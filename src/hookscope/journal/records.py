@@ -146,6 +146,7 @@ def _result_document(result: Result, delivers: bool) -> Document:
         "patch": plain(result.patch),
         "notes": list(result.notes),
         "forced": result.forced,
+        "stale": _failure_document(result.stale),
     }
 
 
@@ -164,6 +165,7 @@ def _result_of(document: Mapping[str, Any]) -> Result:
         patch=tuple(document["patch"]),
         notes=tuple(document["notes"]),
         forced=document["forced"],
+        stale=_failure_of(document.get("stale")),  # journals of before have none
     )
 
 

@@ -49,6 +49,7 @@ class Course:
         assert self.begun is not None
         before, after = self.document, message.get("view", self.document)
         status, error, notes = message.get("status"), message.get("error"), message.get("notes")
+        stale = message.get("stale")
         if status not in ("ok", "error") or not isinstance(notes, list):
             raise WorkerLost("answered what is no answer")
         if type(after) is not type(before) or not is_document_of(self.view, after):
@@ -65,6 +66,7 @@ class Course:
             error=None if error is None else told_failure(error, phase),
             patch=patch_of(before, after),
             notes=tuple(map(str, notes)),
+            stale=None if stale is None else told_failure(stale, "load"),
         )
         self.spoilt = bool(message.get("dirty"))
         self.document = after

@@ -76,6 +76,7 @@ class ProcessLane:
         self._last = ""  # whose handler ran last
         self._before: list[str] = []  # what happened since, said with the next result
         self._left: dict[str, str] = {}  # whose handlers left what running in the present worker
+        self._held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
@@ -117,6 +118,10 @@ class ProcessLane:
                     await self._drop()
                     raise
 
+    def holds(self, code: Code) -> bool:
+        """Is some version of this handler loaded: it runs where a newer one does not load."""
+        return (code.path, code.export) in self._held
+
     async def close(self) -> None:
         """End the worker, wait until it is gone, and start no other."""
         self._closed = True
@@ -150,6 +155,7 @@ class ProcessLane:
     async def _drop(self) -> None:
         """End the worker and wait until it is gone, however often we are cancelled meanwhile."""
         worker, self._worker = self._worker, None
+        self._held.clear()
         if worker is not None:
             await to_the_end(worker.end())
 
@@ -203,6 +209,7 @@ class ProcessLane:
                 message = await worker.hear()
             if is_answer(message, run, "started", number):
                 course.start(seconds_of(message, "loaded"))
+                self._held.add((_code(call).path, _code(call).export))
                 limit = self._limits.run if call.limit is None else call.limit
                 async with _limit(limit, "run"):
                     message = await worker.hear()
@@ -252,7 +259,11 @@ class ProcessLane:
         self._last = code.root.name
         if message.get("dirty"):
             await self._drop()
-        return None if message.get("error") is None else told_failure(message["error"], "load")
+        if message.get("error") is not None:
+            return told_failure(message["error"], "load")
+        if self._worker is not None:
+            self._held.add((code.path, code.export))
+        return None
 
 
 @asynccontextmanager

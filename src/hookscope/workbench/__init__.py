@@ -7,12 +7,13 @@ when somebody asks for it.
 
 from typing import TYPE_CHECKING
 
+from hookscope.changes import Change
 from hookscope.runtime import Firing, Limits
 from hookscope.workbench.bench import PastRun, View, Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.toggle import Effect, Toggle
+from hookscope.workbench.toggle import Effect, Toggle, Undoing
 from hookscope.workbench.watching import Watch
 
 if TYPE_CHECKING:  # a look needs no database
@@ -22,6 +23,7 @@ if TYPE_CHECKING:  # a look needs no database
 
 __all__ = [
     "BadContext",
+    "Change",
     "Effect",
     "Firing",
     "Limits",
@@ -29,6 +31,7 @@ __all__ = [
     "PastRun",
     "Refusal",
     "Toggle",
+    "Undoing",
     "View",
     "Watch",
     "Workbench",

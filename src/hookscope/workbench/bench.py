@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,18 +15,18 @@ from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Inventory, Language, Standing, State
 from hookscope.core.look import look
-from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.runs import Event, Group, LoadReport, Plan, Registry, Run
+from hookscope.core.plan import is_held, make_plan, registrations_of
+from hookscope.core.runs import Code, Event, Group, LoadReport, Plan, Registry, Run
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine, Lanes
-from hookscope.runtime import Firing, InProcessLane, Limits, python_lane
+from hookscope.runtime import Firing, InProcessLane, Limits, ProcessLane, python_lane
 from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys, template
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved
-from hookscope.workbench.toggle import Toggle, toggle_of
+from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.watching import Told, Watch
 
@@ -34,6 +34,7 @@ HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host 
 if TYPE_CHECKING:
     from hookscope.journal import Journal
 
+HELD = "the version loaded before its last edit goes on running until the file loads again"
 RUNNABLE: frozenset[Language] = frozenset({"python"})
 
 
@@ -77,6 +78,7 @@ class Workbench:
         self._trust_all = trust_all
         self._generation = 0
         self._lanes: Lanes | None = None
+        self._python: ProcessLane | None = None
         self._journal: Journal | None = None
 
     @property
@@ -92,14 +94,27 @@ class Workbench:
     def look(self) -> View:
         """All hooks as they stand now. Imports nothing, runs nothing."""
         host = self.open()
-        inventory = examine(look(host), host)
+        inventory = self._with_held(examine(look(host), host), host)
         self._generation += 1
         return View(
             host=host,
             inventory=inventory,
-            registry=Registry(self._generation, registrations_of(inventory, host)),
+            registry=Registry(self._generation, registrations_of(inventory, host, self._holds)),
             because=self.setup.because,
             keys=event_keys(host, inventory),
+        )
+
+    def _holds(self, code: Code) -> bool:
+        return self._python is not None and self._python.holds(code)
+
+    def _with_held(self, inventory: Inventory, host: Host) -> Inventory:
+        """A broken row says it where the version from before its last edit goes on running."""
+        return replace(
+            inventory,
+            hooks=tuple(
+                replace(row, notes=(*row.notes, HELD)) if is_held(row, host, self._holds) else row
+                for row in inventory.hooks
+            ),
         )
 
     def hook(self, view: View, name: str) -> Standing:
@@ -228,8 +243,8 @@ class Workbench:
         if self._lanes is None:
             python = {"python": self.setup.python} if self.setup.python else {}
             env = {**host.env, HOST_STATE: str(host.state)}
-            lane = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
-            self._lanes = Lanes(InProcessLane(), {"python": lane})
+            self._python = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
+            self._lanes = Lanes(InProcessLane(), {"python": self._python})
         return self._lanes
 
     def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
@@ -250,23 +265,35 @@ class Workbench:
             raise Refusal(str(error)) from None
         self._note_change(toggle.name, toggle.change)
 
-    def last_change(self) -> Change | None:
-        """The newest change that `undo` would take back."""
-        return self._undo.peek()
+    def undoing(self) -> Undoing:
+        """What `undo` would write now. Writes nothing.
 
-    def undo(self) -> Change:
-        """Take back the newest change. Raises Refusal where there is none, or its file has changed since."""
+        Raises Refusal where there is nothing to undo, or nothing of the change is left to take back.
+        """
         change = self._undo.peek()
         if change is None:
             raise Refusal(
                 "There is nothing to undo.", "Only what Hookscope itself changed can be taken back."
             )
         try:
-            self._undo.undo(change)
+            undoing = undoing_of(change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._note_change("undo", change)
-        return change
+        if undoing.back.old == undoing.back.new:
+            self._undo.forget(change)
+            raise Refusal(
+                f"Nothing of the last change ({change.meaning}) is left in {change.path}.",
+                "It is forgotten; undo once more takes back the one before it.",
+            )
+        return undoing
+
+    def undo(self, undoing: Undoing) -> None:
+        """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""
+        try:
+            self._undo.undo(undoing.change, undoing.back)
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+        self._note_change("undo", undoing.change)
 
     def _note_change(self, subject: str, change: Change) -> None:
         """On record, unless the journal cannot be written: the change is made all the same."""
@@ -290,7 +317,7 @@ class Workbench:
     async def close(self) -> None:
         """End all workers and wait until they are gone; what waits for the journal is written."""
         if self._lanes is not None:
-            lanes, self._lanes = self._lanes, None
+            lanes, self._lanes, self._python = self._lanes, None, None
             await lanes.close()
         if self._journal is not None:
             journal, self._journal = self._journal, None

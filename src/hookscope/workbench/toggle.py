@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hookscope.changes import Change, ChangeError, change_of
+from hookscope.changes import Change, ChangeError, change_of, inverse_of, read_now
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Edit, Inventory, Standing, State
 from hookscope.core.look import look
@@ -42,6 +42,22 @@ class Toggle:
     def needed(self) -> bool:
         """Is there anything to write: the settings may say so already."""
         return self.change.old != self.change.new
+
+
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """A change that is taken back, as it would be. Making it writes nothing."""
+
+    change: Change
+    back: Change  # what is written
+    alone: bool  # its file has changed since: only this edit is taken back, what came later stays
+
+
+def undoing_of(change: Change) -> Undoing:
+    """How to take a change back in the file as it is now. Raises ChangeError where that is not certain."""
+    if read_now(change.path) == change.new:
+        return Undoing(change, change.undo(), alone=False)
+    return Undoing(change, inverse_of(change), alone=True)
 
 
 def toggle_of(view: View, row: Standing, on: bool, *, as_command: bool) -> Toggle:

@@ -8,19 +8,33 @@ from hookscope.core.text import printable
 from hookscope.workbench import Options, Refusal
 
 
-@answers.command("undo", click.Option(["--dry-run"], is_flag=True, help="Show the edit and write nothing."))
-def command(options: Options, dry_run: bool) -> Answer:
+@answers.command(
+    "undo",
+    click.Option(["--dry-run"], is_flag=True, help="Show the edit and write nothing."),
+    click.Option(
+        ["--keep-later"],
+        is_flag=True,
+        help="Where the file has changed since: take back this edit alone and keep what came later.",
+    ),
+)
+def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
     """Take back the last change that Hookscope made to a settings file; prints the edit."""
     bench = answers.bench_of(options)
-    change = bench.last_change() if dry_run else bench.undo()
-    bench.close_now()
-    if change is None:
-        raise Refusal("There is nothing to undo.", "Only what Hookscope itself changed can be taken back.")
-    back = change.undo()
+    undoing = bench.undoing()
+    back = undoing.back
+    if not dry_run:
+        if undoing.alone and not keep_later:
+            raise Refusal(
+                f"{back.path} has changed since that edit; nothing was written.",
+                "`hookscope undo --keep-later` takes back the edit alone; --dry-run shows it.",
+            )
+        bench.undo(undoing)
+        bench.close_now()
     document = {
         "file": str(back.path),
         "meaning": back.meaning,
         "written": not dry_run,
+        "alone": undoing.alone,
         "diff": back.preview(),
     }
     return Answer(document, printable(back.preview()).rstrip())

@@ -40,6 +40,8 @@ def _outcomes(old: Calls, new: Calls) -> list[str]:
         elif past.status != result.status:
             signs = f"{PHASES[past.status].glyph} → {PHASES[result.status].glyph}"
             changes.append(f"{word(call[0], 30)} {signs}")
+        if result.stale is not None:
+            changes.append(f"{word(call[0], 30)} is the version from before: the saved one does not load")
     changes += [f"{word(call[0], 30)} did not run" for call in old if call not in new]
     if len(changes) > MOST:
         return [*changes[:MOST], f"{len(changes) - MOST} more"]

@@ -37,6 +37,15 @@ PHASES: Mapping[str, Mark] = {
 }
 
 
+STALE = "$text-warning"  # of an outcome that an older version came to
+
+
+def mark_of(phase: str, stale: bool) -> Mark:
+    """How a phase looks; an outcome of a version that is no longer the saved one says so."""
+    mark = PHASES[phase]
+    return Mark(mark.glyph, f"{mark.word}, old", STALE) if stale else mark
+
+
 def word(text: str, limit: int = 120) -> str:
     """Foreign text as one line that is safe to put into a column: no controls, no tabs."""
     return line(text[:FIRST], limit).plain.replace("\t", " ")

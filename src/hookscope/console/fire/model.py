@@ -48,6 +48,11 @@ class CallRow:
         return took > SLOW or took >= 0.8 * limit
 
     @property
+    def stale(self) -> bool:
+        """Did the version from before run, since the saved one does not load."""
+        return self.result is not None and self.result.stale is not None
+
+    @property
     def failed(self) -> bool:
         """Did it end as anything but `ok`?"""
         return self.result is not None and self.result.status != "ok"
@@ -87,9 +92,10 @@ class Sheet:
         return max(self.run.took if self.run else now - self.begun, self.origin + self.span(now))
 
     @property
-    def first_failed(self) -> int | None:
-        """The index of the first row that failed."""
-        return next((index for index, row in enumerate(self.rows) if row.failed), None)
+    def first_news(self) -> int | None:
+        """The index of the first row that failed; else of the first that an older version answered for."""
+        indices = [index for index, row in enumerate(self.rows) if row.failed or row.stale]
+        return min(indices, key=lambda index: (not self.rows[index].failed, index), default=None)
 
 
 def begin(number: int, plan: Plan, now: float, at: datetime) -> Sheet:

@@ -158,10 +158,10 @@ class RunPane(Vertical):
 
     def _open_news(self, sheet: Sheet, waterfall: Waterfall) -> None:
         """An error opens its tab; everything else leaves the reader where he is."""
-        if sheet.first_failed is not None:
+        if sheet.first_news is not None:
             row = waterfall.selected
-            if not (isinstance(row, CallRow) and row.failed):
-                waterfall.cursor = sheet.first_failed
+            if not (isinstance(row, CallRow) and (row.failed or row.stale)):
+                waterfall.cursor = sheet.first_news
             self._tab = "error"
         elif self._tab == "error":
             self._tab = "messages"
@@ -177,7 +177,7 @@ class RunPane(Vertical):
 
     def _key_hint(self) -> str:
         row = self._row
-        if row is None or self._sheet is None or self.view is None or not row.failed:
+        if row is None or self._sheet is None or self.view is None:
             return ""
         frame = error.place(Shown(self._sheet, row, self.view.host))
         return f"E opens line {frame.line}" if frame else ""

@@ -13,7 +13,7 @@ from textual.content import Content
 from hookscope.console.fire.bars import axis, bar
 from hookscope.console.fire.compare import compared
 from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, count, duration, fitted, word
+from hookscope.console.fire.marks import MUTED, count, duration, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
 from hookscope.core.runs import NotRun
@@ -207,7 +207,7 @@ def name_of(row: CallRow) -> str:
 
 def call_line(row: CallRow, wide: Columns, span: float, now: float, origin: float = 0.0) -> Content:
     """One call, every column at its place; its bar on a line of `span` seconds from `origin`."""
-    mark = PHASES[row.phase]
+    mark = mark_of(row.phase, row.stale)
     outcome = fitted(
         mark.glyph if wide.outcome == 1 else f"{mark.glyph} {mark.word}", wide.outcome, mark.style
     )

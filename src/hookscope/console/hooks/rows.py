@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
 GAP = "  "
+OLD_RUNS = "the old version runs: "  # before the reason why the saved one does not
 POINTER, NO_POINTER = "▸ ", "  "
 COUNT = 3  # cells of a number of reasons
 ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
@@ -72,19 +73,21 @@ def rows_of(view: View) -> tuple[Row, ...]:
         taken[base] = taken.get(base, 0) + 1
         return base if taken[base] == 1 else f"{base}#{taken[base]}"
 
-    hooks = [_hook_row(row, named) for row in view.inventory.hooks]
+    registered = {call.hook for call in view.registry.registrations}
+    hooks = [_hook_row(row, named, row.hook in registered) for row in view.inventory.hooks]
     return (*hooks, *(_rejected_row(item, named) for item in view.inventory.rejected))
 
 
-def _hook_row(row: Standing, named: Callable[[str], str]) -> Row:
+def _hook_row(row: Standing, named: Callable[[str], str], registered: bool) -> Row:
     hook = row.hook
+    held = OLD_RUNS if registered and row.state is State.BROKEN else ""
     return Row(
         id=named(f"{hook.kind}:{hook.path or hook.handler or ''}:{hook.name}"),
         name=hook.name,
         events=hook.meta.events or (),
         source=hook.folder.source,
         look=LOOKS[row.state],
-        why=row.verdict.why(),
+        why=held + row.verdict.why(),
         reasons=1 if row.verdict.shadowed_by else len(row.verdict.shut()),
         item=row,
     )

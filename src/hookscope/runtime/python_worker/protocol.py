@@ -12,11 +12,12 @@ worker to host
     {"id", "loaded": seconds, "error", "dirty"}
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
-    {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "view", "notes", "dirty",
-     "left", "shared"}                      call n ended; "view" only where it differs from the one before
+    {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
+     "dirty", "left", "shared"}             call n ended; "view" only where it differs from the one before
 
 A `code` is {"path", "export", "root", "name"}, for load with "env"; a `name` stands for one content
-of the root folder. An `error` is {"type", "message", "frames"}, as faults.describe gives it. `dirty`
+of the root folder. `stale` is the error of a version that did not load, where an older one ran in its
+place. An `error` is {"type", "message", "frames"}, as faults.describe gives it. `dirty`
 says that the process could not be put back as it was: the host replaces it.
 `left` says in words what of its threads and processes still runs, and `shared` whether something of
 that kind ran beside the call, and may have printed what seems to be the call's.

@@ -121,6 +121,7 @@ class Worker:
         self._event_class, self._from_iso = event.HookEvent, event.from_iso
         self._to_document, self._put_back = event.to_document, event.put_back
         self._loaded: dict[tuple[str, str, str], Loaded] = {}
+        self._good: dict[tuple[str, str], Loaded] = {}  # path, export → the last version that did load
         self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
         self._loop: Any = None  # of asyncio, made for the first handler that needs it
         self._libc = ctypes.CDLL(None)
@@ -188,11 +189,14 @@ class Worker:
         loaded, error, load_took, clean = self._load(call["code"], call["env"])
         answer = {
             "id": run, "result": number, "status": "error", "phase": "load", "took": 0.0, "loaded": load_took,
-            "returned": None, "error": error, "notes": [], "dirty": not clean,
+            "returned": None, "error": error, "stale": None, "notes": [], "dirty": not clean,
             "left": "", "shared": self._shared,
         }  # fmt: skip
         if loaded is None:
-            return self._and_beside(answer, there)
+            loaded = self._good.get((call["code"]["path"], call["code"]["export"]))
+            if loaded is None or not clean:
+                return self._and_beside(answer, there)
+            answer["stale"], answer["error"] = error, None
         before = restore.Before()
         self._line.say({"id": run, "started": number, "loaded": load_took})
         returned, raised, left_over = None, None, 0
@@ -239,14 +243,15 @@ class Worker:
         key = (code["path"], code["export"], code["name"])
         if key in self._loaded:
             return self._loaded[key], None, 0.0, True
-        self._forget_older(code["root"], code["name"])
         before = restore.Before()
         began = _now()
         try:
             self._left_out = restore.lay_over(env)
             base = dict(os.environ)
             target = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
-            self._loaded[key] = Loaded(target, restore.changes_of_environ(base))
+            loaded = Loaded(target, restore.changes_of_environ(base))
+            self._loaded[key] = self._good[key[:2]] = loaded
+            self._forget_older(code["root"], code["name"])
             error = None
         except BaseException as raised:  # a file may do anything while it is imported
             error = faults.describe(raised)
@@ -254,7 +259,7 @@ class Worker:
         return self._loaded.get(key), error, took, before.restore()
 
     def _forget_older(self, root: str, name: str) -> None:
-        """Drop what the folder held before it changed."""
+        """Drop what the folder held before it changed: not before what it holds now is loaded."""
         older = self._names.get(root)
         if older not in (None, name):
             modules.forget(older)

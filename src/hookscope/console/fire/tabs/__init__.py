@@ -27,7 +27,7 @@ def label(tab: Tab, sheet: Sheet, row: CallRow | None) -> str:
     result = row.result if row is not None else None
     match tab:
         case "error":
-            return "Error" if result is None or result.status != "ok" else "Error –"
+            return "Error" if result is None or result.status != "ok" or result.stale else "Error –"
         case "messages":
             return f"Messages {len(result.messages) if result else 0}"
         case "output":

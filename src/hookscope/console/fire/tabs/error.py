@@ -22,9 +22,10 @@ def text(shown: Shown) -> Content:
 def place(shown: Shown) -> Frame | None:
     """Where the editor should open: the innermost line of the hook's own code, else the innermost."""
     result = shown.row.result
-    if result is None or result.error is None:
+    failure = (result.error or result.stale) if result is not None else None
+    if failure is None:
         return None
-    own, others = own_frames(result.error.frames, shown.row.call)
+    own, others = own_frames(failure.frames, shown.row.call)
     return next(iter((*own, *others)), None)
 
 
@@ -34,6 +35,7 @@ def _lines(shown: Shown) -> Iterator[Content]:
         yield _no_result(shown)
         return
     failure = row.result.error
+    yield from _stale(shown, row.result.stale)
     if failure is None:
         mark = PHASES[row.phase]
         yield muted("It ran without an error.") if row.phase == "ok" else mark.content
@@ -46,6 +48,16 @@ def _lines(shown: Shown) -> Iterator[Content]:
             yield _context_had(shown)
     yield from _host_log(shown)
     yield from (muted("note         ") + foreign(note, 400) for note in row.result.notes)
+
+
+def _stale(shown: Shown, failure: Failure | None) -> Iterator[Content]:
+    """Which version ran, where it is not the saved one, and what keeps the saved one from loading."""
+    if failure is None:
+        return
+    yield Content.styled("The version loaded before ran. The saved one does not load:", "$text-warning")
+    yield _headline(failure, min(shown.limit, MESSAGE))
+    yield from _frames(shown, failure)
+    yield Content()
 
 
 def _no_result(shown: Shown) -> Content:

@@ -1,0 +1,173 @@
+"""Edits of the settings: shown before they are written for the first time, written, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from hookscope.console.hooks.sheet import foreign
+from hookscope.console.messages import (
+    Said,
+    SettingsWritten,
+    Severity,
+    ToggleAsked,
+    TogglePlanned,
+    UndoPlanned,
+)
+from hookscope.console.text import line, plain
+from hookscope.console.theme import FAINT, LOOKS, MUTED
+
+if TYPE_CHECKING:
+    from hookscope.console.screen import MainScreen
+    from hookscope.core.surroundings import Surroundings
+    from hookscope.workbench import Change, Effect, Toggle, Undoing
+
+AROUND = 8  # lines that the box needs beside its text
+STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
+LATER = "It has changed since. This edit alone is taken back; what came later stays."
+
+
+def toggle_sheet(toggle: Toggle, surroundings: Surroundings) -> Content:
+    """The file, the diff, what else it changes, and when the host notices."""
+    after = line(toggle.after, 200).stylize("bold")
+    return Content("\n").join(
+        [
+            *_edit(toggle.change, surroundings),
+            Content.assemble(line(toggle.name, 60), " will be ", after, "."),
+            *(_effect(other) for other in toggle.others),
+            Content.styled(toggle.notices, MUTED),
+        ]
+    )
+
+
+def undo_sheet(undoing: Undoing, surroundings: Surroundings) -> Content:
+    """The file, and the diff that takes back one edit among later ones."""
+    return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(LATER, MUTED)])
+
+
+def _edit(change: Change, surroundings: Surroundings) -> Iterator[Content]:
+    yield foreign(surroundings.short(change.path)).stylize("bold")
+    yield Content()
+    for text in change.preview().splitlines()[2:]:
+        shown = plain(text.replace("\t", "    "), 300)
+        yield shown.stylize(STYLES.get(text[:1], MUTED)) if shown else shown
+    yield Content()
+
+
+def _effect(other: Effect) -> Content:
+    looks = (LOOKS[other.before], LOOKS[other.after])
+    parts = [Content.styled(f"{look.glyph} {look.word}", look.style) for look in looks]
+    return Content.assemble("also ", line(other.name, 60), f" ({other.source}): ", parts[0], " → ", parts[1])
+
+
+class EditScreen(ModalScreen[bool]):
+    """Asks whether to write an edit; cancel is the default."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer(False)", "Cancel", id="edit.cancel", tooltip="Write nothing"),
+        Binding("w", "answer(True)", "Write", id="edit.write", tooltip="Write the edit; u takes it back"),
+        Binding(
+            "left,right", "other_button", "Choose", show=False, id="edit.choose", tooltip="Another answer"
+        ),
+    ]
+
+    def __init__(self, title: str, sheet: Content, hint: str = "") -> None:
+        super().__init__()
+        self._title, self._sheet, self._hint = title, sheet, hint
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="question") as box:
+            box.border_title = Content(self._title)
+            box.border_subtitle = "   ".join(filter(None, ("w write", "esc cancel", self._hint)))
+            with VerticalScroll(id="question-text", can_focus=False):
+                yield Static(self._sheet, id="question-sheet")
+            with Horizontal(id="answers"):
+                yield Button("Cancel", id="cancel", compact=True)
+                yield Button("w  Write", id="write", compact=True)
+
+    def on_mount(self) -> None:
+        self.query_one("#cancel", Button).focus()
+        text = self.query_one("#question-text")
+        text.styles.height = "auto"
+        text.styles.max_height = max(3, self.size.height - AROUND)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "write")
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
+
+    def action_other_button(self) -> None:
+        self.focus_next(Button)
+
+
+class EditDesk:
+    """From a wish to an edit on disk. The first toggle of a sitting is shown before it is written."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self.screen = screen
+        self._shown = False  # has a toggle's edit been shown in this sitting
+
+    def toggle(self, asked: ToggleAsked) -> None:
+        """Find out what it takes."""
+        if self.screen.state.view is not None:
+            self.screen.bridge.plan_toggle(self.screen.state.view, asked.name, asked.on)
+
+    def toggle_planned(self, planned: TogglePlanned) -> None:
+        """Show the edit, or write it."""
+        toggle, view, bridge = planned.toggle, self.screen.state.view, self.screen.bridge
+        if toggle is None or view is None:
+            self._say(planned.problem or "Still looking.")
+        elif not toggle.needed:
+            self._say(f"{toggle.name} is {toggle.after} already.")
+        elif self._shown:
+            bridge.apply_toggle(toggle)
+        else:
+            title = f"Switch {'on' if toggle.on else 'off'}?"
+            sheet = toggle_sheet(toggle, view.host.surroundings)
+            self._ask(EditScreen(title, sheet, "u undoes it later   shown once"), self._agreed(toggle))
+
+    def _agreed(self, toggle: Toggle) -> Callable[[], None]:
+        def write() -> None:
+            self._shown = True
+            self.screen.bridge.apply_toggle(toggle)
+
+        return write
+
+    def undo_planned(self, planned: UndoPlanned) -> None:
+        """Take the last edit back; ask first where its file has changed since."""
+        undoing, view, bridge = planned.undoing, self.screen.state.view, self.screen.bridge
+        if undoing is None or view is None:
+            self._say(planned.problem or "Still looking.")
+        elif undoing.alone:
+            sheet = undo_sheet(undoing, view.host.surroundings)
+            self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
+        else:
+            bridge.apply_undo(undoing)
+
+    def written(self, written: SettingsWritten) -> None:
+        """An edit is on disk, or could not be: say so, and look."""
+        if written.problem:
+            self._say(written.problem)
+            return
+        self.screen.log_line("config", written.text, subject=written.subject)
+        if written.text.startswith("on, but") or written.subject == "undo":
+            self._say(f"{written.subject}: {written.text}", "information")
+        self.screen.bridge.look()
+
+    def _ask(self, question: EditScreen, write: Callable[[], None]) -> None:
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                write()
+
+        self.screen.app.push_screen(question, answered)
+
+    def _say(self, text: str, severity: Severity = "warning") -> None:
+        self.screen.post_message(Said(text, severity))
