@@ -23,13 +23,15 @@ from hookscope.core.runs import (
     Registration,
     Registry,
 )
-from hookscope.runtime import Firing, InProcessLane
+from hookscope.runtime import Firing, InProcessLane, Limits, NoNode, find_node, node_lane
 
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
 MOST_PLANS = 512  # kept at a time: event keys may come from outside
 LOADED = Gate("load", True, found="loaded")
 LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
+
+OF_NODE: tuple[Language, ...] = ("typescript", "javascript")
 
 LoadCode = Callable[[Code], Awaitable["Handler | Code | Failure | str"]]
 
@@ -68,10 +70,22 @@ class HookEngine:
     The registry is replaced as a whole: a run keeps the generation that it started with.
     """
 
-    def __init__(self, host: Host, lanes: Lanes | None = None, recorder: Recorder | None = None) -> None:
-        """Without lanes, handlers run in the caller's own process."""
+    def __init__(
+        self,
+        host: Host,
+        lanes: Lanes | None = None,
+        recorder: Recorder | None = None,
+        *,
+        without: str = "",
+    ) -> None:
+        """Without lanes, Python handlers run in the caller's own process, others in a Node if one is found.
+
+        `without` says what handlers lack for whose language there is no lane.
+        """
         self.host = host
         self.lanes = lanes or in_process()
+        self._finds_node = lanes is None
+        self._without = without
         self.recorder = recorder
         self.inventory = Inventory()
         self.registry = Registry()
@@ -87,6 +101,7 @@ class HookEngine:
         if host is not None:
             self.host = host
         self.inventory = examine(look(self.host), self.host)
+        self._provide_node(self.inventory)
         self.registry = self.registry.with_registrations(registrations_of(self.inventory, self.host))
         return self.inventory
 
@@ -102,6 +117,7 @@ class HookEngine:
         if switched_off is False:
             return self._switched_off()
         inventory = look(self.host)
+        self._provide_node(inventory)
         loading = Loading(self.host, inventory)
         rows = {row.hook: row for row in inventory.hooks}
         for hook in inventory.load_order:
@@ -112,6 +128,20 @@ class HookEngine:
         self.inventory = loading.inventory()
         self.registry = self.registry.with_registrations(loading.registrations)
         return report
+
+    def _provide_node(self, inventory: Inventory) -> None:
+        """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
+        if not self._finds_node or not any(row.hook.language in OF_NODE for row in inventory.hooks):
+            return
+        self._finds_node = False
+        surroundings = self.host.surroundings
+        found = find_node(surroundings.files.program("node", surroundings.search_path()).path)
+        if isinstance(found, NoNode):
+            self._without = found.sentence
+            return
+        none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
+        lane = node_lane(env=self.host.env, cwd=surroundings.cwd, node=found.path, limits=none)
+        self.lanes = replace(self.lanes, code={**self.lanes.code, **dict.fromkeys(OF_NODE, lane)})
 
     def _switched_off(self) -> LoadReport:
         text = self.host.dialect.texts.off
@@ -124,7 +154,7 @@ class HookEngine:
         """What to register, or why it failed, or, as a text, why nobody tried."""
         lane = self.lanes.code.get(code.language)
         if lane is None:
-            return f"needs the Node lane: {code.path.name} is not Python"
+            return f"{code.path.name} {self._without}"
         return await lane.load(code)
 
     def register(self, key: str, handler: Handler, name: str | None = None) -> None:
@@ -176,7 +206,13 @@ class HookEngine:
         asked = (event.kind, event.key, only)
         if asked not in self._plans:
             self._plans[asked] = make_plan(
-                event, self.registry, self.inventory, self.host, languages=self.lanes.languages, only=only
+                event,
+                self.registry,
+                self.inventory,
+                self.host,
+                languages=self.lanes.languages,
+                without=self._without,
+                only=only,
             )
         return self._plans[asked]
 

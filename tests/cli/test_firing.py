@@ -155,14 +155,20 @@ def test_only_one_hook_is_fired_at(fire: Program, workspace: Path, make_hook: Ma
     assert (unknown.code, "Did you mean two?" in unknown.err) == (1, True)
 
 
-def test_a_handler_in_another_language_is_named_and_not_run(
+def test_without_a_node_its_handlers_are_named_with_the_command_that_brings_one(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "ts", COMMAND, "export default () => {}", file="handler.ts")
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope/config.yaml").write_text("node: /no/such/node")
     done = fire("command:new", "--json", "--trust")
     assert done.code == 1
-    assert done.json["not_run"][0]["reason"].startswith("needs the Node lane")
-    assert "ts did not run: needs the Node lane" in done.err
+    reason = done.json["not_run"][0]["reason"]
+    assert reason.startswith(
+        "handler.ts needs Node 22.18 or newer (/no/such/node is named and cannot be read"
+    )
+    assert reason.endswith('`pip install "hookscope[node]"` brings one')
+    assert "ts did not run: handler.ts needs Node" in done.err
 
 
 def test_without_a_context_the_event_has_the_settings_in_force(

@@ -229,12 +229,12 @@ def test_plan_is_the_order_of_calls_and_the_reasons(
     (group,) = done.json["groups"]
     assert [(call["hook"], call["key"]) for call in group["calls"]] == [
         ("b", "command"),
+        ("ts", "command"),
         ("a", "command:new"),
     ]
     assert group["together"] is False
     reasons = {item["hook"]: item["reason"] for item in done.json["not_run"]}
     assert reasons == {
-        "ts": "needs the Node lane: handler.ts is not Python",
         "c": "listens to gateway:startup",
     }
 

@@ -13,7 +13,7 @@ import pytest
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Failure, Registration, Result, Started, Step
 from hookscope.runtime import Limits, ProcessLane
-from hookscope.runtime.link import NotStarted, Printed, WorkerLost
+from hookscope.runtime.link import Late, NotStarted, Printed, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message
 
 
@@ -26,6 +26,9 @@ class Fake:
     answers: deque[Message] = field(default_factory=deque)
     run: Message = field(default_factory=dict)
     number: int = -1
+    mark: str = "a fake's mark"
+    pid: int = 0
+    born: float = 0.0
 
     async def start(self) -> None:
         return None
@@ -49,6 +52,7 @@ class Fake:
         name = Path(self.run["calls"][self.number]["code"]["path"]).stem
         if "result" in message:
             if name == "hangs":
+                self.answers.appendleft(message)
                 await asyncio.Event().wait()
             if name == "dies":
                 raise WorkerLost("exited with status 7", died=True)
@@ -60,6 +64,15 @@ class Fake:
 
     def printed(self) -> Printed:
         return self.prints.popleft() if self.prints else Printed()
+
+    def late(self) -> tuple[Late, ...]:
+        return ()
+
+    async def urge(self, message: Message) -> None:
+        """It hangs, and hears nothing."""
+
+    def signal(self, number: int) -> None:
+        raise AssertionError("a fake prints no stack")
 
     async def end(self) -> None:
         await asyncio.sleep(0)
@@ -145,7 +158,7 @@ async def test_a_registrations_own_limit_comes_before_the_lanes(workers: list[Fa
     results = await run(ProcessLane(Fake), call("hangs", limit=0.01))
     error = results["hangs"].error
     assert error is not None
-    assert error.message == "did not answer within 0.01 s and was stopped"
+    assert error.message == "did not answer within 0.01 s (the limit in its HOOK.md) and was stopped"
 
 
 async def test_a_worker_cancelled_in_a_handler_is_never_used_again(workers: list[Fake]) -> None:

@@ -147,7 +147,8 @@ def test_a_runaway_recursion_has_its_last_forty_frames() -> None:
 
 def test_a_syntax_error_has_its_place() -> None:
     fault = caught(lambda: compile("a\nb c\n", "/x/handler.py", "exec"))
-    assert fault["frames"][-1] == {"file": "/x/handler.py", "line": 2, "function": "", "source": "b c"}
+    place = {"file": "/x/handler.py", "line": 2, "function": "", "source": "b c", "column": 3}
+    assert fault["frames"][-1] == place
 
 
 def test_a_cause_is_told_and_a_long_text_is_cut() -> None:

@@ -18,9 +18,11 @@ from hookscope.core.runs import (
     Registration,
     Result,
     Run,
+    Slow,
     Started,
+    Step,
 )
-from hookscope.workbench import View
+from hookscope.workbench import LimitName, Limits, View
 
 Document = dict[str, Any]
 
@@ -68,6 +70,13 @@ def hook(row: Standing) -> Document:
         "shadows": [str(other.path) for other in row.shadows],
         "shadowed_by": _path_of(row.verdict.shadowed_by),
     }
+
+
+def limits(item: Limits) -> Document:
+    """What a handler may take, in seconds and bytes, and where each limit comes from."""
+    values = {"load": item.load, "run": item.run, "memory": item.memory}
+    names: tuple[LimitName, ...] = ("load", "run", "memory")
+    return {name: {"limit": values[name], "origin": item.origin(name)} for name in names}
 
 
 def _path_of(other: Hook | None) -> str | None:
@@ -201,8 +210,10 @@ def failure(item: Failure | None) -> Document | None:
     }
 
 
-def step(item: Started | Result, delivers: bool) -> Document:
+def step(item: Step, delivers: bool) -> Document:
     """One line of `fire --json-lines`."""
+    if isinstance(item, Slow):
+        return {"step": "slow", **call(item.call), "after_ms": ms(item.after), "limit": item.limit}
     if isinstance(item, Started):
         return {"step": "started", **call(item.call), "started_ms": ms(item.at)}
     return {"step": "result", **result(item, delivers)}

@@ -188,6 +188,7 @@ def _facts(view: View, row: Standing) -> list[str]:
         ("handler", f"{printable(short(hook.handler))} ({hook.language})" if hook.handler else "–"),
         ("events", _events(row)),
         ("export", one_line(hook.meta.export)),
+        ("limits", view.limits_of(hook).in_words() if hook.handler else ""),
         ("settings", f"entries.{one_line(hook.key)}" if hook.kind == "folder" else ""),
         ("homepage", one_line(hook.meta.homepage or "")),
         (

@@ -26,7 +26,7 @@ from hookscope.console.messages import (
     UndoPlanned,
 )
 from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
-from hookscope.core.runs import Plan, Result, Run, Started
+from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
@@ -41,7 +41,7 @@ class Firing(Protocol):
 
     def cancel(self) -> None: ...
 
-    def __aiter__(self) -> AsyncIterator[Started | Result]: ...
+    def __aiter__(self) -> AsyncIterator[Step]: ...
 
     def __await__(self) -> Generator[Any, None, Run]: ...
 
@@ -242,7 +242,7 @@ class Bridge:
 
 async def _report(screen: MessagePump, number: int, firing: Firing) -> None:
     """All steps in order, gathered so that the screen hears of them ten times a second at most."""
-    gathered: list[Started | Result] = []
+    gathered: list[Step] = []
 
     def flush() -> None:
         if gathered:

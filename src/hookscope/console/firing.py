@@ -13,7 +13,7 @@ from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import FiringOver, FiringStarted, Said, Severity, StepsCame
 from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
-from hookscope.core.runs import Event, Plan, Result
+from hookscope.core.runs import Event, Plan, Started
 
 if TYPE_CHECKING:
     from hookscope.console.screen import MainScreen
@@ -142,8 +142,8 @@ class FireDesk:
         with self.screen.app.batch_update():
             for step in event.steps:
                 self.pane.step(event.number, step)
-        results = [step for step in event.steps if isinstance(step, Result)]
-        self.screen.log_entries([narrate.stepped(now, event.number, result) for result in results])
+        told = [step for step in event.steps if not isinstance(step, Started)]
+        self.screen.log_entries([narrate.stepped(now, event.number, step) for step in told])
 
     def over(self, event: FiringOver) -> None:
         if event.run is None:

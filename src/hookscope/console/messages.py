@@ -9,7 +9,7 @@ from textual.message import Message
 
 from hookscope.console.state import Change
 from hookscope.core.hooks import Place
-from hookscope.core.runs import Plan, Result, Run, Started
+from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, Toggle, Undoing
@@ -140,7 +140,7 @@ class FiringStarted(Message):
 class StepsCame(Message):
     """What a run did since the last time, in order."""
 
-    def __init__(self, number: int, steps: tuple[Started | Result, ...]) -> None:
+    def __init__(self, number: int, steps: tuple[Step, ...]) -> None:
         self.number, self.steps = number, steps
         super().__init__()
 

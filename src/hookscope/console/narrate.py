@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import LOOKS, NO_HOOK
-from hookscope.core.runs import Plan, Result, Run
+from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import one_line
 
 if TYPE_CHECKING:
@@ -79,8 +79,12 @@ def fired(at: datetime, number: int, plan: Plan) -> LogEntry:
     return LogEntry(at, "fire", plan.event.key, text, "info", number)
 
 
-def stepped(at: datetime, number: int, result: Result) -> LogEntry:
-    """A handler ended."""
+def stepped(at: datetime, number: int, result: Result | Slow) -> LogEntry:
+    """A handler ended, or takes long."""
+    if isinstance(result, Slow):
+        until = f"; it is stopped at {result.limit:g} s" if result.limit is not None else ""
+        text = f"» still running after {result.after:g} s{until}"
+        return LogEntry(at, "step", result.call.name, text, "warning", number)
     took = milliseconds(result.took)
     if result.stale is not None:
         fault = f"{result.stale.type}: {one_line(result.stale.message)}"

@@ -100,6 +100,7 @@ class Metadata:
     os: tuple[str, ...] = ()
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
+    limits: Mapping[str, float] = field(default_factory=dict)  # seconds: load, run. Hookscope's own
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
 

@@ -7,6 +7,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.runs import Code, Event, Group, NotRun, Plan, Registration, Registry
 
+NEEDS_NODE = "needs Node, which nobody has looked for"
 ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
 
 
@@ -23,10 +24,18 @@ def registrations_of(
     """
     standings = {row.hook: row for row in inventory.hooks}
     return tuple(
-        Registration(key, hook.name, code_of(hook, host), hook)
+        registration_of(key, hook, host)
         for hook in inventory.load_order
         if may_run(standings[hook]) or (held and is_held(standings[hook], host, held))
         for key in hook.meta.events or ()
+    )
+
+
+def registration_of(key: str, hook: Hook, host: Host) -> Registration:
+    """A hook's handler under one of its events."""
+    limits = hook.meta.limits
+    return Registration(
+        key, hook.name, code_of(hook, host), hook, limit=limits.get("run"), load_limit=limits.get("load")
     )
 
 
@@ -62,21 +71,27 @@ def make_plan(
     host: Host,
     *,
     languages: frozenset[Language] = ALL_LANGUAGES,
+    without: str = NEEDS_NODE,
     only: str | None = None,
+    barred: Callable[[Registration], str] | None = None,
 ) -> Plan:
     """Who would run for `event`, in order, and who would not and why. Runs nothing.
 
-    `languages` are those that somebody can run here. `only` leaves out all hooks but the one of that
-    name. Raises LookupError where the host has no events of this kind.
+    `languages` are those that somebody can run here, `without` says what the others lack. `only` leaves
+    out all hooks but the one of that name; `barred` those for which it gives a reason. Raises LookupError
+    where the host has no events of this kind.
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
     heard = registry.listeners(keys)
-    left_out = [(call, _left_out(call, languages, only)) for call in heard]
-    calls = tuple(call for call, reason in left_out if reason is None)
+    left_out = [
+        (call, _left_out(call, languages, without, only) or (barred(call) if barred else ""))
+        for call in heard
+    ]
+    calls = tuple(call for call, reason in left_out if not reason)
     not_run = _unique(
         chain(
-            (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason is not None),
+            (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
             _hooks_not_heard(heard, inventory, keys),
             (NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected),
         )
@@ -93,12 +108,12 @@ def make_plan(
     )
 
 
-def _left_out(call: Registration, languages: frozenset[Language], only: str | None) -> str | None:
+def _left_out(call: Registration, languages: frozenset[Language], without: str, only: str | None) -> str:
     if only is not None and call.name != only:
         return f"left out: only {only} was asked for"
     if isinstance(call.target, Code) and call.target.language not in languages:
-        return f"needs the Node lane: {call.target.path.name} is not Python"
-    return None
+        return f"{call.target.path.name} {without}"
+    return ""
 
 
 def _hooks_not_heard(

@@ -59,7 +59,8 @@ class Registration:
     target: Handler | Code
     hook: Hook | None = None  # None: registered by code alone
     priority: int = 0
-    limit: float | None = None  # seconds; None: the lane's own limit
+    limit: float | None = None  # seconds to run; None: the lane's own limit, 0: none
+    load_limit: float | None = None  # seconds to load
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +188,7 @@ class Frame:
     line: int
     function: str
     source: str = ""
+    column: int = 0  # from 1; 0: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +229,16 @@ class Result:
     stale: Failure | None = None  # why the saved version did not load: this ran the last good one
 
 
-Step: TypeAlias = Started | Result
+@dataclass(frozen=True, slots=True)
+class Slow:
+    """A step: this handler runs for longer than expected. Times in seconds."""
+
+    call: Registration
+    after: float
+    limit: float | None  # when it will be stopped; None: never
+
+
+Step: TypeAlias = Started | Slow | Result
 OnStep: TypeAlias = Callable[[Step], None]
 
 

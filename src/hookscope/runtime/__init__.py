@@ -20,29 +20,45 @@ if TYPE_CHECKING:
     from hookscope.runtime.digest import digest_of
     from hookscope.runtime.firing import Firing
     from hookscope.runtime.inprocess import InProcessLane
+    from hookscope.runtime.lanes import node_lane, python_lane
+    from hookscope.runtime.ledger import Ledger
+    from hookscope.runtime.limits import Limits
     from hookscope.runtime.link import Program, Worker
-    from hookscope.runtime.process_lane import Limits, ProcessLane, python_lane
+    from hookscope.runtime.node import Node, NoNode, find_node
+    from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
 
 _HOMES = {
     "Firing": "firing",
     "InProcessLane": "inprocess",
-    "Limits": "process_lane",
+    "Ledger": "ledger",
+    "Limits": "limits",
+    "NoNode": "node",
+    "Node": "node",
     "ProcessLane": "process_lane",
     "Program": "link",
     "Worker": "link",
+    "WorkerFacts": "process_lane",
     "digest_of": "digest",
-    "python_lane": "process_lane",
+    "find_node": "node",
+    "node_lane": "lanes",
+    "python_lane": "lanes",
 }
 
 __all__ = [
     "Firing",
     "InProcessLane",
+    "Ledger",
     "Limits",
+    "NoNode",
+    "Node",
     "ProcessLane",
     "Program",
     "Worker",
+    "WorkerFacts",
     "digest_of",
     "dispatch",
+    "find_node",
+    "node_lane",
     "python_lane",
 ]
 

@@ -55,6 +55,13 @@ class Child:
                 with suppress(ProcessLookupError, PermissionError):  # macOS: EPERM for the dead
                     os.killpg(self._pid, signal.SIGKILL)
 
+    def signal(self, number: int) -> None:
+        """Send the process itself a signal, if it has not been reaped."""
+        with self._lock:
+            if self._pid is not None:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(self._pid, number)
+
     def _own(self, command: Command) -> None:
         try:
             process = _spawn(command)

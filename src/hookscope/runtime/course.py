@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
-from hookscope.core.runs import Failure, OnStep, Registration, Result, Started, Status
+from hookscope.core.runs import Failure, OnStep, Registration, Result, Slow, Started, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import Phase, told
 from hookscope.runtime.link import WorkerLost
@@ -24,6 +24,7 @@ class Course:
     step: OnStep
     document: Any = None
     begun: Registration | None = None
+    order: Any = None  # of the call that is begun
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
     loaded: float = 0.0
@@ -33,13 +34,19 @@ class Course:
     def __post_init__(self) -> None:
         self.document, self.notes = document_of(self.view)
 
-    def begin(self, call: Registration) -> None:
-        self.begun, self.phase, self.loaded, self.started = call, "load", 0.0, perf_counter()
+    def begin(self, call: Registration, order: Any = None) -> None:
+        self.begun, self.order = call, order
+        self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
     def start(self, loaded: float) -> None:
         assert self.begun is not None
         self.phase, self.loaded, self.started = "run", loaded, perf_counter()
         self.step(Started(self.begun, since_start(self.started)))
+
+    def slow(self, after: float, limit: float | None) -> None:
+        """It takes long: say so while it still runs."""
+        assert self.begun is not None
+        self.step(Slow(self.begun, after, limit))
 
     def answered(self, message: Message) -> Result:
         """The Result that the worker's answer describes. What it changed is in the view now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from hookscope.core.runs import Failure, Frame
@@ -28,17 +28,28 @@ def raised(error: BaseException, phase: Phase = "run", target: object = None) ->
 
 def told(document: Mapping[str, Any], phase: Phase) -> Failure:
     """What a worker says its handler raised. Raises KeyError or TypeError where it is no such document."""
-    frames = tuple(
-        Frame(str(frame["file"]), int(frame["line"]), str(frame["function"]), str(frame["source"]))
-        for frame in document["frames"]
+    return Failure(str(document["type"]), str(document["message"]), frames_of(document["frames"]), phase)
+
+
+def frames_of(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:
+    """Frames as a worker tells them. Raises KeyError, TypeError or ValueError where they are none."""
+    return tuple(
+        Frame(
+            str(frame["file"]),
+            int(frame["line"]),
+            str(frame["function"]),
+            str(frame["source"]),
+            int(frame.get("column", 0)),
+        )
+        for frame in documents
     )
-    return Failure(str(document["type"]), str(document["message"]), frames, phase)
 
 
-def overran(seconds: float, phase: Phase) -> Failure:
-    """A limit was reached."""
+def overran(seconds: float, phase: Phase, origin: str = "", frames: tuple[Frame, ...] = ()) -> Failure:
+    """A limit was reached. `origin`: who set it; `frames`: where it stood then, where that is known."""
     what = {"spawn": "start", "load": "load", "run": "answer"}[phase]
-    return Failure("Timeout", f"did not {what} within {seconds:g} s and was stopped", phase=phase)
+    by = f" (the limit in {origin})" if origin else ""
+    return Failure("Timeout", f"did not {what} within {seconds:g} s{by} and was stopped", frames, phase)
 
 
 CANCELLED = Failure("Cancelled", "was stopped because the run was cancelled")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.runs import Failure
+from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
+from hookscope.runtime.escapes import HOST, MARK, new_mark
 from hookscope.runtime.output import CHUNK, Pipe
 from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
 
+LATE_ERRORS = 50  # kept between two questions
 GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
 
 
@@ -22,13 +26,16 @@ GRACE = 0.5  # seconds between a closed line and the end of its process, before 
 class Program:
     """A worker program. It gets two more arguments: the descriptors it reads from and writes to.
 
-    `env` is its whole environment. `missing` is the next step for people, where it cannot be started.
+    `env` is its whole environment, but for the mark of its worker (escapes.py). `missing` is the next
+    step for people, where it cannot be started. `control`: it gets a third descriptor, which a thread of
+    its own reads, for what must reach it while a handler keeps its main thread.
     """
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
     cwd: Path
     missing: str = ""
+    control: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,14 @@ class Printed:
     stdout: str = ""
     stderr: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """An error that nobody caught, of a handler that had already answered."""
+
+    who: str  # the hook's name; empty where it is not known
+    error: object  # as the worker describes it
 
 
 class WorkerLost(Exception):
@@ -67,12 +82,16 @@ class Worker:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._child: Child | None = None
+        self.mark = new_mark()
+        self.pid = 0  # 0: not spawned yet
+        self.born = 0.0  # of time.monotonic
         self._inbox: deque[Message] = deque()
+        self._late: list[Late] = []
         self._unpacker = Unpacker()
         self._garbled = ""
         self._mute = False  # its line is at its end
         self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
-        self._in = self._out = -1
+        self._in = self._out = self._control = -1
         self._pipes: tuple[Pipe, ...] = ()
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None  # of those who listen, while they do
@@ -82,10 +101,12 @@ class Worker:
 
         Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
         """
+        guard.start(HOST)
         self._child = child = Child(self._open())
         child.ended.add_done_callback(self._died)
         try:
-            await asyncio.wrap_future(child.spawned)
+            self.pid = await asyncio.wrap_future(child.spawned)
+            self.born = time.monotonic()
         except Exception as error:  # OSError mostly; ValueError for a null byte in a name
             raise NotStarted(self._unspawned(error)) from None
         self._close_theirs()
@@ -102,9 +123,15 @@ class Worker:
         self._pipes = (Pipe(stdout), Pipe(stderr))
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
-        argv = (*self._program.argv, str(their_in), str(their_out))
-        fds = (their_in, their_out)
-        return Command(argv, self._program.env, self._program.cwd, their_stdout, their_stderr, fds)
+        fds = [their_in, their_out]
+        if self._program.control:
+            their_control, self._control = os.pipe()
+            os.set_blocking(self._control, False)
+            self._theirs.append(their_control)
+            fds.append(their_control)
+        argv = (*self._program.argv, *map(str, fds))
+        env = {**self._program.env, MARK: self.mark}
+        return Command(argv, env, self._program.cwd, their_stdout, their_stderr, tuple(fds))
 
     def _close_theirs(self) -> None:
         while self._theirs:
@@ -153,7 +180,11 @@ class Worker:
         except OSError:
             data = b""
         try:
-            self._inbox.extend(self._unpacker.feed(data))
+            for message in self._unpacker.feed(data):
+                if "late" in message:
+                    self._take_late(message["late"])
+                else:
+                    self._inbox.append(message)
         except Garbled as garbled:
             self._garbled = str(garbled)
         if not data or self._garbled:
@@ -161,6 +192,15 @@ class Worker:
             if self._loop is not None:
                 self._loop.remove_reader(self._in)
         self._wake.set()
+
+    def _take_late(self, told: object) -> None:
+        if isinstance(told, dict) and len(self._late) < LATE_ERRORS:
+            self._late.append(Late(str(told.get("who", "")), told.get("error")))
+
+    def late(self) -> tuple[Late, ...]:
+        """The late errors since the last call."""
+        told, self._late = tuple(self._late), []
+        return told
 
     def _died(self, _: object) -> None:
         """In the thread of the child."""
@@ -179,6 +219,20 @@ class Worker:
                 await self._writable()
             except OSError:
                 raise await self._lost() from None
+
+    async def urge(self, message: Message) -> None:
+        """Send what shall be heard while a handler runs. Lost without a word where it cannot be."""
+        if self._control < 0:
+            with suppress(WorkerLost):
+                await self.tell(message)
+            return
+        with suppress(OSError):  # full or closed: then nobody is there to hear it
+            os.write(self._control, pack(message))
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it is still there."""
+        if self._child is not None:
+            self._child.signal(number)
 
     async def _writable(self) -> None:
         loop = asyncio.get_running_loop()
@@ -250,8 +304,9 @@ class Worker:
         self._close_theirs()
         for pipe in self._pipes:
             pipe.close()
-        for descriptor in (self._in, self._out):
-            os.close(descriptor)
+        for descriptor in (self._in, self._out, self._control):
+            if descriptor >= 0:
+                os.close(descriptor)
 
 
 def _settle(ready: asyncio.Future[None]) -> Callable[[], None]:

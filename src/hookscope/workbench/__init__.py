@@ -8,7 +8,8 @@ when somebody asks for it.
 from typing import TYPE_CHECKING
 
 from hookscope.changes import Change
-from hookscope.runtime import Firing, Limits
+from hookscope.runtime import Firing, Limits, WorkerFacts
+from hookscope.runtime.limits import LimitName, size_in_words
 from hookscope.workbench.bench import PastRun, View, Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
@@ -26,6 +27,7 @@ __all__ = [
     "Change",
     "Effect",
     "Firing",
+    "LimitName",
     "Limits",
     "Options",
     "PastRun",
@@ -35,6 +37,8 @@ __all__ = [
     "View",
     "Watch",
     "Workbench",
+    "WorkerFacts",
     "event_keys",
     "parse_context",
+    "size_in_words",
 ]

@@ -4,22 +4,46 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.examine import digest, examine
-from hookscope.core.hooks import Inventory, Language, Standing, State
+from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import Code, Event, Group, LoadReport, Plan, Registry, Run
+from hookscope.core.runs import (
+    Code,
+    Event,
+    Group,
+    Lane,
+    LoadReport,
+    Plan,
+    Registration,
+    Registry,
+    Run,
+)
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine, Lanes
-from hookscope.runtime import Firing, InProcessLane, Limits, ProcessLane, python_lane
+from hookscope.runtime import (
+    Firing,
+    InProcessLane,
+    Ledger,
+    Limits,
+    Node,
+    NoNode,
+    ProcessLane,
+    WorkerFacts,
+    find_node,
+    node_lane,
+    python_lane,
+)
+from hookscope.runtime.limits import COMMAND_LINE
 from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys, template
 from hookscope.workbench.doctor import Finding, examine_setup
@@ -35,7 +59,9 @@ if TYPE_CHECKING:
     from hookscope.journal import Journal
 
 HELD = "the version loaded before its last edit goes on running until the file loads again"
-RUNNABLE: frozenset[Language] = frozenset({"python"})
+QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
+PYTHON: frozenset[Language] = frozenset({"python"})
+OF_NODE: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +73,13 @@ class View:
     registry: Registry
     because: str  # why this dialect
     keys: tuple[str, ...]  # the event keys that can be fired here
+    languages: frozenset[Language] = PYTHON  # those that can be run here
+    without: str = ""  # what keeps the others from running
+    limits: Limits = Limits()  # of every handler, unless it says otherwise
+
+    def limits_of(self, hook: Hook) -> Limits:
+        """What holds for this hook's handler, each limit with its origin."""
+        return self.limits.of_hook(hook.meta.limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +100,35 @@ class Workbench:
     """
 
     def __init__(
-        self, options: Options = Options(), *, trust_all: bool = False, limits: Limits = Limits()
+        self,
+        options: Options = Options(),
+        *,
+        trust_all: bool = False,
+        limits: Limits | None = None,
+        timeout: float | None = None,
+        spare: bool = False,
     ) -> None:
-        """Raises Refusal where an option names what is not there."""
+        """Raises Refusal where an option names what is not there.
+
+        Args:
+            limits: in place of those that the project's configuration sets.
+            timeout: seconds that each handler may run, whatever it says of itself; 0: any.
+            spare: keep a worker ready beside each that runs. For one event loop, until `close`.
+        """
         self.options = options
-        self.limits = limits
         self.setup: Setup = set_up(options)
+        self.limits = limits or self.setup.limits
+        if timeout is not None:
+            self.limits = self.limits.with_limit("run", timeout, COMMAND_LINE)
+        self.ledger = Ledger()
+        self._spare = spare
+        self._node: Node | NoNode | None = None
         self._store = TrustStore(state_folder() / "trust.json")
         self._undo = UndoStack(state_folder() / "undo")
         self._trust_all = trust_all
         self._generation = 0
-        self._lanes: Lanes | None = None
-        self._python: ProcessLane | None = None
+        self._functions = InProcessLane()
+        self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
         self._journal: Journal | None = None
 
     @property
@@ -96,16 +146,39 @@ class Workbench:
         host = self.open()
         inventory = self._with_held(examine(look(host), host), host)
         self._generation += 1
+        languages, without = self._languages(host, inventory)
         return View(
             host=host,
             inventory=inventory,
             registry=Registry(self._generation, registrations_of(inventory, host, self._holds)),
             because=self.setup.because,
             keys=event_keys(host, inventory),
+            languages=languages,
+            without=without,
+            limits=self.limits,
         )
 
+    def _languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
+        """What can run here. Node is looked for where a hook needs it."""
+        if not any(row.hook.language in OF_NODE for row in inventory.hooks):
+            return PYTHON, ""
+        found = self.node(host)
+        return (PYTHON, found.sentence) if isinstance(found, NoNode) else (PYTHON | OF_NODE, "")
+
+    def node(self, host: Host) -> Node | NoNode:
+        """The Node that runs handlers here. Asks programs for their version the first time."""
+        if self._node is None:
+            surroundings = host.surroundings
+            on_path = surroundings.files.program("node", surroundings.search_path()).path
+            self._node = find_node(on_path, self.setup.node)
+        return self._node
+
     def _holds(self, code: Code) -> bool:
-        return self._python is not None and self._python.holds(code)
+        return any(lane.holds(code) for lane in self._processes.values())
+
+    def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
+        """The worker processes that run now, by `python` and `node`."""
+        return {name: lane.workers() for name, lane in self._processes.items()}
 
     def _with_held(self, inventory: Inventory, host: Host) -> Inventory:
         """A broken row says it where the version from before its last edit goes on running."""
@@ -129,15 +202,37 @@ class Workbench:
         check_key(view, key)
         return template(key, view.host)
 
-    def plan(self, view: View, event: Event, *, only: str | None = None) -> Plan:
+    def quarantined(self, hook: Hook) -> bool:
+        """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
+        return hook.handler is not None and self.ledger.quarantined(hook.handler)
+
+    def lift(self, hook: Hook) -> bool:
+        """Let automatic fires run a hook again. False where nothing kept it from them."""
+        return hook.handler is not None and self.ledger.lift(hook.handler)
+
+    def _barred(self, call: Registration) -> str:
+        return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
+
+    def plan(self, view: View, event: Event, *, only: str | None = None, automatic: bool = False) -> Plan:
         """Who would run and who not, each with the reason.
+
+        `automatic`: nobody has asked for this very fire, so hooks in quarantine are left out.
 
         Raises Refusal for a hook that is not there, and for an event with a secret that was not kept.
         """
         if only is not None:
             only = self.hook(view, only).hook.name
         event = resolved(event, view.host)
-        return make_plan(event, view.registry, view.inventory, view.host, languages=RUNNABLE, only=only)
+        return make_plan(
+            event,
+            view.registry,
+            view.inventory,
+            view.host,
+            languages=view.languages,
+            without=view.without,
+            only=only,
+            barred=self._barred if automatic else None,
+        )
 
     def fire(self, view: View, plan: Plan) -> Firing:
         """Run a plan of this view in worker processes."""
@@ -146,7 +241,8 @@ class Workbench:
     async def load(self, *, strict: bool = False) -> LoadReport:
         """Import all trusted handlers in a worker process, and report as the host's loader does."""
         host = self.open()
-        engine = HookEngine(host, self._lanes_for(host))
+        languages, without = self._languages(host, look(host))
+        engine = HookEngine(host, self._lanes_for(host, languages), without=without)
         report = await engine.load(strict=strict)
         said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
         detail = {"skipped": report.skipped, "failed": report.failed}
@@ -174,7 +270,7 @@ class Workbench:
                 continue
             state = view.inventory.standing(item.hook).state
             asked_for = only is not None and item.name == only and state is not State.SHADOWED
-            if state is State.BROKEN or item.reason.startswith("needs the ") or asked_for:
+            if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
                 sentences.append(f"{item.name} did not run: {item.reason}.")
         return tuple(dict.fromkeys(sentences))
 
@@ -235,17 +331,33 @@ class Workbench:
         return tuple(past)
 
     def _engine(self, view: View) -> HookEngine:
-        engine = HookEngine(view.host, self._lanes_for(view.host), self.journal(view.host))
+        lanes = self._lanes_for(view.host, view.languages)
+        engine = HookEngine(view.host, lanes, self.journal(view.host))
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 
-    def _lanes_for(self, host: Host) -> Lanes:
-        if self._lanes is None:
-            python = {"python": self.setup.python} if self.setup.python else {}
-            env = {**host.env, HOST_STATE: str(host.state)}
-            self._python = python_lane(env=env, cwd=host.surroundings.cwd, limits=self.limits, **python)
-            self._lanes = Lanes(InProcessLane(), {"python": self._python})
-        return self._lanes
+    def _lanes_for(self, host: Host, languages: frozenset[Language]) -> Lanes:
+        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded."""
+        if "python" not in self._processes:
+            python = self.setup.python or sys.executable
+            self._processes["python"] = python_lane(python=python, **self._of_lanes(host))
+        node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
+        if isinstance(node, Node):
+            cache = state_folder() / "node-cache"
+            self._processes["node"] = node_lane(node=node.path, cache=cache, **self._of_lanes(host))
+        code: dict[Language, Lane] = {"python": self._processes["python"]}
+        if "node" in self._processes:
+            code |= dict.fromkeys(OF_NODE, self._processes["node"])
+        return Lanes(self._functions, code)
+
+    def _of_lanes(self, host: Host) -> dict[str, Any]:
+        return {
+            "env": {**host.env, HOST_STATE: str(host.state)},
+            "cwd": host.surroundings.cwd,
+            "limits": self.limits,
+            "ledger": self.ledger,
+            "spare": self._spare,
+        }
 
     def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
         """What switching a hook on or off would write, and what else that changes. Writes nothing.
@@ -304,7 +416,7 @@ class Workbench:
 
     def doctor(self, view: View) -> tuple[Finding, ...]:
         """What was detected and from where, and what is missing."""
-        return examine_setup(view, self.setup)
+        return examine_setup(view, self.setup, self.node(view.host))
 
     def watch(self, told: Told) -> Watch:
         """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
@@ -316,9 +428,9 @@ class Workbench:
 
     async def close(self) -> None:
         """End all workers and wait until they are gone; what waits for the journal is written."""
-        if self._lanes is not None:
-            lanes, self._lanes, self._python = self._lanes, None, None
-            await lanes.close()
+        lanes, self._processes = tuple(self._processes.values()), {}
+        for lane in lanes:
+            await lane.close()
         if self._journal is not None:
             journal, self._journal = self._journal, None
             await asyncio.to_thread(journal.close)

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hookscope.core.surroundings import Surroundings
+from hookscope.runtime import Node, NoNode
+from hookscope.runtime.escapes import marked
+from hookscope.runtime.limits import size_in_words
+from hookscope.runtime.node import BRINGS, OLDEST
 from hookscope.workbench.trust import state_folder
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ class Finding:
     then: str = ""
 
 
-def examine_setup(view: View, setup: Setup) -> tuple[Finding, ...]:
+def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[Finding, ...]:
     """Everything that decides what Hookscope shows here. Runs the handlers' interpreter for its version."""
     return (
         Finding("dialect", f"{view.host.dialect.name}, {view.because}"),
@@ -37,8 +40,14 @@ def examine_setup(view: View, setup: Setup) -> tuple[Finding, ...]:
         *_folders(view),
         _trusted(view),
         _python(setup),
-        _node(view, setup.surroundings),
+        _node(view, node),
+        Finding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
+        *_workers(),
     )
+
+
+def _seconds(limit: float | None) -> str:
+    return "without limit" if limit is None else f"{limit:g} s"
 
 
 def _places(view: View) -> Iterator[Finding]:
@@ -87,12 +96,31 @@ def _python(setup: Setup) -> Finding:
     return Finding("python", found if well else f"{found}, too old for handlers", well, "" if well else then)
 
 
-def _node(view: View, surroundings: Surroundings) -> Finding:
-    needing = [row.hook.name for row in view.inventory.hooks if row.hook.language != "python"]
-    node = surroundings.files.program("node", surroundings.search_path()).path
-    found = node or "not on PATH"
-    if not needing:
-        return Finding("node", f"{found}; no hook here needs it")
-    then = "This version runs Python handlers; those in TypeScript and JavaScript are explained only."
-    need = "1 hook needs" if len(needing) == 1 else f"{len(needing)} hooks need"
-    return Finding("node", f"{found}; {need} it: {', '.join(needing[:5])}", False, then)
+def _node(view: View, node: Node | NoNode) -> Finding:
+    needing = [
+        row.hook.name for row in view.inventory.hooks if row.hook.language in ("typescript", "javascript")
+    ]
+    need = "1 hook needs it" if len(needing) == 1 else f"{len(needing)} hooks need it"
+    for_whom = f"{need}: {', '.join(needing[:5])}" if needing else "no hook here needs it"
+    if isinstance(node, Node):
+        return Finding("node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}")
+    found = f"no Node {OLDEST[0]}.{OLDEST[1]} or newer: {node.reason}; {for_whom}"
+    return Finding("node", found, not needing, f"`{BRINGS}` brings one." if needing else "")
+
+
+def _workers() -> Iterator[Finding]:
+    """Worker processes of all consoles and commands that run now, as far as the system tells."""
+    processes = marked()
+    leaders = [process for process in processes if process.pid == process.group]
+    strays = [process for process in processes if process.pid != process.group and process.parent == 1]
+    for process in leaders:
+        memory = size_in_words(process.memory)
+        owner = process.host.partition("-")[0]
+        yield Finding(
+            "worker", f"{process.pid} of hookscope {owner}, {process.age:.0f} s old, {memory}: {process.name}"
+        )
+    for process in strays:
+        then = f"A handler left it behind; `kill {process.pid}` ends it."
+        yield Finding("left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, then)
+    if not processes:
+        yield Finding("workers", "none is running")

@@ -9,10 +9,13 @@ from hookscope.core.dialect import Choices, Dialect
 from hookscope.core.surroundings import Surroundings, real_surroundings
 from hookscope.dialects import DEFAULT, DIALECTS, UnknownDialect, dialect_named
 from hookscope.formats import FormatError, read_yaml
+from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import settings_file, state_folder
 from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
+CONFIG = f"{PROJECT_FOLDER}/config.yaml"
+LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLATFORMS = ("linux", "darwin", "win32")
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
@@ -42,6 +45,8 @@ class Setup:
     surroundings: Surroundings
     choices: Choices
     python: str | None = None  # the interpreter that the project's configuration names
+    node: str | None = None  # the Node that it names
+    limits: Limits = Limits()
 
 
 def set_up(options: Options) -> Setup:
@@ -57,7 +62,6 @@ def set_up(options: Options) -> Setup:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
     dialect, because, notice = chosen_dialect(options, project, surroundings)
-    python = project.get("python")
     return Setup(
         dialect=dialect,
         because=because,
@@ -68,8 +72,36 @@ def set_up(options: Options) -> Setup:
             bundled=surroundings.absolute(options.bundled) if options.bundled else shipped_hooks(),
             config=config,
         ),
-        python=str(surroundings.absolute(python, workspace)) if isinstance(python, str) else None,
+        python=_program(project, "python", workspace, surroundings),
+        node=_program(project, "node", workspace, surroundings),
+        limits=limits_of(project.get("limits")),
     )
+
+
+def _program(
+    project: Mapping[str, object], name: str, workspace: Path | None, surroundings: Surroundings
+) -> str | None:
+    path = project.get(name)
+    return str(surroundings.absolute(path, workspace)) if isinstance(path, str) else None
+
+
+def limits_of(given: object) -> Limits:
+    """`limits:` of a project's configuration: seconds, `memory` in MiB; 0 for none. Raises Refusal."""
+    limits = Limits()
+    if given is None:
+        return limits
+    names = ", ".join(LIMITS)
+    if not isinstance(given, dict):
+        raise Refusal(f"`limits:` in {CONFIG} wants a mapping with some of {names}.", code=2)
+    for name, value in given.items():
+        if name not in LIMITS:
+            raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; there are {names}.", code=2)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value < float("inf"):
+            unit = "MiB" if name == "memory" else "seconds"
+            raise Refusal(f"`limits: {{{name}: …}}` in {CONFIG} wants {unit}, 0 for no limit.", code=2)
+        limits = limits.with_limit(name, value * MIB if name == "memory" else value, CONFIG)
+    return limits
 
 
 def assumed_surroundings(options: Options) -> Surroundings:
@@ -127,7 +159,7 @@ def chosen_dialect(
         if options.dialect is not None:
             return dialect_named(options.dialect), "named by --dialect", ""
         if "dialect" in project:
-            return dialect_named(str(project["dialect"])), f"named in {PROJECT_FOLDER}/config.yaml", ""
+            return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
     except UnknownDialect as error:
         raise Refusal(str(error), code=2) from None
     found = [

@@ -15,12 +15,11 @@ import click
 
 from hookscope.cli import answers, documents, tables
 from hookscope.cli.answers import Answer
-from hookscope.core.runs import Event, Plan, Result, Run, Started
-from hookscope.core.text import printable
+from hookscope.core.runs import Event, Plan, Run, Slow
+from hookscope.core.text import one_line, printable
 from hookscope.workbench import (
     BadContext,
     Firing,
-    Limits,
     Options,
     Refusal,
     View,
@@ -49,6 +48,7 @@ class Asked:
     context: str | None
     only: str | None
     stream: bool
+    warns: bool  # somebody sits there and wonders
     ask: bool
 
 
@@ -68,10 +68,11 @@ def command(
 
     Without --context the event gets a realistic example and the settings in force as `cfg`.
     """
-    limits = Limits() if timeout is None else Limits(run=timeout)
-    bench = answers.bench_of(options, trust_all=trust, limits=limits)
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    asked = Asked(session, context, only, json_lines, ask=at_terminal and not (as_json or json_lines))
+    asked = Asked(
+        session, context, only, json_lines, at_terminal, ask=at_terminal and not (as_json or json_lines)
+    )
     fired = asyncio.run(_fire_all(bench, what, asked))
     runs = [documents.run(run, bench.dialect.name) for run in fired.runs]
     return Answer(
@@ -177,6 +178,8 @@ async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
     try:
         if asked.stream:
             await _streamed(firing, plan)
+        elif asked.warns:
+            await _warned(firing)
         return await firing
     finally:
         with suppress(NotImplementedError):  # as above
@@ -185,6 +188,12 @@ async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
 
 async def _streamed(firing: Firing, plan: Plan) -> None:
     async for step in firing:
-        assert isinstance(step, Started | Result)
         click.echo(json.dumps(documents.step(step, plan.delivers)))
         sys.stdout.flush()
+
+
+async def _warned(firing: Firing) -> None:
+    async for step in firing:
+        if isinstance(step, Slow):
+            until = f"; it is stopped at {step.limit:g} s" if step.limit is not None else ""
+            click.echo(f"{one_line(step.call.name)} still runs after {step.after:g} s{until}.", err=True)

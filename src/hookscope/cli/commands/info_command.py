@@ -13,4 +13,5 @@ def command(options: Options, name: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     row = bench.hook(view, name)
-    return Answer(documents.hook(row), tables.info(view, row))
+    document = {**documents.hook(row), "limits": documents.limits(view.limits_of(row.hook))}
+    return Answer(document, tables.info(view, row))

@@ -10,7 +10,7 @@ from typing import Literal
 from hookscope.console.fire.diff import Change, changes_of, document_of
 from hookscope.console.fire.diff import after as document_after
 from hookscope.console.fire.marks import count, word
-from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Started, Status
+from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Slow, Status, Step
 
 Phase = Status | Literal["waiting", "running", "not run"]
 
@@ -104,7 +104,7 @@ def begin(number: int, plan: Plan, now: float, at: datetime) -> Sheet:
     return Sheet(number, plan, rows, plan.not_run, now, at)
 
 
-def advance(sheet: Sheet, steps: Iterable[Started | Result], now: float) -> Sheet:
+def advance(sheet: Sheet, steps: Iterable[Step], now: float) -> Sheet:
     """The sheet after some steps. One pass, however many there are."""
     rows = list(sheet.rows)
     place = {row.call: index for index, row in enumerate(rows)}
@@ -116,10 +116,10 @@ def advance(sheet: Sheet, steps: Iterable[Started | Result], now: float) -> Shee
     return replace(sheet, rows=tuple(rows))
 
 
-def _after_step(row: CallRow, step: Started | Result, now: float) -> CallRow:
+def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
     if isinstance(step, Result):
         return replace(row, phase=step.status, started=step.started, result=step)
-    if row.result is not None:  # a late start changes nothing
+    if row.result is not None or isinstance(step, Slow):  # a late start changes nothing; a row shows its time
         return row
     return replace(row, phase="running", started=step.at, heard=now)
 

@@ -31,7 +31,7 @@ from hookscope.console.fire.marks import word
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.runs import Runs
-from hookscope.core.runs import Event, Plan, Result, Run, Started
+from hookscope.core.runs import Event, Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
@@ -178,7 +178,7 @@ class FirePane(Widget):
         if self._frame is None:
             self._frame = self.set_interval(FRAME, self._draw_run, name="fire-frame")
 
-    def step(self, number: int, step: Started | Result) -> None:
+    def step(self, number: int, step: Step) -> None:
         """Take a step; it is drawn with the next frame."""
         self.runs.step(number, step)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from hookscope.console.fire.model import Sheet, advance, begin, finish, give_up
-from hookscope.core.runs import Plan, Result, Run, Started
+from hookscope.core.runs import Plan, Run, Step
 
 KEPT = 50
 
@@ -16,7 +16,7 @@ class Runs:
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
         self._sheets: dict[int, Sheet] = {}
-        self._waiting: dict[int, list[Started | Result]] = {}
+        self._waiting: dict[int, list[Step]] = {}
         self.shown: int | None = None
 
     @property
@@ -44,7 +44,7 @@ class Runs:
             del self._sheets[oldest]
             self._waiting.pop(oldest, None)
 
-    def step(self, number: int, step: Started | Result) -> None:
+    def step(self, number: int, step: Step) -> None:
         """Keep a step until the next `settle`."""
         if number in self._sheets:
             self._waiting.setdefault(number, []).append(step)

@@ -26,7 +26,7 @@ def registry_sheet(view: View, width: int) -> Content:
     for key, calls in heard:
         sheet.blank()
         _key(sheet, key, view)
-        _calls(sheet, key, calls)
+        _calls(sheet, view, key, calls)
     _unheard(sheet, view, {key for key, _ in heard})
     return sheet.content()
 
@@ -64,11 +64,12 @@ def _key(sheet: Sheet, key: str, view: View) -> None:
     sheet.say(foreign(f"{known.when}; {sends}{reach}").stylize(MUTED), 2)
 
 
-def _calls(sheet: Sheet, key: str, calls: tuple[Registration, ...]) -> None:
+def _calls(sheet: Sheet, view: View, key: str, calls: tuple[Registration, ...]) -> None:
     for number, call in enumerate(calls[:MOST], 1):
         under = "" if call.key == key else f" · listens to {call.key}"
         source = call.hook.folder.source if call.hook is not None else "by code"
-        node = " · needs the Node lane" if call.hook is not None and call.hook.language != "python" else ""
+        runs = call.hook is None or call.hook.language in view.languages
+        node = "" if runs else " · needs Node"
         body = Content.assemble(line(call.name, 40), "   ", foreign(source + under + node).stylize(FAINT))
         sheet.put([(Content.styled(f"{number:>3}", MUTED), 5)], body, 1)
     if len(calls) > MOST:

@@ -207,10 +207,11 @@ def _handler(sheet: Sheet, hook: Hook, view: View) -> None:
     if hook.handler is None:
         return
     sheet.title("Handler")
-    lane = "" if hook.language == "python" else " · needs the Node lane: only Python runs here so far"
+    lane = "" if hook.language in view.languages else f" {view.without}"
     sheet.put(
         [(Content(), 3)], foreign(f"{view.host.surroundings.short(hook.handler)} · {hook.language}{lane}")
     )
+    sheet.put([(Content(), 3)], foreign(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:
         sheet.put([(Content(), 3)], foreign(f"leads to {view.host.surroundings.short(hook.leads_out)}"))
     heard = ", ".join(hook.meta.events or ())

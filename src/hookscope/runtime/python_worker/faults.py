@@ -6,8 +6,11 @@ import os
 import stat
 import tokenize
 from collections import deque
-from types import CodeType
-from typing import Any
+from itertools import islice
+from types import CodeType, FrameType
+from typing import Any, Iterable, Tuple  # noqa: UP035  (an alias is no annotation: 3.9 needs Tuple)
+
+Spot = Tuple[str, int, str, int]  # noqa: UP006  file, line, function, column
 
 FRAMES = 40  # the last ones: a runaway recursion has a thousand
 TEXT = 16 * 1024  # characters of a message
@@ -17,6 +20,7 @@ SOURCE = 1024 * 1024  # bytes of a file whose lines are shown
 
 _LIBRARY = os.path.dirname(os.__file__)
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_SELECTORS = os.path.join(_LIBRARY, "selectors.py")
 # What stands between us and the handler, and is no news to its author.
 _OURS = (os.path.join(_RUNTIME, ""), "<frozen importlib", os.path.join(_LIBRARY, "asyncio", ""))
 # Of those without a text.
@@ -80,21 +84,63 @@ def _of_syntax(error: Any, message: str, frames: list[dict[str, Any]]) -> tuple[
     line = error.lineno if type(error.lineno) is int else 1
     source = error.text if type(error.text) is str else None
     text = safe_text(error.msg) if error.msg else message
-    return text, [*frames, _frame(safe_text(error.filename), line, "", source)]
+    column = error.offset if type(error.offset) is int and error.offset > 0 else 0
+    return text, [*frames, _frame(safe_text(error.filename), line, "", source, column)]
 
 
 def _frames(error: BaseException) -> list[dict[str, Any]]:
     """Asyncio's own lines are left out only before the handler's first: an error in there is news."""
-    last: deque[tuple[str, int, str]] = deque(maxlen=FRAMES)
+    last: deque[Spot] = deque(maxlen=FRAMES)
     step = _traceback_of(error)
     while step is not None:
         code = step.tb_frame.f_code
-        ours = code.co_filename.startswith(_OURS[:2]) or (not last and code.co_filename.startswith(_OURS[2]))
-        if not ours:
-            last.append((code.co_filename, step.tb_lineno or code.co_firstlineno, code.co_name))
+        if not _is_ours(code.co_filename, first=not last):
+            column = _column(code, step.tb_lasti)
+            last.append((code.co_filename, step.tb_lineno or code.co_firstlineno, code.co_name, column))
         step = step.tb_next
-    lines = {file: _lines_of(file) for file, _, _ in last}  # read anew: the author edits while we run
-    return [_frame(file, line, name, _line_of(lines[file], line)) for file, line, name in last]
+    return _with_lines(last)
+
+
+def _is_ours(file: str, first: bool) -> bool:
+    return file.startswith(_OURS[:2]) or (first and file.startswith(_OURS[2]))
+
+
+def _with_lines(spots: Iterable[Spot]) -> list[dict[str, Any]]:
+    spots = list(spots)
+    lines = {spot[0]: _lines_of(spot[0]) for spot in spots}  # read anew: the author edits while we run
+    return [
+        _frame(file, line, name, _line_of(lines[file], line), column) for file, line, name, column in spots
+    ]
+
+
+def frames_of(frame: FrameType | None) -> list[dict[str, Any]]:
+    """Where code stands that still runs: outermost first, without frames of ours. Never raises."""
+    spots: list[Spot] = []
+    try:
+        while frame is not None:
+            code = frame.f_code
+            spots.append((code.co_filename, frame.f_lineno or code.co_firstlineno, code.co_name, 0))
+            frame = frame.f_back
+        spots.reverse()
+        # All down to the call of the handler is ours, or the interpreter's way to us.
+        begin = max((n for n, spot in enumerate(spots) if _is_ours(spot[0], first=True)), default=-1) + 1
+        return _with_lines(spots[begin:][-FRAMES:])
+    except BaseException:  # it goes on running while we look
+        return []
+
+
+def is_waiting(frame: FrameType) -> bool:
+    """Does this code stand in the event loop, with nothing to do?"""
+    return frame.f_code.co_filename == _SELECTORS
+
+
+def _column(code: CodeType, instruction: int) -> int:
+    """From 1; 0 where this Python does not know columns."""
+    positions = getattr(code, "co_positions", None)  # 3.11
+    if positions is None:
+        return 0
+    column = next(islice(positions(), instruction // 2, None), (None, None, None, None))[2]
+    return 0 if column is None else int(column) + 1
 
 
 def _beginning(target: object) -> list[dict[str, Any]]:
@@ -108,9 +154,15 @@ def _beginning(target: object) -> list[dict[str, Any]]:
     return []
 
 
-def _frame(file: str, line: int, function: str, source: str | None) -> dict[str, Any]:
+def _frame(file: str, line: int, function: str, source: str | None, column: int = 0) -> dict[str, Any]:
     text = _line_of(_lines_of(file), line) if source is None else source
-    return {"file": file[:FILE], "line": line, "function": function[:LINE], "source": text.strip()[:LINE]}
+    return {
+        "file": file[:FILE],
+        "line": line,
+        "function": function[:LINE],
+        "source": text.strip()[:LINE],
+        "column": column,
+    }
 
 
 def _lines_of(file: str) -> list[str]:

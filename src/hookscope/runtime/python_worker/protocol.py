@@ -4,21 +4,26 @@ Both processes run this file. It does no I/O and knows no event. What the messag
 
 host to worker
     {"do": "load", "id", "code"}            load a handler, run nothing
-    {"do": "run", "id", "view", "hook", "calls": [{"code", "env"}]}
+    {"do": "run", "id", "view", "hook", "calls": [{"who", "code", "env"}]}
                                             run these in order on one view of the event
     {"do": "next", "id"}                    go on with the next call; sent after each result but the last
+    {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is
 worker to host
     {"ready": pid}                          once
-    {"id", "loaded": seconds, "error", "dirty"}
+    {"id", "loaded": seconds, "error", "dirty", "files"}
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
-     "dirty", "left", "shared"}             call n ended; "view" only where it differs from the one before
+     "dirty", "left", "shared", "files"}    call n ended; "view" only where it differs from the one before
+    {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
+    {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
 
-A `code` is {"path", "export", "root", "name"}, for load with "env"; a `name` stands for one content
-of the root folder. `stale` is the error of a version that did not load, where an older one ran in its
-place. An `error` is {"type", "message", "frames"}, as faults.describe gives it. `dirty`
-says that the process could not be put back as it was: the host replaces it.
+A `code` is {"path", "export", "root", "name", "shared"}, for load with "env"; a `name` stands for one
+content of the root folder, and `shared` for one of the files outside of it, which are those that "files"
+names. A frame is {"file", "line", "function", "source", "column"}. `stale` is the error of a version that
+did not load, where an older one ran in its place. An `error` is {"type", "message", "frames"}, as
+faults.describe gives it. `dirty` says that the process could not be put back as it was: the host replaces
+it.
 `left` says in words what of its threads and processes still runs, and `shared` whether something of
 that kind ran beside the call, and may have printed what seems to be the call's.
 `hook` says that the view is a HookEvent's document; otherwise handlers get the view itself.

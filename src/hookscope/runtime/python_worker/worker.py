@@ -1,8 +1,9 @@
 """The worker: a program that runs Python handlers, one at a time, for a Hookscope that supervises it.
 
-    python -I -B worker.py EVENT_FILE READ WRITE
+    python -I -B worker.py EVENT_FILE MEMORY READ WRITE
 
-EVENT_FILE is core/event.py, READ and WRITE are the descriptors of the protocol (protocol.py).
+EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ and
+WRITE are the descriptors of the protocol (protocol.py).
 Descriptors 0, 1 and 2 belong to the handlers. The worker answers for handlers that raise, and puts
 back what they disturb. It has no limits of its own: whoever started it kills it when a handler takes
 too long. When the host goes away, it ends itself and what its handlers started.
@@ -32,6 +33,7 @@ PR_SET_PDEATHSIG = 1
 # Bound before any handler runs: what a handler puts in their place must not reach the protocol.
 _read, _write, _getpid, _exit, _killpg = os.read, os.write, os.getpid, os._exit, os.killpg
 _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
+_current_frames = sys._current_frames
 
 
 def neighbour(path: str, name: str) -> Any:
@@ -59,9 +61,12 @@ class Line:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._owner = _getpid()
 
-    def listen(self) -> None:
-        """Start the thread. Not one of `threading`: a handler that counts threads shall not meet it."""
-        _thread.start_new_thread(self._listen, ())
+    def listen(self, where: Callable[[], Optional[list[Any]]]) -> None:  # noqa: UP045
+        """Start the thread. Not one of `threading`: a handler that counts threads shall not meet it.
+
+        `where` tells the frames of what runs; None where it has stopped that in another way.
+        """
+        _thread.start_new_thread(self._listen, (where,))
 
     def hear(self) -> Any:
         """The next message."""
@@ -78,12 +83,15 @@ class Line:
         except OSError:
             _exit(protocol.SPOILT)
 
-    def _listen(self) -> None:
+    def _listen(self, where: Callable[[], Optional[list[Any]]]) -> None:  # noqa: UP045
         unpacker = protocol.Unpacker()
         try:
             while data := _read(self._in, 65536):
                 for message in unpacker.feed(data):
-                    self._inbox.put(message)
+                    if message["do"] != "stack":
+                        self._inbox.put(message)
+                    elif (frames := where()) is not None:
+                        self.say({"id": message["id"], "stack": frames})
         finally:  # the host is gone, or the line is: in both cases nobody wants an answer
             end_of_all()
 
@@ -99,7 +107,7 @@ def _private(descriptor: int) -> int:
 
 
 def end_of_all() -> None:
-    """End this process and its group, which is all that its handlers started."""
+    """End this process and its group, which is all that its handlers started and that stayed with it."""
     if os.getpgrp() == _getpid():
         _killpg(0, signal.SIGKILL)
     _exit(protocol.SPOILT)
@@ -127,6 +135,8 @@ class Worker:
         self._libc = ctypes.CDLL(None)
         self._left_out: list[str] = []  # names of variables that no environment can hold
         self._shared = False  # runs something of an earlier handler's
+        self._main = _thread.get_ident()
+        self._task: Any = None  # of asyncio, while a handler awaits in it
 
     def serve(self) -> None:
         """Answer messages for ever. The end comes from outside, or by the listening thread."""
@@ -277,11 +287,28 @@ class Worker:
         async def awaited() -> Any:
             return await awaitable
 
+        self._task = self._loop.create_task(awaited())
         try:
-            return self._loop.run_until_complete(awaited()), self._end_tasks(asyncio)
+            return self._loop.run_until_complete(self._task), self._end_tasks(asyncio)
         except BaseException:
             self._end_tasks(asyncio)
             raise
+        finally:
+            self._task = None
+
+    def where(self) -> Optional[list[Any]]:  # noqa: UP045
+        """The frames of the handler that runs now. Called by the listening thread.
+
+        One that waits in its event loop stands nowhere: it is cancelled, and its own error tells where it
+        waited. Then there is nothing to say here: None.
+        """
+        frame, task, loop = _current_frames().get(self._main), self._task, self._loop
+        if task is not None and frame is not None and faults.is_waiting(frame):
+            with suppress(RuntimeError):  # it has ended in this very moment
+                loop.call_soon_threadsafe(task.cancel)
+            return None
+        found: list[Any] = faults.frames_of(frame)
+        return found
 
     def _end_tasks(self, asyncio: Any) -> int:
         tasks = asyncio.all_tasks(self._loop)
@@ -299,10 +326,14 @@ class Worker:
         self._libc.fflush(None)
 
 
-def prepare() -> None:
-    """Set the process up before any handler: its end, its dumps, its text."""
+def prepare(memory: int) -> None:
+    """Set the process up before any handler: its end, its size, its dumps, its text."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if memory:
+        with suppress(ValueError, OSError):  # more than its user may have, or a system without this limit
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     faulthandler.enable(file=2)
+    faulthandler.register(signal.SIGUSR2, file=2)  # for handlers that let no code of ours run
     if sys.platform.startswith("linux"):
         # For handlers that never let the listening thread run.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -312,14 +343,15 @@ def prepare() -> None:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
 
 
-def main(event_file: str, read: str, write: str) -> None:
+def main(event_file: str, memory: str, read: str, write: str) -> None:
     """Serve until the host goes away."""
     line = Line(int(read), int(write))
-    prepare()
+    prepare(int(memory))
     event = neighbour(event_file, "_hookscope_event")
-    line.listen()
-    Worker(line, event).serve()
+    worker = Worker(line, event)
+    line.listen(worker.where)
+    worker.serve()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:5])

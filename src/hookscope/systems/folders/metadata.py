@@ -8,6 +8,8 @@ from hookscope.core.hooks import Fault, Metadata, Requires
 from hookscope.formats.frontmatter import repair_mojibake
 from hookscope.formats.places import KeyPath
 
+OWN_NAMESPACE = "hookscope"  # under `metadata`: what only Hookscope reads
+LIMITS = ("load", "run")
 REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
 
 
@@ -115,6 +117,7 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
         os=reading.texts(own, "os", path),
         requires=Requires(**needs) if needs else Requires(),
         install=_install(own.get("install"), reading),
+        limits=_limits(block, reading),
         faults=tuple(reading.faults),
         notes=tuple(reading.notes),
     )
@@ -140,3 +143,23 @@ def _install(value: object, reading: Reading) -> tuple[Mapping[str, object], ...
         reading.notes.append(f"`install` is ignored: it wants a list and has {describe(value)}")
         return ()
     return tuple(item for item in value if isinstance(item, dict))
+
+
+def _limits(block: Mapping[str, Any], reading: Reading) -> Mapping[str, float]:
+    """`metadata.hookscope.limits`: seconds that its handler may take. No host reads it: never a fault."""
+    own = block.get(OWN_NAMESPACE)
+    given = own.get("limits") if isinstance(own, dict) else None
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        reading.notes.append(f"`limits` is ignored: it wants a mapping and has {describe(given)}")
+        return {}
+    limits: dict[str, float] = {}
+    for name, value in given.items():
+        if name not in LIMITS:
+            reading.notes.append(f"the limit `{shortened(str(name))}` is ignored: there are `load` and `run`")
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            reading.notes.append(f"the limit `{name}` is ignored: it wants seconds and has {describe(value)}")
+        else:
+            limits[name] = float(value)
+    return limits

@@ -1,0 +1,131 @@
+"""Processes that left their worker's group, found again by a mark in their environment. Linux.
+
+A handler may start a process in a session of its own, which a kill of the group does not reach. Every
+worker's environment carries a mark, which whatever is started in it inherits; the kernel shows that
+first environment to its owner for as long as the process lives. A process that was started with an
+environment made anew has no mark, and is not found: see the README.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from secrets import token_hex
+
+MARK = "HOOKSCOPE_WORKER"
+HOST = f"{os.getpid()}-{token_hex(4)}"  # in the marks of all workers that this process starts
+NAME = 80  # characters of a command line
+FEW = 500  # numbers that are tried one by one
+ROUNDS = 5  # of killing: what is killed may just have started something
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running process that carries a mark."""
+
+    pid: int
+    name: str  # its command line, for people
+    group: int
+    mark: str
+    parent: int
+    age: float  # seconds
+    memory: int  # bytes resident
+
+    @property
+    def host(self) -> str:
+        """The first part of its mark: which Hookscope has started its worker."""
+        return self.mark.partition(".")[0]
+
+
+def new_mark() -> str:
+    """A mark for one more worker of this process."""
+    return f"{HOST}.{token_hex(4)}"
+
+
+def newest_pid() -> int:
+    """The number that the system gave last: another number later means that something was started.
+
+    0 where the system does not tell; then nothing can be found either.
+    """
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            return int(file.read().split()[-1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def marked(prefix: str = "") -> tuple[Process, ...]:
+    """All processes whose mark begins so, in order of number. Empty where the system does not tell."""
+    try:
+        pids = sorted(int(name) for name in os.listdir("/proc") if name.isdecimal())
+    except OSError:
+        return ()
+    return tuple(_found(pids, prefix))
+
+
+def marked_since(before: int, newest: int, prefix: str) -> tuple[Process, ...]:
+    """Those that were started after the process of number `before`, the `newest` included."""
+    if 0 <= newest - before <= FEW:
+        return tuple(_found(list(range(before + 1, newest + 1)), prefix))
+    return marked(prefix)  # many, or the numbers have begun anew
+
+
+def end(mark: str) -> tuple[Process, ...]:
+    """Kill whatever carries this mark; which processes those were. Waits for none of them."""
+    killed: dict[int, Process] = {}
+    for _ in range(ROUNDS):
+        running = marked(mark)
+        for process in running:
+            killed[process.pid] = process
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process.pid, signal.SIGKILL)
+        if not running:
+            break
+    return tuple(killed.values())
+
+
+def memory_of(pid: int) -> int:
+    """Bytes resident; 0 where that is not known."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _found(pids: list[int], prefix: str) -> Iterator[Process]:
+    wanted = f"{MARK}={prefix}".encode()
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                environ = file.read()
+            if wanted not in environ:
+                continue
+            mark = next((entry for entry in environ.split(b"\0") if entry.startswith(wanted)), None)
+            if mark is not None and (process := _process(pid, mark.decode("utf-8", "replace"))) is not None:
+                yield process
+        except (OSError, ValueError, IndexError):  # gone meanwhile, or another user's
+            continue
+
+
+def _process(pid: int, mark: str) -> Process | None:
+    """None for one that has ended and waits to be reaped."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        state, *fields = file.read().decode("utf-8", "replace").rpartition(")")[2].split()
+    if state in "ZX":
+        return None
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = file.read().decode("utf-8", "replace").split("\0")
+    name = " ".join(word for word in words if word)[:NAME] or _short_name(pid)
+    started = int(fields[18]) / os.sysconf("SC_CLK_TCK")
+    age = max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)
+    return Process(pid, name, int(fields[1]), mark.partition("=")[2], int(fields[0]), age, memory_of(pid))
+
+
+def _short_name(pid: int) -> str:
+    with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+        return file.read().strip()

@@ -1,0 +1,69 @@
+"""The lanes there are: a worker program for each language."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from hookscope.core import event as event_file
+from hookscope.runtime.ledger import Ledger
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import Program, Worker
+from hookscope.runtime.process_lane import ProcessLane
+
+HERE = Path(__file__).parent
+FOR_NODE_ALONE = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would change the worker, not the handler
+FLAGS = ("--disable-warning=ExperimentalWarning", "--enable-source-maps")
+
+
+def python_lane(
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    python: str = sys.executable,
+    limits: Limits = Limits(),
+    ledger: Ledger | None = None,
+    spare: bool = False,
+) -> ProcessLane:
+    """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
+
+    `python` is the interpreter, 3.9 or newer. It runs isolated (no PYTHON* variables, no user
+    site) and writes no `__pycache__` into the hooks' folders.
+    """
+    worker = HERE / "python_worker" / "worker.py"
+    memory = str(limits.memory or 0)
+    program = Program(
+        argv=(python, "-I", "-B", str(worker), str(event_file.__file__), memory),
+        env=dict(env),
+        cwd=cwd,
+        missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
+    )
+    return ProcessLane(partial(Worker, program), limits, ledger=ledger, spare=spare, dump=int(signal.SIGUSR2))
+
+
+def node_lane(
+    *,
+    env: Mapping[str, str],
+    cwd: Path,
+    node: str,
+    cache: Path | None = None,
+    limits: Limits = Limits(),
+    ledger: Ledger | None = None,
+    spare: bool = False,
+) -> ProcessLane:
+    """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
+
+    `node` is Node 22.18 or newer (see `find_node`); `cache` a folder for what it has compiled.
+    """
+    worker = HERE / "node_worker" / "worker.mjs"
+    program = Program(
+        argv=(node, *FLAGS, str(worker), str(cache or "")),
+        env={name: value for name, value in env.items() if name not in FOR_NODE_ALONE},
+        cwd=cwd,
+        missing="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
+        control=True,
+    )
+    return ProcessLane(partial(Worker, program), limits, ledger=ledger, spare=spare)

@@ -1,0 +1,53 @@
+"""Which hooks have done harm to their worker: they get one of their own, then no automatic fires."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hookscope.core.runs import Code
+
+MOST = 3  # faults within the window: then only a fire by hand runs it
+WINDOW = 300.0  # seconds
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Faults by hook: it hung, died, or left its worker dirty. One for all lanes of a workbench.
+
+    Handlers are told apart by their file. A handler that has changed since its last fault begins
+    anew: it is asked for by the name of its content, and another content has no faults.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _faults: dict[Path, list[float]] = field(default_factory=dict)
+    _content: dict[Path, str] = field(default_factory=dict)  # with which it last did harm
+
+    def fault(self, code: Code, content: str) -> bool:
+        """Note one. True where it is the one that puts the hook into quarantine."""
+        if self._content.get(code.path) != content:
+            self._faults.pop(code.path, None)
+        before = self.quarantined(code.path)
+        self._content[code.path] = content
+        self._faults[code.path] = [*self._recent(code.path), self.clock()]
+        return self.quarantined(code.path) and not before
+
+    def harmful(self, code: Code, content: str) -> bool:
+        """Has this very content of the hook done harm: then it runs in a worker of its own."""
+        return self._content.get(code.path) == content
+
+    def quarantined(self, path: Path) -> bool:
+        """Has it done so three times within five minutes, by its handler's path."""
+        return len(self._recent(path)) >= MOST
+
+    def lift(self, path: Path) -> bool:
+        """Let automatic fires run it again. False where nothing kept it from them."""
+        kept = self.quarantined(path)
+        self._faults.pop(path, None)
+        return kept
+
+    def _recent(self, path: Path) -> list[float]:
+        since = self.clock() - WINDOW
+        return [moment for moment in self._faults.get(path, ()) if moment > since]

