@@ -22,6 +22,7 @@ from hookscope.core.runs import (
     Recorder,
     Registration,
     Registry,
+    Run,
 )
 from hookscope.runtime import Firing, InProcessLane, Limits, NoNode, find_node, node_lane
 
@@ -216,10 +217,19 @@ class HookEngine:
             )
         return self._plans[asked]
 
-    def fire(self, event: Event | Plan, *, only: str | None = None) -> Firing:
-        """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run."""
+    def fire(
+        self,
+        event: Event | Plan,
+        *,
+        only: str | None = None,
+        complete: Callable[[Run], Awaitable[Run]] | None = None,
+    ) -> Firing:
+        """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run.
+
+        `complete` has the last word on the Run, before its end is recorded.
+        """
         plan = self.plan(event, only=only) if isinstance(event, Event) else event
-        return Firing(plan, self.lanes.of, recorder=self.recorder, follow=self.plan)
+        return Firing(plan, self.lanes.of, recorder=self.recorder, follow=self.plan, complete=complete)
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""

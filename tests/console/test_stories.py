@@ -1,5 +1,6 @@
 """What a user sees and does, at three sizes, over real hooks."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from tests.console.conftest import READY, SIZES, Open, Story
 from textual.widgets import Input
 
 from hookscope.console.header import ModeTab
-from hookscope.workbench import Workbench
+from hookscope.workbench import Options, Workbench
 
 pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
 
@@ -411,3 +412,20 @@ async def test_going_to_a_mode_takes_the_focus_there_and_back(
         for key, pane in (("3", "log"), ("1", "list"), ("2", "fire"), ("1", "list")):
             await story.press(key)
             await story.focus_in(pane)
+
+
+async def test_an_event_is_fired_on_copies(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    writes = "def handler(event): open(event.context['workspaceDir'] + '/new.txt', 'w').write('one\\ntwo')"
+    make_hook(workspace / "hooks", "greet", READY, writes)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f7")
+        await story.shows("on copies", "1 file written")
+        story.screen.query_one("#fire-run Waterfall").focus()
+        await story.press("down")
+        await story.shows("written", "– → 7 bytes", "+one")
+    assert "new.txt" not in os.listdir(workspace)

@@ -20,7 +20,9 @@ from hookscope.core.runs import (
     Event,
     EventKind,
     Failure,
+    FileChange,
     Frame,
+    Guarded,
     NotRun,
     Registration,
     Result,
@@ -29,8 +31,11 @@ from hookscope.core.runs import (
 )
 from hookscope.journal import Journal, run_of
 from hookscope.journal.records import run_document
+from hookscope.journal.secrets import is_secret_key
 
-texts = st.text(max_size=12)
+texts = st.text(max_size=12).filter(
+    lambda text: not is_secret_key(text)
+)  # those are masked: see test_secrets
 few_texts = st.lists(texts, max_size=3).map(tuple)
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
@@ -54,7 +59,7 @@ events = st.builds(
 paths = st.sampled_from(["/hooks/a", "/hooks/ä b"]).map(Path)
 codes = st.builds(Code, paths, texts, paths, st.sampled_from(["python", "typescript"]), texts)
 calls = st.builds(Registration, texts, texts, codes)
-frames = st.builds(Frame, texts, st.integers(0, 10**6), texts, texts)
+frames = st.builds(Frame, texts, st.integers(0, 10**6), texts, texts, st.integers(0, 999))
 failures = st.builds(
     Failure, texts, texts, st.lists(frames, max_size=2).map(tuple), st.sampled_from(["spawn", "load", "run"])
 )
@@ -76,6 +81,24 @@ results = st.builds(
     st.lists(changes, max_size=2).map(tuple),
     few_texts,
     st.booleans(),
+    st.none() | failures,
+)
+file_changes = st.builds(
+    FileChange,
+    paths,
+    st.sampled_from(["written", "changed", "deleted"]),
+    st.none() | st.integers(0, 10**9),
+    st.none() | st.integers(0, 10**9),
+    texts,
+)
+guards = st.builds(
+    Guarded,
+    texts,
+    st.booleans(),
+    st.booleans(),
+    st.lists(file_changes, max_size=2).map(tuple),
+    st.integers(0, 9),
+    few_texts,
 )
 endings = st.builds(
     Ending,
@@ -102,6 +125,7 @@ def runs_with(caused: Any) -> st.SearchStrategy[Run]:
         st.booleans(),
         few_texts,
         st.frozensets(texts, max_size=2),
+        st.none() | guards,
     )
 
 

@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.runs import Ending, Event, Failure, Frame, NotRun, Registration, Result, Run
+from hookscope.core.runs import (
+    Ending,
+    Event,
+    Failure,
+    FileChange,
+    Frame,
+    Guarded,
+    NotRun,
+    Registration,
+    Result,
+    Run,
+)
 from hookscope.journal import Journal
 from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
 
@@ -206,7 +217,9 @@ def everywhere(run_id: int, event: Event, text: str) -> Run:
         error=Failure("ValueError", text, (Frame("handler.py", 1, "handler", f"x = '{text}'"),)),
         patch=({"op": "add", "path": "/context/newSecret", "value": text},),
         notes=(text,),
+        stale=Failure("SyntaxError", text, (Frame("handler.py", 1, "", text),)),
     )
+    change = FileChange(Path("/w/.env"), "changed", 1, 2, f"+KEY={text}")
     caused = Run(0, event, (result,), (), Ending())
     return Run(
         run_id,
@@ -218,6 +231,7 @@ def everywhere(run_id: int, event: Event, text: str) -> Run:
         context={"kept": text},
         caused=(caused,),
         notes=(text,),
+        guarded=Guarded(text, True, True, (change,), 0, (text,)),
     )
 
 

@@ -12,6 +12,7 @@ from hookscope.core.runs import (
     Code,
     Event,
     Failure,
+    Guarded,
     LoadReport,
     NotRun,
     Plan,
@@ -170,6 +171,30 @@ def run(item: Run, dialect: str) -> Document:
         "ms": ms(item.took),
         "notes": list(item.notes),
         "assumed": sorted(item.assumed),
+        "sandbox": sandbox(item.guarded),
+    }
+
+
+def sandbox(item: Guarded | None) -> Document | None:
+    """What a run with --sandbox did to its copies, and which walls stood."""
+    if item is None:
+        return None
+    return {
+        "walls": item.walls,
+        "network": item.network,
+        "disk": item.disk,
+        "changes": [
+            {
+                "path": str(change.path),
+                "kind": change.kind,
+                "before": change.before,
+                "after": change.after,
+                "diff": change.diff,
+            }
+            for change in item.changes
+        ],
+        "more": item.more,
+        "notes": list(item.notes),
     }
 
 
@@ -204,7 +229,13 @@ def failure(item: Failure | None) -> Document | None:
         "message": item.message,
         "phase": item.phase,
         "frames": [
-            {"file": frame.file, "line": frame.line, "function": frame.function, "source": frame.source}
+            {
+                "file": frame.file,
+                "line": frame.line,
+                "column": frame.column,
+                "function": frame.function,
+                "source": frame.source,
+            }
             for frame in item.frames
         ],
     }

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from hookscope.cli.documents import problem
 from hookscope.core.hooks import Folder, Gate, Place, Rejected, Standing, State
-from hookscope.core.runs import Failure, LoadReport, NotRun, Plan, Result, Run
+from hookscope.core.runs import Failure, Guarded, LoadReport, NotRun, Plan, Result, Run
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
 
@@ -32,6 +32,7 @@ COLOURS = {
     State.SILENT: "magenta",
 }
 MARKS = {True: "✓", False: "✗", None: "–"}
+MOST_OF_A_DIFF = 60  # lines
 STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
@@ -255,7 +256,24 @@ def run(item: Run) -> str:
         fate = "delivered to the user" if item.delivers else "ignored by this host"
         lines += ["", f"messages ({fate})", *(f"  {one_line(text, 2000)}" for text in item.messages)]
     lines += [f"note: {one_line(note, 400)}" for note in item.notes]
+    if item.guarded is not None:
+        lines += ["", *sandbox(item.guarded)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def sandbox(item: Guarded) -> list[str]:
+    """Each file that handlers touched in their copies, with its diff; then which walls stood."""
+    lines = ["files (in copies, thrown away)"]
+    for change in item.changes:
+        sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
+        lines.append(f"  {change.kind:<8} {printable(str(change.path))}  {sizes} bytes")
+        lines += [f"      {line}" for line in printable(change.diff).splitlines()[2:MOST_OF_A_DIFF]]
+    if not item.changes:
+        lines.append("  none was written, changed or deleted")
+    if item.more:
+        lines.append(f"  and {item.more:,} more")
+    lines.append(item.walls)
+    return [*lines, *(f"note: {one_line(note, 400)}" for note in item.notes)]
 
 
 def result(item: Result, width: int) -> list[str]:
@@ -279,7 +297,9 @@ def error_lines(item: Failure | None) -> list[str]:
         return []
     lines = [f"{one_line(item.type)}: {one_line(item.message, 500)}"]
     for frame in reversed(item.frames[-4:]):
-        lines.append(f"{printable(frame.file)}:{frame.line} in {one_line(frame.function)}")
+        column = f":{frame.column}" if frame.column else ""
+        within = f" in {one_line(frame.function)}" if frame.function else ""
+        lines.append(f"{printable(frame.file)}:{frame.line}{column}{within}")
         if frame.source:
             lines.append(f"    {one_line(frame.source)}")
     return lines

@@ -57,6 +57,7 @@ class Bridge:
         self._again = False
         self._runs = 0
         self._firing: Firing | None = None
+        self._copying = False  # a guarded run makes its copies
         self._watch: Watch | None = None
 
     def look(self) -> None:
@@ -198,12 +199,21 @@ class Bridge:
 
         self.screen.run_worker(remembering, name="journal", group="journal", thread=True, exit_on_error=False)
 
-    def fire(self, view: View, plan: Plan) -> bool:
-        """Run a plan. False where one is running already."""
-        if self._firing is not None:
+    def fire(self, view: View, plan: Plan, guarded: bool = False) -> bool:
+        """Run a plan; on copies if `guarded`. False where one is running already."""
+        if self._firing is not None or self._copying:
             return False
         self._runs += 1
         number = self._runs
+        if guarded:
+            self._copying = True
+            self.screen.run_worker(
+                self._fire_guarded(number, view, plan),
+                name=f"run {number}",
+                group="fire",
+                exit_on_error=False,
+            )
+            return True
         try:
             self._firing = self.bench.fire(view, plan)
         except Exception as error:
@@ -214,6 +224,17 @@ class Bridge:
             self._follow(number, self._firing), name=f"run {number}", group="fire", exit_on_error=False
         )
         return True
+
+    async def _fire_guarded(self, number: int, view: View, plan: Plan) -> None:
+        try:
+            self._firing = await self.bench.fire_guarded(view, plan)
+        except Exception as error:
+            _post(self.screen, FiringOver(number, None, _said(error)))
+            return
+        finally:
+            self._copying = False
+        _post(self.screen, FiringStarted(number, plan))
+        await self._follow(number, self._firing)
 
     def cancel(self) -> bool:
         """Stop the run on its way. False where there is none."""

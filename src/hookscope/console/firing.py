@@ -13,7 +13,7 @@ from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import FiringOver, FiringStarted, Said, Severity, StepsCame
 from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
-from hookscope.core.runs import Event, Plan, Started
+from hookscope.core.runs import Plan, Started
 
 if TYPE_CHECKING:
     from hookscope.console.screen import MainScreen
@@ -56,10 +56,9 @@ class FireDesk:
         except Exception as error:  # a Refusal says it in words; nothing else may end the console
             return None, str(error) or type(error).__name__
 
-    def ask(self, event: Event, only: str | None) -> None:
+    def ask(self, draft: Draft) -> None:
         """Fire this; ask first where handlers that listen are not allowed to run."""
         view = self.state.view
-        draft = Draft(event, only)
         plan, problem = self._plan(draft)
         if view is None or plan is None:
             self._say(problem or "Still looking.", "warning")
@@ -71,7 +70,7 @@ class FireDesk:
         if folders:
             self._question(folders, lambda answer: self._answered(answer, draft, folders))
         else:
-            self._fire(plan)
+            self._fire(plan, draft.guarded)
 
     def _question(self, folders: tuple[Path, ...], then: Callable[[Answer | None], None]) -> None:
         view = self.state.view
@@ -88,7 +87,7 @@ class FireDesk:
     def _fire_draft(self, draft: Draft) -> None:
         plan, problem = self._plan(draft)
         if plan is not None:
-            self._fire(plan)
+            self._fire(plan, draft.guarded)
         else:
             self._say(problem, "warning")
 
@@ -124,8 +123,8 @@ class FireDesk:
         """Nothing waits any more."""
         self._waiting = None
 
-    def _fire(self, plan: Plan) -> None:
-        if self.state.view is not None and not self.screen.bridge.fire(self.state.view, plan):
+    def _fire(self, plan: Plan, guarded: bool = False) -> None:
+        if self.state.view is not None and not self.screen.bridge.fire(self.state.view, plan, guarded):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def cancel(self) -> None:

@@ -350,7 +350,7 @@ class MainScreen(Screen[None]):
 
     @on(FirePane.FireAsked)
     def _fire(self, event: FirePane.FireAsked) -> None:
-        self.desk.ask(event.event, event.only)
+        self.desk.ask(Draft(event.event, event.only, event.guarded))
 
     @on(FirePane.ArmAsked)
     def _arm(self, event: FirePane.ArmAsked) -> None:

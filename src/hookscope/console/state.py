@@ -30,6 +30,7 @@ class Draft:
 
     event: Event | None = None
     only: str | None = None
+    guarded: bool = False  # on copies of what handlers may write to
 
 
 @dataclass(frozen=True, slots=True)

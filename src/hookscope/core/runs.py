@@ -243,6 +243,29 @@ OnStep: TypeAlias = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """What became of one file or link. It is foreign text, controls and all."""
+
+    path: Path
+    kind: Literal["written", "changed", "deleted"]
+    before: int | None  # bytes; None: there was none
+    after: int | None
+    diff: str = ""  # unified; empty for what is no text, or long; of a link, where it leads
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """What a run on copies did to them, and which walls stood meanwhile."""
+
+    walls: str  # for people
+    network: bool  # there was none
+    disk: bool  # outside of the copies it was read-only
+    changes: tuple[FileChange, ...] = ()  # with the originals' paths
+    more: int = 0  # changes that are not listed
+    notes: tuple[str, ...] = ()  # what was not copied; what changed beside the copies
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """All that one event caused."""
 
@@ -259,6 +282,7 @@ class Run:
     delivers: bool = False
     notes: tuple[str, ...] = ()
     assumed: frozenset[str] = frozenset()  # what of the surroundings was a what-if
+    guarded: Guarded | None = None  # it ran on copies
 
     @property
     def failed(self) -> tuple[Result, ...]:

@@ -13,9 +13,9 @@ from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
 
 EVENT_TEXTS = ("sessionKey", "messages")
 EVENT_VALUES = ("context", "meta")
-RUN_TEXTS = ("messages", "failure", "log", "notes", "not_run")
+RUN_TEXTS = ("messages", "failure", "log", "notes", "not_run", "guarded")
 RUN_VALUES = ("context", "result")
-RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes")
+RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes", "stale")
 
 
 def secrets_of_event(event: Mapping[str, Any]) -> Iterator[Secret]:

@@ -20,7 +20,9 @@ from hookscope.core.runs import (
     Ending,
     Event,
     Failure,
+    FileChange,
     Frame,
+    Guarded,
     NotRun,
     Registration,
     Result,
@@ -84,6 +86,7 @@ def run_document(run: Run, dialect: str) -> Document:
         "delivers": run.delivers,
         "notes": list(run.notes),
         "assumed": sorted(run.assumed),
+        "guarded": _guarded_document(run.guarded),
     }
 
 
@@ -116,6 +119,37 @@ def run_of(document: Mapping[str, Any]) -> Run:
         delivers=document["delivers"],
         notes=tuple(document["notes"]),
         assumed=frozenset(document["assumed"]),
+        guarded=_guarded_of(document.get("guarded")),
+    )
+
+
+def _guarded_document(guarded: Guarded | None) -> Document | None:
+    if guarded is None:
+        return None
+    return {
+        "walls": guarded.walls,
+        "network": guarded.network,
+        "disk": guarded.disk,
+        "changes": [
+            [str(change.path), change.kind, change.before, change.after, change.diff]
+            for change in guarded.changes
+        ],
+        "more": guarded.more,
+        "notes": list(guarded.notes),
+    }
+
+
+def _guarded_of(document: Mapping[str, Any] | None) -> Guarded | None:
+    if document is None:
+        return None
+    changes = (FileChange(Path(path), *facts) for path, *facts in document["changes"])
+    return Guarded(
+        document["walls"],
+        document["network"],
+        document["disk"],
+        tuple(changes),
+        document["more"],
+        tuple(document["notes"]),
     )
 
 
@@ -199,7 +233,13 @@ def _failure_document(failure: Failure | None) -> Document | None:
         "message": failure.message,
         "phase": failure.phase,
         "frames": [
-            {"file": frame.file, "line": frame.line, "function": frame.function, "source": frame.source}
+            {
+                "file": frame.file,
+                "line": frame.line,
+                "column": frame.column,
+                "function": frame.function,
+                "source": frame.source,
+            }
             for frame in failure.frames
         ],
     }
@@ -212,7 +252,10 @@ def _failure_of(document: Mapping[str, Any] | None) -> Failure | None:
     return Failure(
         document["type"],
         document["message"],
-        tuple(Frame(item["file"], item["line"], item["function"], item["source"]) for item in frames),
+        tuple(
+            Frame(item["file"], item["line"], item["function"], item["source"], item.get("column", 0))
+            for item in frames
+        ),
         document["phase"],
     )
 

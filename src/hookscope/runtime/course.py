@@ -28,7 +28,8 @@ class Course:
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
     loaded: float = 0.0
-    spoilt: bool = False
+    spoilt: bool = False  # the worker is no longer what it was, by this handler's doing
+    worn: bool = False  # nobody's doing: it has served its time
     notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
 
     def __post_init__(self) -> None:
@@ -75,6 +76,7 @@ class Course:
             notes=tuple(map(str, notes)),
             stale=None if stale is None else told_failure(stale, "load"),
         )
+        self.worn = bool(message.get("worn"))
         self.spoilt = bool(message.get("dirty"))
         self.document = after
         write_back(self.view, before, after)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 from time import perf_counter
@@ -45,6 +45,7 @@ class Firing:
         recorder: gives the run its id and keeps it. Its failures become notes and log lines.
         follow: plans the events that the policy asks for afterwards. Their runs are `caused`, and
             their steps are seen here too.
+        complete: has the last word on the Run, before its end is recorded. Awaited whatever happened.
     """
 
     def __init__(
@@ -54,7 +55,9 @@ class Firing:
         *,
         recorder: Recorder | None = None,
         follow: Callable[[Event], Plan] | None = None,
+        complete: Callable[[Run], Awaitable[Run]] | None = None,
     ) -> None:
+        self._complete = complete
         self._lane_of = lane_of
         self._recorder = recorder
         self._follow = follow
@@ -140,7 +143,7 @@ class Firing:
             course.cancelled = self._cancelled = True
         except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
             course.broken = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
-        return await self._ended(course)
+        return await self._ended(course, self._complete if depth == 0 else None)
 
     async def _caused(self, course: _Course, event: Event, depth: int) -> None:
         if self._follow is None:
@@ -154,9 +157,9 @@ class Firing:
         if self._cancelled:
             raise asyncio.CancelledError
 
-    async def _ended(self, course: _Course) -> Run:
+    async def _ended(self, course: _Course, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
         """The Run, recorded. No cancel gets in between."""
-        closing = asyncio.ensure_future(course.close())
+        closing = asyncio.ensure_future(course.close(complete))
         while not closing.done():
             try:
                 await asyncio.wait({closing})
@@ -209,7 +212,7 @@ class _Course:
             self.unrecorded = safe_text(error)
             raise
 
-    async def close(self) -> Run:
+    async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
         """The Run, with its end on record where its beginning is. Never raises."""
         if self.recorder is not None and not self.asked:  # cancelled before its turn came; still recorded
             try:
@@ -217,6 +220,11 @@ class _Course:
             except Exception:
                 self.notes.append(f"This run could not be recorded: {self.unrecorded}")
         run = self._run()
+        if complete is not None:
+            try:
+                run = await complete(run)
+            except Exception as error:
+                run = replace(run, notes=(*run.notes, f"This run could not be completed: {safe_text(error)}"))
         if self.recorder is None or self.id is None:
             return run
         try:

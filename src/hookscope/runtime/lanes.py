@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookscope.core import event as event_file
 from hookscope.runtime.ledger import Ledger
@@ -14,9 +16,20 @@ from hookscope.runtime.limits import Limits
 from hookscope.runtime.link import Program, Worker
 from hookscope.runtime.process_lane import ProcessLane
 
+if TYPE_CHECKING:
+    from hookscope.runtime.sandbox import Sandbox
+
 HERE = Path(__file__).parent
 FOR_NODE_ALONE = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would change the worker, not the handler
 FLAGS = ("--disable-warning=ExperimentalWarning", "--enable-source-maps")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The sandbox that workers start in, and what they read outside of it."""
+
+    sandbox: Sandbox
+    needs: tuple[Path, ...] = ()
 
 
 def python_lane(
@@ -27,6 +40,7 @@ def python_lane(
     limits: Limits = Limits(),
     ledger: Ledger | None = None,
     spare: bool = False,
+    inside: Inside | None = None,
 ) -> ProcessLane:
     """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
 
@@ -41,7 +55,8 @@ def python_lane(
         cwd=cwd,
         missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
     )
-    return ProcessLane(partial(Worker, program), limits, ledger=ledger, spare=spare, dump=int(signal.SIGUSR2))
+    dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
+    return ProcessLane(partial(Worker, _put(program, inside)), limits, ledger=ledger, spare=spare, dump=dump)
 
 
 def node_lane(
@@ -53,6 +68,7 @@ def node_lane(
     limits: Limits = Limits(),
     ledger: Ledger | None = None,
     spare: bool = False,
+    inside: Inside | None = None,
 ) -> ProcessLane:
     """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
 
@@ -66,4 +82,19 @@ def node_lane(
         missing="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
         control=True,
     )
-    return ProcessLane(partial(Worker, program), limits, ledger=ledger, spare=spare)
+    return ProcessLane(partial(Worker, _put(program, inside)), limits, ledger=ledger, spare=spare)
+
+
+def _put(program: Program, inside: Inside | None) -> Program:
+    """The program as it starts in a sandbox; unchanged where there is none."""
+    if inside is None:
+        return program
+    sandbox = inside.sandbox
+    needs = [*inside.needs, HERE, Path(sys.prefix), Path(sys.base_prefix)]
+    return replace(
+        program,
+        argv=sandbox.argv(program.argv, needs),
+        env=sandbox.environment(program.env),
+        cwd=sandbox.copy_of(program.cwd),
+        walled=True,
+    )

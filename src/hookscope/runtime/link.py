@@ -19,6 +19,7 @@ from hookscope.runtime.output import CHUNK, Pipe
 from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
 
 LATE_ERRORS = 50  # kept between two questions
+LAST_SIGNAL = 64
 GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
 
 
@@ -36,6 +37,7 @@ class Program:
     cwd: Path
     missing: str = ""
     control: bool = False
+    walled: bool = False  # something in front of it turns a death by signal n into status 128+n
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,6 +275,8 @@ class Worker:
             code = await asyncio.wait_for(ended, GRACE)
         except TimeoutError:
             return WorkerLost("closed the line between its worker and Hookscope")
+        if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
+            code = 128 - code
         if code == SPOILT:
             return WorkerLost("closed the line between its worker and Hookscope")
         return WorkerLost(in_words(code), died=True)

@@ -138,7 +138,7 @@ class Seat:
         try:
             with worker.listening():
                 await self._talk(worker, course, orders)
-            if course.spoilt:
+            if course.spoilt or course.worn:
                 await self.drop()
         except (Overran, TooLarge) as over:
             status: Status = "timeout" if isinstance(over, Overran) else "crashed"
@@ -240,7 +240,7 @@ class Seat:
             self._step(course, worker, result, shared=message.get("shared") is True)
             if message.get("left"):
                 self._left[call.name] = str(message["left"])[:LATE]
-            if course.spoilt:
+            if course.spoilt or course.worn:
                 return
             order = {"do": "next", "id": run}
 

@@ -43,6 +43,7 @@ from hookscope.runtime import (
     node_lane,
     python_lane,
 )
+from hookscope.runtime.lanes import Inside
 from hookscope.runtime.limits import COMMAND_LINE
 from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys, template
@@ -238,6 +239,27 @@ class Workbench:
         """Run a plan of this view in worker processes."""
         return self._engine(view).fire(plan)
 
+    async def fire_guarded(self, view: View, plan: Plan) -> Firing:
+        """Run a plan on copies of the workspace, the host's state folder and HOME, thrown away afterwards.
+
+        Raises OSError where the copies cannot be made.
+        """
+        from hookscope.workbench.guarded import Guard, needs_of, sandbox_of
+
+        sandbox = await asyncio.to_thread(sandbox_of, view.host)
+        inside = Inside(sandbox, tuple(needs_of(view.host)))
+        lanes = {"python": python_lane(python=self._interpreter, **self._of_lanes(view.host, inside))}
+        node = self.node(view.host) if view.languages & OF_NODE else None
+        if isinstance(node, Node):
+            lanes["node"] = node_lane(node=node.path, **self._of_lanes(view.host, inside))
+        guard = Guard(sandbox, lanes)
+        code: dict[Language, Lane] = {"python": guard.lanes["python"]}
+        if "node" in lanes:
+            code |= dict.fromkeys(OF_NODE, guard.lanes["node"])
+        engine = HookEngine(view.host, Lanes(self._functions, code), self.journal(view.host))
+        engine.inventory, engine.registry = view.inventory, view.registry
+        return engine.fire(plan, complete=guard.complete)
+
     async def load(self, *, strict: bool = False) -> LoadReport:
         """Import all trusted handlers in a worker process, and report as the host's loader does."""
         host = self.open()
@@ -339,8 +361,7 @@ class Workbench:
     def _lanes_for(self, host: Host, languages: frozenset[Language]) -> Lanes:
         """Lanes for these languages at least. One that is there stays: its workers hold what they loaded."""
         if "python" not in self._processes:
-            python = self.setup.python or sys.executable
-            self._processes["python"] = python_lane(python=python, **self._of_lanes(host))
+            self._processes["python"] = python_lane(python=self._interpreter, **self._of_lanes(host))
         node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
         if isinstance(node, Node):
             cache = state_folder() / "node-cache"
@@ -350,13 +371,18 @@ class Workbench:
             code |= dict.fromkeys(OF_NODE, self._processes["node"])
         return Lanes(self._functions, code)
 
-    def _of_lanes(self, host: Host) -> dict[str, Any]:
+    @property
+    def _interpreter(self) -> str:
+        return self.setup.python or sys.executable
+
+    def _of_lanes(self, host: Host, inside: Inside | None = None) -> dict[str, Any]:
         return {
+            "inside": inside,
             "env": {**host.env, HOST_STATE: str(host.state)},
             "cwd": host.surroundings.cwd,
             "limits": self.limits,
             "ledger": self.ledger,
-            "spare": self._spare,
+            "spare": self._spare and inside is None,
         }
 
     def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:

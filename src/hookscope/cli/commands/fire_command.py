@@ -36,6 +36,7 @@ PARAMETERS = (
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
 )  # fmt: skip
 
@@ -48,6 +49,7 @@ class Asked:
     context: str | None
     only: str | None
     stream: bool
+    sandbox: bool
     warns: bool  # somebody sits there and wonders
     ask: bool
 
@@ -61,17 +63,26 @@ def command(
     only: str | None,
     timeout: float | None,
     trust: bool,
+    sandbox: bool,
     json_lines: bool,
     as_json: bool,
 ) -> Answer:
     """Fire an event such as command:new, or a saved one, and see what each handler did.
 
-    Without --context the event gets a realistic example and the settings in force as `cfg`.
+    Without --context the event gets a realistic example and the settings in force as `cfg`. With
+    --sandbox handlers get copies of HOME, of the host's state folder and of the workspace; what they
+    wrote, changed and deleted is shown, and thrown away.
     """
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     asked = Asked(
-        session, context, only, json_lines, at_terminal, ask=at_terminal and not (as_json or json_lines)
+        session,
+        context,
+        only,
+        json_lines,
+        sandbox,
+        at_terminal,
+        ask=at_terminal and not (as_json or json_lines),
     )
     fired = asyncio.run(_fire_all(bench, what, asked))
     runs = [documents.run(run, bench.dialect.name) for run in fired.runs]
@@ -171,7 +182,7 @@ def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
 
 async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
-    firing = bench.fire(view, plan)
+    firing = await _begun(bench, view, plan, asked)
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
         loop.add_signal_handler(signal.SIGINT, firing.cancel)
@@ -184,6 +195,15 @@ async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
     finally:
         with suppress(NotImplementedError):  # as above
             loop.remove_signal_handler(signal.SIGINT)
+
+
+async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Firing:
+    if not asked.sandbox:
+        return bench.fire(view, plan)
+    try:
+        return await bench.fire_guarded(view, plan)
+    except OSError as error:
+        raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 
 
 async def _streamed(firing: Firing, plan: Plan) -> None:

@@ -11,6 +11,14 @@ KEYS: list[BindingType] = [
         "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"
     ),
     Binding(
+        "g,f7",
+        "guarded",
+        "On copies",
+        id="fire.guarded",
+        show=False,
+        tooltip="Fire on copies of your files, and see what handlers did to them",
+    ),
+    Binding(
         "ctrl+t",
         "template",
         "Template",

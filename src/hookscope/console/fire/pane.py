@@ -55,11 +55,11 @@ class FirePane(Widget):
     view: reactive[View | None] = reactive(None, init=False)
 
     class FireAsked(Message):
-        """This event is to be fired, at one hook only where `only` names it."""
+        """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`."""
 
-        def __init__(self, event: Event, only: str | None) -> None:
+        def __init__(self, event: Event, only: str | None, guarded: bool = False) -> None:
             super().__init__()
-            self.event, self.only = event, only
+            self.event, self.only, self.guarded = event, only, guarded
 
     class DraftChanged(Message):
         """The composer holds another event; None while it holds none that is valid."""
@@ -291,7 +291,10 @@ class FirePane(Widget):
 
     # Keys.
 
-    def action_fire(self) -> None:
+    def action_guarded(self) -> None:
+        self.action_fire(guarded=True)
+
+    def action_fire(self, guarded: bool = False) -> None:
         if self._busy():
             return
         composer = self.query_one(Composer)
@@ -301,7 +304,7 @@ class FirePane(Widget):
             self._say(f"Not fired: {place}{word(composer.checked.problem)}.", "warning")
             composer.go_to_mistake()
             return
-        self._fire(event, composer.draft.only)
+        self._fire(event, composer.draft.only, guarded)
 
     def action_arm(self) -> None:
         composer = self.query_one(Composer)
@@ -317,9 +320,9 @@ class FirePane(Widget):
         elif not self._busy():
             self._fire(sheet.plan.event, self._only_of.get(sheet.number))
 
-    def _fire(self, event: Event, only: str | None) -> None:
+    def _fire(self, event: Event, only: str | None, guarded: bool = False) -> None:
         self._asked_only = only
-        self.post_message(self.FireAsked(replace(event, timestamp=datetime.now(UTC)), only))
+        self.post_message(self.FireAsked(replace(event, timestamp=datetime.now(UTC)), only, guarded))
 
     def _busy(self) -> bool:
         running = self.runs.running

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from hookscope.console.fire import sandbox
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome
@@ -214,9 +215,14 @@ class RunPane(Vertical):
                 return TEXT[self._tab](Shown(self._sheet, selected, host, limit, self._now, around))
             case NotRun():
                 return Content(f"{word(selected.name)} did not run\n{word(selected.reason, 2_000)}")
+            case Remark(copies=True) if self._sheet is not None and self._sheet.run is not None:
+                return sandbox.text(self._sheet.run.guarded, self._short)
             case Remark():
                 return Content(selected.text)
         return ending_text(self._sheet)
+
+    def _short(self, path: Path) -> str:
+        return self.view.host.surroundings.short(path) if self.view is not None else str(path)
 
     @on(Lines.Moved)
     def _moved(self, event: Lines.Moved) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from rich.cells import cell_len
 from textual.binding import Binding, BindingType
@@ -16,8 +17,9 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, duration, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
-from hookscope.core.runs import NotRun
+from hookscope.core.runs import Guarded, NotRun
 
+KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
 FEW = 2  # listeners that did not run and are shown without unfolding
 BAR_LEAST = 12
 
@@ -28,6 +30,7 @@ class Remark:
 
     text: str
     folds: bool = False  # enter lists the others, or folds them
+    copies: bool = False  # the files of a run on copies are shown below while the cursor is on it
 
 
 Entry: TypeAlias = CallRow | NotRun | Remark
@@ -72,7 +75,15 @@ def remarks(sheet: Sheet) -> tuple[Remark, ...]:
         else ()
     )
     texts = (*against, *failure, *sheet.run.notes[:FEW], *assumed)
-    return tuple(Remark(word(text, 300)) for text in texts)
+    copies = (_on_copies(sheet.run.guarded),) if sheet.run.guarded is not None else ()
+    return (*copies, *(Remark(word(text, 300)) for text in texts))
+
+
+def _on_copies(guarded: Guarded) -> Remark:
+    kinds = Counter(change.kind for change in guarded.changes)
+    counts = ", ".join(f"{count(kinds[kind], 'file')} {kind}" for kind in KINDS if kinds[kind])
+    walls = "no network, no other disk" if guarded.network and guarded.disk else "no walls but the copies"
+    return Remark(f"on copies ({walls}): {counts or 'no file was touched'}", copies=True)
 
 
 def _fold(parts: list[str]) -> tuple[Remark, ...]:

@@ -14,7 +14,7 @@ worker to host
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
-     "dirty", "left", "shared", "files"}    call n ended; "view" only where it differs from the one before
+     "dirty", "worn", "left", "shared", "files"} call n ended; "view" only where it differs from the one before
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
 
@@ -23,7 +23,7 @@ content of the root folder, and `shared` for one of the files outside of it, whi
 names. A frame is {"file", "line", "function", "source", "column"}. `stale` is the error of a version that
 did not load, where an older one ran in its place. An `error` is {"type", "message", "frames"}, as
 faults.describe gives it. `dirty` says that the process could not be put back as it was: the host replaces
-it.
+it; so does `worn`, which is nobody's fault.
 `left` says in words what of its threads and processes still runs, and `shared` whether something of
 that kind ran beside the call, and may have printed what seems to be the call's.
 `hook` says that the view is a HookEvent's document; otherwise handlers get the view itself.

@@ -94,8 +94,9 @@ def _frames(shown: Shown, failure: Failure) -> Iterator[Content]:
 
 
 def _where(shown: Shown, frame: Frame) -> Content:
-    place = Content(f"{word(shown.path(frame.file), 300)}:{frame.line}")
-    return place + muted(f"  in {word(frame.function)}")
+    column = f":{frame.column}" if frame.column else ""
+    place = Content(f"{word(shown.path(frame.file), 300)}:{frame.line}{column}")
+    return place + muted(f"  in {word(frame.function)}") if frame.function else place
 
 
 def _excerpt(source: Excerpt | None) -> Iterator[Content]:

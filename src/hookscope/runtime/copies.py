@@ -1,0 +1,120 @@
+"""A lane whose handlers run on the copies of a sandbox, while the rest of the program sees the originals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Failure, OnStep, Registration, Result, Slow, Started, Step
+from hookscope.runtime.process_lane import ProcessLane, code_of
+from hookscope.runtime.sandbox import Sandbox
+
+
+class CopiesLane:
+    """A lane in front of another: calls go in with the copies' paths, and come out with the originals'."""
+
+    def __init__(self, lane: ProcessLane, sandbox: Sandbox) -> None:
+        self._lane = lane
+        self._sandbox = sandbox
+
+    async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
+        """See Lane.run."""
+        inside = {self._inside(call): call for call in batch}
+
+        def told(news: Step) -> None:
+            step(self._outside(news, inside[news.call]))
+
+        moved = self._moved_in(view)
+        try:
+            await self._lane.run(tuple(inside), moved, told)
+        finally:
+            self._move_out(moved, view)
+
+    async def load(self, code: Code) -> Code | Failure:
+        """See Lane.load."""
+        loaded = await self._lane.load(self._code(code))
+        return self._failure(loaded) if isinstance(loaded, Failure) else code
+
+    async def close(self) -> None:
+        await self._lane.close()
+
+    # In
+
+    def _inside(self, call: Registration) -> Registration:
+        return replace(call, target=self._code(code_of(call)))
+
+    def _code(self, code: Code) -> Code:
+        """The copy of the handler, where there is one."""
+        path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
+        if not path.exists():
+            return code
+        return replace(code, path=path, root=root, digest="", env=self._copied(code.env))
+
+    def _moved_in(self, view: Any) -> Any:
+        if not isinstance(view, HookEvent):
+            return self._copied(view)
+        return HookEvent(
+            view.type,
+            view.action,
+            view.session_key,
+            self._copied(view.context),
+            view.timestamp,
+            list(view.messages),
+        )
+
+    def _copied(self, value: Any) -> Any:
+        """A value with every text that is a path into a copied folder leading to its copy."""
+        match value:
+            case str() if value.startswith("/") and "\0" not in value:
+                return str(self._sandbox.copy_of(Path(value)))
+            case Mapping():
+                return {key: self._copied(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self._copied(item) for item in value]
+            case _:
+                return value
+
+    # Out
+
+    def _move_out(self, moved: Any, view: Any) -> None:
+        if isinstance(view, HookEvent):
+            view.type, view.action, view.session_key = moved.type, moved.action, moved.session_key
+            view.timestamp = moved.timestamp
+            view.context = self._original(moved.context)
+            view.messages[:] = self._original(moved.messages)
+
+    def _original(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self._sandbox.original_of(value)
+            case Mapping():
+                return {key: self._original(item) for key, item in value.items()}
+            case list() | tuple():
+                return [self._original(item) for item in value]
+            case _:
+                return value
+
+    def _outside(self, news: Step, call: Registration) -> Step:
+        match news:
+            case Started() | Slow():
+                return replace(news, call=call)
+            case Result():
+                return replace(
+                    news,
+                    call=call,
+                    messages=tuple(self._original(news.messages)),
+                    returned=self._original(news.returned),
+                    stdout=self._original(news.stdout),
+                    stderr=self._original(news.stderr),
+                    error=self._failure(news.error) if news.error is not None else None,
+                    stale=self._failure(news.stale) if news.stale is not None else None,
+                    patch=tuple(self._original(news.patch)),
+                    notes=tuple(self._original(news.notes)),
+                )
+
+    def _failure(self, failure: Failure) -> Failure:
+        frames = tuple(replace(frame, file=self._original(frame.file)) for frame in failure.frames)
+        return replace(failure, message=self._original(failure.message), frames=frames)

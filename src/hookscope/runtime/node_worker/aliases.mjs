@@ -1,0 +1,52 @@
+// Path aliases of a tsconfig.json (`@/x`), as bundlers and tsx know them.
+
+import fs from "node:fs";
+import path from "node:path";
+import { withoutComments } from "./imports.mjs";
+
+const FAR = 12; // folders upwards
+const SIZE = 256 * 1024; // bytes of such a file
+
+/** The paths that a specifier may stand for, in order. Never throws. */
+export function aliased(specifier, folder) {
+  const config = nearest(folder);
+  if (!config) return [];
+  const base = path.resolve(path.dirname(config.file), config.baseUrl ?? ".");
+  const found = config.baseUrl ? [path.join(base, specifier)] : [];
+  for (const [pattern, targets] of Object.entries(config.paths)) {
+    const rest = matched(pattern, specifier);
+    if (rest === null || !Array.isArray(targets)) continue;
+    for (const target of targets) found.unshift(path.resolve(base, String(target).replace("*", () => rest)));
+  }
+  return found;
+}
+
+/** What the star stands for; null where the pattern is another. */
+function matched(pattern, specifier) {
+  const [before, after] = pattern.split("*");
+  if (after === undefined) return pattern === specifier ? "" : null;
+  const fits = specifier.startsWith(before) && specifier.endsWith(after);
+  return fits ? specifier.slice(before.length, specifier.length - after.length) : null;
+}
+
+function nearest(folder) {
+  for (let at = folder, far = 0; far < FAR; far += 1) {
+    const file = path.join(at, "tsconfig.json");
+    const options = optionsOf(file);
+    if (options) return { file, baseUrl: options.baseUrl, paths: options.paths ?? {} };
+    const above = path.dirname(at);
+    if (above === at) break;
+    at = above;
+  }
+  return null;
+}
+
+function optionsOf(file) {
+  try {
+    if (fs.statSync(file).size > SIZE) return null;
+    const text = withoutComments(fs.readFileSync(file, "utf8")).replace(/,(\s*[}\]])/g, "$1");
+    return JSON.parse(text).compilerOptions ?? {};
+  } catch {
+    return null; // none there, or none that can be read
+  }
+}

@@ -1,0 +1,134 @@
+// How imports of handlers are resolved and loaded: with the hooks of node:module, in this thread.
+
+import fs from "node:fs";
+import module from "node:module";
+import path from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { aliased } from "./aliases.mjs";
+import { namesImported } from "./imports.mjs";
+import { formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
+import { ownSource, SCHEME, stubAddress } from "./stubs.mjs";
+import { isPackaged, isWithin, split } from "./worlds.mjs";
+
+const ENDINGS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
+const TYPED = new Map([[".js", ".ts"], [".mjs", ".mts"], [".cjs", ".cts"]]);
+const MISSING = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT"]);
+
+const { readFileSync, statSync } = fs;
+
+/** Install them for all modules that belong to a hook, as `worlds` says. */
+export function install(worlds) {
+  module.registerHooks({
+    resolve: (specifier, context, next) => resolve(worlds, specifier, context, next),
+    load: (url, context, next) => load(worlds, url, context, next),
+  });
+}
+
+function resolve(worlds, specifier, context, next) {
+  if (specifier.startsWith(SCHEME)) return { url: specifier, format: "module", shortCircuit: true };
+  const world = context.parentURL === undefined ? null : worlds.of(context.parentURL);
+  if (!world) return next(specifier, context);
+  const found = find(worlds, world, specifier, context, next);
+  if (!found.url.startsWith("file:")) return found;
+  const file = split(found.url).path;
+  const url = found.url.includes("?") ? found.url : worlds.place(world, file);
+  worlds.link(context.parentURL, url);
+  const isJson = file.endsWith(".json") && !context.importAttributes?.type && !isRequire(context);
+  return { ...found, url, ...(isJson ? { importAttributes: { type: "json" } } : {}) };
+}
+
+const isRequire = (context) => context.conditions?.includes("require") ?? false;
+
+/** As Node resolves it; else as the loaders of the hosts do; else a stub. */
+function find(worlds, world, specifier, context, next) {
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    if (!MISSING.has(error?.code)) throw error;
+    const file = repaired(world, specifier, context.parentURL);
+    if (file) return next(pathToFileURL(file).href, context);
+    const stub = isRequire(context) ? null : stubFor(worlds, world, specifier, context.parentURL);
+    if (stub) return stub;
+    worlds.missing.set(error, { file: split(context.parentURL).path, specifier });
+    throw error;
+  }
+}
+
+/** A file that is meant by a specifier which names none; "" where there is none either. */
+function repaired(world, specifier, parentUrl) {
+  if (isRelative(specifier)) return existing(pathOf(specifier, parentUrl));
+  for (const base of aliased(specifier, world.root)) {
+    const file = existing(base);
+    if (file) return file;
+  }
+  return "";
+}
+
+const isRelative = (specifier) => /^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(specifier);
+
+function pathOf(specifier, parentUrl) {
+  const bare = specifier.replace(/[?#].*$/, "");
+  return fileURLToPath(new URL(bare, parentUrl.replace(/\?.*$/, "")));
+}
+
+/** `x.js` that is x.ts, `x` that is x.ts, `x` that is x/index.ts. */
+function existing(base) {
+  const ending = path.extname(base);
+  const candidates = [
+    base,
+    ...(TYPED.has(ending) ? [base.slice(0, -ending.length) + TYPED.get(ending)] : []),
+    ...ENDINGS.map((end) => base + end),
+    ...ENDINGS.map((end) => path.join(base, `index${end}`)),
+  ];
+  return candidates.find(isFile) ?? "";
+}
+
+function isFile(file) {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/**
+ * A module of stubs for what the statements of the importing file import; null where it is imported
+ * at run time, or where a file of the hook's own is missing.
+ */
+function stubFor(worlds, world, specifier, parentUrl) {
+  const parent = split(parentUrl).path;
+  if (specifier.startsWith("#") || specifier.startsWith("node:")) return null;
+  if (isRelative(specifier) && isWithin(world.root, pathOf(specifier, parentUrl))) return null;
+  const names = namesImported(readFileSync(parent, "utf8"), specifier);
+  if (!names) return null;
+  worlds.stub(parentUrl, specifier, names);
+  return { url: stubAddress(specifier, names), format: "module", shortCircuit: true };
+}
+
+function load(worlds, url, context, next) {
+  if (url.startsWith(SCHEME)) return { format: "module", source: ownSource(url), shortCircuit: true };
+  const { path: file } = split(url);
+  if (!file || !(worlds.of(url) || (isPackaged(file) && isTypeScript(file)))) return next(url, context);
+  worlds.loading(url);
+  refuseMarkup(file);
+  if (isTypeScript(file)) {
+    const source = readFileSync(file, "utf8");
+    if (file.includes("node_modules") || needsUs(source)) return loadStripped(url, file, source, context);
+  }
+  const loaded = next(url, context);
+  if (loaded.format?.startsWith("module") && isRequire(context)) worlds.required.add(file);
+  return withNames(loaded, url);
+}
+
+/** Stripped by us, where Node would refuse it. */
+function loadStripped(url, file, source, context) {
+  const text = stripped(source, url);
+  const declared = context.format?.replace("-typescript", "");
+  const format = formatOf(file, declared, text);
+  return withNames({ format, source: text, shortCircuit: true }, url);
+}
+
+/** `__dirname`, `__filename` and `require`, which modules do not have, where they are used. */
+function withNames(loaded, url) {
+  if (!loaded.format?.startsWith("module") || loaded.source == null) return loaded;
+  const { source: given } = loaded;
+  const before = typeof given === "string" ? given : Buffer.from(given).toString("utf8");
+  const source = withAround(before, url);
+  return source === before ? loaded : { ...loaded, source };
+}

@@ -1,0 +1,78 @@
+// What a source imports, read from its text: only asked where an import failed, or a name is missing.
+
+const STATEMENT = /(?:^|[;}\n])\s*(import|export)\s+(type\s+)?([^;'"]*?)\s*\bfrom\s*(["'])(.*?)\4/g;
+const BARE = /(?:^|[;}\n])\s*import\s*(["'])(.*?)\1/g;
+
+/** The same text, as long, with spaces where comments are. Strings are left as they are. */
+export function withoutComments(source) {
+  const blank = (text) => text.replace(/[^\n]/g, " ");
+  const parts = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[^]*?\*\/|\/\/[^\n]*/g;
+  return source.replace(parts, (all, text) => (text === undefined ? blank(all) : all));
+}
+
+/**
+ * The names that a source imports from a specifier by statements: "default" for the default, a member's
+ * name for what is used of `* as x`. Null where no statement names it: then it is imported at run time.
+ */
+export function namesImported(source, specifier) {
+  const text = withoutComments(source);
+  let found = false;
+  const names = new Set();
+  for (const [, word, isType, clause, , from] of text.matchAll(STATEMENT)) {
+    if (from !== specifier || isType) continue;
+    found = true;
+    for (const name of namesIn(clause, word, text)) names.add(name);
+  }
+  for (const [, , from] of text.matchAll(BARE)) found ||= from === specifier;
+  return found ? [...names] : null;
+}
+
+/** `a, { b, c as d, type E }`, `* as x` */
+function namesIn(clause, word, text) {
+  const rest = clause.replace(/\{[^]*\}/, "").trim();
+  const names = word === "import" && /^[\w$]+/.test(rest) ? ["default"] : [];
+  const inBraces = /\{([^]*)\}/.exec(clause);
+  for (const part of inBraces ? inBraces[1].split(",") : []) {
+    const [name] = part.trim().split(/\s+as\s+/);
+    if (name && !/^type\s+[\w$]/.test(name)) names.push(name.replace(/^["']|["']$/g, ""));
+  }
+  const space = /\*\s*as\s+([\w$]+)/.exec(rest);
+  if (space && word === "import") {
+    const used = new RegExp(`(?<![\\w$.])${space[1].replaceAll("$", "\\$")}\\s*\\??\\.\\s*([\\w$]+)`, "g");
+    for (const [, name] of text.matchAll(used)) names.push(name);
+  }
+  return names;
+}
+
+/** Does the source use this name without declaring it? */
+export function usesUndeclared(source, name) {
+  if (!source.includes(name)) return false;
+  const text = withoutComments(source);
+  const declared = new RegExp(
+    `\\b(?:const|let|var|function|class|import)\\b[^;=()]*?(?<![\\w$.])${name}(?![\\w$])`,
+  );
+  return new RegExp(`(?<![\\w$.])${name}(?![\\w$:])`).test(text) && !declared.test(text);
+}
+
+/** Does it have statements that only modules have? */
+export function isModuleText(source) {
+  const text = withoutComments(source);
+  const statement = /(?:^|[;}\n])\s*(?:import\s*[\w{*"'$]|export\s+[\w{*]|export\s*[{*])/;
+  return statement.test(text) || text.includes("import.meta");
+}
+
+/**
+ * The text of a module as the body of a function, each token at its place: for finding what is wrong
+ * with it, not for running it.
+ */
+export function asScript(source) {
+  const blank = (text) => text.replace(/[^\n]/g, " ");
+  const blanked = (all, before, rest) => before + blank(rest);
+  const listed = (all, before, space) => `${before}${space}0,`.padEnd(all.length);
+  return withoutComments(source)
+    .replace(/(^|[;}\n])(\s*(?:import|export)\s+[^;'"()]*?\bfrom\s*(["']).*?\3)/g, blanked)
+    .replace(/(^|[;}\n])(\s*import\s*(["']).*?\3)/g, blanked)
+    .replace(/(^|[;}\n])(\s*)export\s+default\b/g, listed)
+    .replace(/(^|[;}\n])(\s*)export(?=\s+(?:const|let|var|function|class|async)\b)/g, "$1$2      ")
+    .replace(/(^|[;}\n])(\s*export\s*\{[^}]*\})/g, blanked);
+}

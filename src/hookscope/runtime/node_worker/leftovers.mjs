@@ -1,0 +1,77 @@
+// What a handler leaves running behind it, as far as Node tells cheaply.
+
+import fs from "node:fs";
+
+const { readFileSync } = fs;
+const CHILDREN = `/proc/self/task/${process.pid}/children`;
+const active = process.getActiveResourcesInfo.bind(process);
+
+// Node's names of what keeps its event loop alive, in words. The others end by themselves.
+const WORDS = new Map([
+  ["Timeout", "timer"],
+  ["Immediate", "timer"],
+  ["ProcessWrap", "process"],
+  ["TCPSocketWrap", "connection"],
+  ["TLSWrap", "connection"],
+  ["TCPConnectWrap", "connection"],
+  ["TCPServerWrap", "server"],
+  ["PipeServerWrap", "server"],
+  ["UDPWRAP", "socket"],
+  ["UDPWrap", "socket"],
+  ["Worker", "thread"],
+  ["FSReqCallback", "file operation"],
+  ["FSReqPromise", "file operation"],
+  ["FSEventWrap", "file watcher"],
+  ["StatWatcher", "file watcher"],
+]);
+
+/** What runs beside the handlers at a moment: how many of each, by word. */
+export function running() {
+  const counts = new Map();
+  for (const name of active()) {
+    const word = WORDS.get(name);
+    if (word) counts.set(word, (counts.get(word) ?? 0) + 1);
+  }
+  const children = living();
+  if (children >= 0) counts.set("process", children);
+  return counts;
+}
+
+/** Child processes that have not ended, or -1 where the system does not tell. */
+function living() {
+  try {
+    const pids = readFileSync(CHILDREN, "utf8").split(" ").filter(Boolean);
+    return pids.filter(isAlive).length;
+  } catch {
+    return -1;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    const status = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return status.slice(status.lastIndexOf(")") + 2, status.lastIndexOf(")") + 3) !== "Z";
+  } catch {
+    return false; // gone meanwhile
+  }
+}
+
+/** In words what has come between two moments and still runs. */
+export function left(before, after) {
+  const words = [];
+  for (const [word, count] of after) {
+    const more = count - (before.get(word) ?? 0);
+    if (more > 0) words.push(more === 1 ? `1 ${word}` : `${more.toLocaleString("en-US")} ${plural(word)}`);
+  }
+  return words.join(" and ");
+}
+
+const plural = (word) => (word.endsWith("s") ? `${word}es` : `${word}s`);
+
+/** Does anything run? */
+export function isAnything(counts) {
+  for (const count of counts.values()) {
+    if (count > 0) return true;
+  }
+  return false;
+}

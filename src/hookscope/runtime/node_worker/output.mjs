@@ -1,0 +1,41 @@
+// Standard output and error of the handlers: what they print is in the pipe when the call returns.
+//
+// Node's own streams keep what a pipe does not take at once, and lose it at process.exit; they also
+// make the pipe non-blocking for everybody who shares it.
+
+import { Writable } from "node:stream";
+import { writeAll } from "./line.mjs";
+
+const { from } = Buffer;
+const { apply, defineProperty } = Reflect;
+
+class Output extends Writable {
+  constructor(descriptor) {
+    super({ decodeStrings: false, emitClose: false, autoDestroy: false });
+    this.fd = descriptor;
+    this._type = "pipe";
+    this._isStdio = true;
+  }
+
+  _write(chunk, encoding, done) {
+    try {
+      writeAll(this.fd, typeof chunk === "string" ? apply(from, Buffer, [chunk, encoding]) : chunk);
+    } catch {
+      // Closed by a handler, or nobody reads: what is printed then is lost, as on any system.
+    }
+    done();
+  }
+
+  _destroy(error, done) {
+    done(error); // the descriptor stays: it belongs to the next handler too
+  }
+}
+
+/** Put our streams in the place of Node's, before anything has asked for those. */
+export function replaceOutput() {
+  for (const [name, descriptor] of [["stdout", 1], ["stderr", 2]]) {
+    const value = new Output(descriptor);
+    defineProperty(process, name, { value, writable: true, enumerable: true, configurable: true });
+  }
+  void console.log; // bound to them when it is first used
+}

@@ -1,0 +1,86 @@
+// Sources as Node can run them: TypeScript that it would refuse, and names that other loaders provide.
+
+import module from "node:module";
+import path from "node:path";
+import { isModuleText, usesUndeclared, withoutComments } from "./imports.mjs";
+import { aroundAddress } from "./stubs.mjs";
+
+// What TypeScript has and Node's own stripping refuses. A false alarm costs one more parse.
+const MORE_THAN_TYPES = new RegExp([
+  /\benum\s+[\w$]+\s*\{/, /\b(?:namespace|module)\s+[\w$.]+\s*\{/,
+  /[(,]\s*(?:@\w+\s*)?(?:private|public|protected|readonly|override)\s/,
+  /\bimport\s+(?:type\s+)?[\w$]+\s*=/, /\bexport\s*=/, /[=(,:?[!&|]\s*<[\w$[{(]/, /\breturn\s+<[\w$[{(]/,
+].map((part) => part.source).join("|"));
+const AROUND = ["__dirname", "__filename", "require"];
+
+const { stripTypeScriptTypes } = module;
+
+export class Unsupported extends Error {
+  constructor(message, place) {
+    super(message);
+    this.place = place;
+  }
+}
+
+export function isTypeScript(file) {
+  return /\.[cm]?ts$/.test(file);
+}
+
+/** Throws for files that no Node runs. */
+export function refuseMarkup(file) {
+  if (!/\.[tj]sx$/.test(file)) return;
+  const name = path.basename(file);
+  const rename = name.replace(/x$/, "");
+  const advice = `write ${name} without it and call it ${rename}, or compile it first`;
+  throw new Unsupported(`Node does not run JSX: ${advice}.`, { file, line: 1, column: 1 });
+}
+
+/** Must we strip it, because Node would not? */
+export function needsUs(source) {
+  return MORE_THAN_TYPES.test(withoutComments(source));
+}
+
+/** JavaScript of a TypeScript source. `url` is what its errors shall name. Throws as Node does. */
+export function stripped(source, url) {
+  try {
+    return stripTypeScriptTypes(source, { mode: "strip", sourceUrl: url });
+  } catch (error) {
+    if (error.code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") throw error;
+    return transformed(source, url, error);
+  }
+}
+
+/** With what TypeScript adds at run time; gone from newer Nodes. */
+function transformed(source, url, refused) {
+  if (/equals declaration|export assignment/.test(refused.message)) throw refused;
+  try {
+    return stripTypeScriptTypes(source, { mode: "transform", sourceMap: true, sourceUrl: url });
+  } catch (error) {
+    throw error.code === "ERR_INVALID_ARG_VALUE" ? refused : error;
+  }
+}
+
+/** The source with the names of CommonJS that it uses and does not have, imported behind its end. */
+export function withAround(source, url) {
+  const names = AROUND.filter((name) => usesUndeclared(source, name));
+  if (!names.length) return source;
+  return `${source}\nimport { ${names.join(", ")} } from ${JSON.stringify(aroundAddress(url))};\n`;
+}
+
+/** Node's rules for a stripped file whose name and package do not say which it is. */
+export function formatOf(file, declared, source) {
+  if (/\.m[jt]s$/.test(file)) return "module";
+  if (/\.c[jt]s$/.test(file)) return "commonjs";
+  const scope = declared ?? packageType(file);
+  if (scope === "module" || scope === "commonjs") return scope;
+  return isModuleText(source) ? "module" : "commonjs";
+}
+
+function packageType(file) {
+  try {
+    const found = module.findPackageJSON(file);
+    return found ? module.createRequire(file)(found).type : undefined;
+  } catch {
+    return undefined;
+  }
+}

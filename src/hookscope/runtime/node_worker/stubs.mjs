@@ -1,0 +1,65 @@
+// What stands in for the values of a package that is not installed here.
+//
+// Handlers import types and helpers of their host, which is not there when Hookscope runs them. Most
+// never call what they import; those that do get an error that says why.
+
+export const SCHEME = "hookscope:";
+
+const QUIET = new Set(["then", "toJSON", "constructor", "name", "length", "__esModule", "default"]);
+
+export class NotInstalled extends Error {}
+
+/** A value that can be handed around, but neither called nor read. */
+export function stub(name, specifier) {
+  const what = name === "default" ? `the default export of ${specifier}` : `\`${name}\` of ${specifier}`;
+  const refuse = () => {
+    throw new NotInstalled(`${what} is a stub: that package is not installed here`);
+  };
+  return new Proxy(function stub() {}, {
+    apply: refuse,
+    construct: refuse,
+    set: refuse,
+    get(target, member) {
+      if (member === "prototype") return target.prototype; // for `class X extends`
+      return typeof member === "symbol" || QUIET.has(member) ? undefined : refuse();
+    },
+  });
+}
+
+/** The address of a module that exports these names, and no others. */
+export function stubAddress(specifier, names) {
+  return `${SCHEME}stub?${encodeURIComponent(JSON.stringify([specifier, names]))}`;
+}
+
+/** The source of the module at that address. */
+function stubSource(query) {
+  const [specifier, names] = JSON.parse(decodeURIComponent(query));
+  const lines = names.map((name, at) => {
+    const value = `stub(${JSON.stringify(name)}, ${JSON.stringify(specifier)})`;
+    return `const stub${at} = ${value};\nexport { stub${at} as ${JSON.stringify(name)} };`;
+  });
+  return [`import { stub } from ${JSON.stringify(import.meta.url)};`, ...lines].join("\n");
+}
+
+/** The address of a module that exports what CommonJS gives to the file at that address. */
+export function aroundAddress(url) {
+  return `${SCHEME}around?${encodeURIComponent(url.replace(/\?.*/, ""))}`;
+}
+
+function aroundSource(query) {
+  const url = JSON.stringify(decodeURIComponent(query));
+  return [
+    'import { createRequire } from "node:module";',
+    'import { dirname } from "node:path";',
+    'import { fileURLToPath } from "node:url";',
+    `export const __filename = fileURLToPath(${url});`,
+    "export const __dirname = dirname(__filename);",
+    `export const require = createRequire(${url});`,
+  ].join("\n");
+}
+
+/** The source of one of our own addresses. */
+export function ownSource(url) {
+  const [kind, query] = url.slice(SCHEME.length).split("?");
+  return kind === "stub" ? stubSource(query) : aroundSource(query);
+}

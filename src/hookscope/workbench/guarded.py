@@ -1,0 +1,54 @@
+"""Firing on copies of HOME, the host's state folder and the workspace: what handlers did to them is told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.runs import FileChange, Guarded, Run
+from hookscope.runtime.copies import CopiesLane
+from hookscope.runtime.process_lane import ProcessLane
+from hookscope.runtime.sandbox import Sandbox, find_bwrap
+
+
+def sandbox_of(host: Host) -> Sandbox:
+    """Copies for one run. Blocks while it copies. Raises OSError where there is no room for them."""
+    bwrap = find_bwrap(host.surroundings.search_path())
+    return Sandbox([host.workspace, host.state, host.surroundings.home], bwrap=bwrap)
+
+
+def needs_of(host: Host) -> list[Path]:
+    """What handlers and their workers read outside of the copies."""
+    return [folder.path for folder in host.folders]
+
+
+class Guard:
+    """The sandbox and the lanes of one run. `complete` ends them, once the run has ended."""
+
+    def __init__(self, sandbox: Sandbox, lanes: Mapping[str, ProcessLane]) -> None:
+        self._sandbox = sandbox
+        self._lanes = lanes
+        self.lanes = {name: CopiesLane(lane, sandbox) for name, lane in lanes.items()}
+
+    async def complete(self, run: Run) -> Run:
+        """The run with what its handlers did to the copies, which are gone then."""
+        for lane in self._lanes.values():
+            await lane.close()
+        return replace(run, guarded=await asyncio.to_thread(self._told))
+
+    def _told(self) -> Guarded:
+        walls = self._sandbox.walls
+        changes = self._sandbox.changes()
+        touched = self._sandbox.touched()
+        notes = list(walls.left_out)
+        if changes.unseen:
+            notes.append(f"{changes.unseen} folders could not be looked into: more may have changed there")
+        past = "itself has changed meanwhile, by a handler past its copy or by others"
+        notes += [f"{path} {past}" for path in touched]
+        if not self._sandbox.close():
+            notes.append("Some of the copies could not be removed from the folder for temporary files")
+        listed: tuple[FileChange, ...] = changes.listed
+        return Guarded(walls.text, walls.network, walls.disk, listed, changes.more, tuple(notes))
