@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import SIZES, Open
+from tests.console.conftest import READY, SIZES, Open
 
 from hookscope.workbench import Limits, Options, Workbench
 
@@ -77,3 +77,64 @@ async def test_the_console_process_runs_no_handler(
         await story.shows("pid ")
         assert f"pid {os.getpid()}" not in story.text()
     assert not [name for name in sys.modules if "a_helper_of_mine" in name]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_hook_in_quarantine_is_said_left_out_of_saves_and_lifted_by_one_key(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "bad", READY, "import os\ndef handler(event): os._exit(3)")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        for number in (1, 2, 3):
+            await story.press("f5")
+            await story.shows(f"Run {number}", "1 of 1 failed")
+        await story.shows("three faults within five minutes")
+        view, event = story.screen.state.view, story.screen.state.draft.event
+        assert view is not None
+        assert event is not None
+        automatic = story.app.bench.plan(view, event, automatic=True)
+        assert automatic.groups == ()
+        assert automatic.not_run[0].reason.startswith("in quarantine after three faults")
+        await story.press("f5")
+        await story.shows("Run 4", "1 of 1 failed")
+        await story.press("1")
+        await story.shows("in quarantine")
+        await story.press("L")
+        await story.until(lambda: "in quarantine" not in story.text(), "it is lifted")
+        assert story.app.bench.plan(view, event, automatic=True).groups
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_what_comes_late_is_in_the_log_with_the_hooks_name(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    source = "export default () => { setTimeout(() => { throw new TypeError('far too late'); }, 20); };"
+    make_hook(workspace / "hooks", "tardy", READY, source, file="handler.js")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f5")
+        await story.shows("✓ ok")
+        await story.press("3")
+        await story.shows("! late", "failed la")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_the_worker_processes_are_listed(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.press("P")
+        await story.shows("Worker processes", "No worker runs")
+        await story.press("escape", "f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.press("f5")
+        await story.shows("✓ ok")
+        await story.press("1", "P")
+        await story.shows("python", "shared", "MiB")

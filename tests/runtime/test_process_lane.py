@@ -65,6 +65,9 @@ class Fake:
     def printed(self) -> Printed:
         return self.prints.popleft() if self.prints else Printed()
 
+    def attend(self, news: Callable[[], None]) -> None:
+        """It says nothing late."""
+
     def late(self) -> tuple[Late, ...]:
         return ()
 

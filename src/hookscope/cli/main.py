@@ -84,7 +84,7 @@ def open_console(options: Options) -> None:
     """The terminal console, on the hooks that the options lead to. Raises Refusal."""
     from hookscope.workbench import Refusal, Workbench
 
-    bench = Workbench(options)
+    bench = Workbench(options, spare=True)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
     from hookscope.console import run

@@ -18,6 +18,7 @@ from hookscope.console.messages import (
     FilesChanged,
     FiringOver,
     FiringStarted,
+    LateCame,
     PastRuns,
     SettingsWritten,
     StepsCame,
@@ -58,6 +59,7 @@ class Bridge:
         self._runs = 0
         self._firing: Firing | None = None
         self._copying = False  # a guarded run makes its copies
+        bench.told_late = lambda who, text: _post(screen, LateCame(who, text))
         self._watch: Watch | None = None
 
     def look(self) -> None:

@@ -13,7 +13,7 @@ from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import FiringOver, FiringStarted, Said, Severity, StepsCame
 from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
-from hookscope.core.runs import Plan, Started
+from hookscope.core.runs import Plan, Run, Started
 
 if TYPE_CHECKING:
     from hookscope.console.screen import MainScreen
@@ -47,12 +47,13 @@ class FireDesk:
         plan, problem = self._plan(draft)
         self.pane.show_plan(plan, problem)
 
-    def _plan(self, draft: Draft) -> tuple[Plan | None, str]:
+    def _plan(self, draft: Draft, automatic: bool = False) -> tuple[Plan | None, str]:
         view, event = self.state.view, draft.event
         if view is None or event is None:
             return None, "Still looking."
         try:
-            return self.screen.bridge.bench.plan(view, event, only=draft.only), ""
+            plan = self.screen.bridge.bench.plan(view, event, only=draft.only, automatic=automatic)
+            return plan, ""
         except Exception as error:  # a Refusal says it in words; nothing else may end the console
             return None, str(error) or type(error).__name__
 
@@ -84,8 +85,8 @@ class FireDesk:
         elif answer == "without":
             self._fire_draft(draft)
 
-    def _fire_draft(self, draft: Draft) -> None:
-        plan, problem = self._plan(draft)
+    def _fire_draft(self, draft: Draft, automatic: bool = False) -> None:
+        plan, problem = self._plan(draft, automatic)
         if plan is not None:
             self._fire(plan, draft.guarded)
         else:
@@ -117,7 +118,8 @@ class FireDesk:
             return
         self._due = False
         if draft is not None and draft.event is not None:
-            self._fire_draft(Draft(replace(draft.event, timestamp=datetime.now(UTC)), draft.only))
+            draft = replace(draft, event=replace(draft.event, timestamp=datetime.now(UTC)))
+            self._fire_draft(draft, automatic=True)
 
     def trust_failed(self) -> None:
         """Nothing waits any more."""
@@ -153,9 +155,24 @@ class FireDesk:
         self.pane.firing_ended(event.number, event.run)
         entry = narrate.ended(datetime.now(), event.number, event.run)
         self.screen.log_entries([entry])
+        self._tell_quarantine(event.run)
         if "fire" not in self.screen.panes:
             self._say(f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information")
         self._fire_armed()
+
+    def _tell_quarantine(self, run: Run) -> None:
+        """Say which hooks no automatic fire runs from now on."""
+        view = self.state.view
+        bench = self.screen.bridge.bench
+        hooks = [result.call.hook for result in run.failed if result.call.hook is not None]
+        known = view.quarantined if view is not None else frozenset()
+        kept = [hook for hook in hooks if bench.quarantined(hook) and hook.handler not in known]
+        for hook in kept:
+            text = "three faults within five minutes: only a fire by hand runs it now"
+            self.screen.log_line("quarantine", text, "warning", hook.name)
+            self._say(f"{hook.name}: {text}. L among the hooks lifts it.", "warning")
+        if kept:
+            self.screen.bridge.look()
 
     def _say(self, text: str, severity: Severity = "information") -> None:
         self.screen.post_message(Said(text, severity))

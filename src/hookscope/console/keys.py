@@ -40,6 +40,14 @@ EVERYWHERE = (
         id="console.previous",
         tooltip="To the pane before",
     ),
+    Binding(
+        "P",
+        "workers",
+        "Processes",
+        show=False,
+        id="console.workers",
+        tooltip="The worker processes that run now",
+    ),
     Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="The focused pane alone, or all again"),
     Binding(
         "escape",
@@ -79,7 +87,7 @@ def written(key: str) -> str:
 def obstacle(action: str, state: ConsoleState) -> str:
     """Why this cannot be done now, in one line that names the next step; empty where it can."""
     row = state.row
-    needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold"}
+    needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold", "lift"}
     if action in needs_row and row is None:
         return (
             "No hook is selected: the list is empty."
@@ -89,6 +97,8 @@ def obstacle(action: str, state: ConsoleState) -> str:
     match action:
         case "trust" if row is not None and not waits(row.item):
             return f"{row.name} waits for no trust: it is {row.look.word}."
+        case "lift" if row is not None and not row.quarantined:
+            return f"{row.name} is not in quarantine: automatic fires run it."
         case "switch" if row is not None and isinstance(row.item, Rejected):
             return f"{row.name} is no hook: there is nothing to switch."
         case "fire_hook" if row is not None and isinstance(row.item, Rejected):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.message import Message
 
 from hookscope.console.state import Change
-from hookscope.core.hooks import Place
+from hookscope.core.hooks import Hook, Place
 from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
@@ -90,6 +90,22 @@ class EditAsked(Message):
 
     def __init__(self, place: Place) -> None:
         self.place = place
+        super().__init__()
+
+
+class LiftAsked(Message):
+    """End the quarantine of this hook."""
+
+    def __init__(self, hook: Hook) -> None:
+        self.hook = hook
+        super().__init__()
+
+
+class LateCame(Message):
+    """A handler printed or threw something after it had answered."""
+
+    def __init__(self, who: str, text: str) -> None:
+        self.who, self.text = who, text
         super().__init__()
 
 

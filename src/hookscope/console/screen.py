@@ -42,6 +42,8 @@ from hookscope.console.messages import (
     FireHookAsked,
     FiringOver,
     FiringStarted,
+    LateCame,
+    LiftAsked,
     LookAsked,
     PastRuns,
     Said,
@@ -76,6 +78,7 @@ from hookscope.console.state import (
 )
 from hookscope.console.text import plain
 from hookscope.console.trust import Answer, TrustScreen
+from hookscope.console.workers import WorkersScreen
 from hookscope.core.hooks import Place
 
 if TYPE_CHECKING:
@@ -315,6 +318,19 @@ class MainScreen(Screen[None]):
     @on(SettingsWritten)
     def _settings_written(self, event: SettingsWritten) -> None:
         self.edits.written(event)
+
+    @on(LiftAsked)
+    def _lift(self, event: LiftAsked) -> None:
+        if self.bridge.bench.lift(event.hook):
+            self.log_line("quarantine", "lifted: automatic fires run it again", subject=event.hook.name)
+            self.bridge.look()
+
+    @on(LateCame)
+    def _late_came(self, event: LateCame) -> None:
+        self.log_line("late", event.text, "warning", event.who)
+
+    def action_workers(self) -> None:
+        self.app.push_screen(WorkersScreen(self.bridge.bench), lambda _: self._show_keys())
 
     @on(TrustAsked)
     def _ask_trust(self, event: TrustAsked) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from hookscope.runtime.process_lane import ProcessLane
 if TYPE_CHECKING:
     from hookscope.runtime.sandbox import Sandbox
 
+ToldLate = Callable[[str, str], None]  # a hook, and what it did after it had answered
 HERE = Path(__file__).parent
 FOR_NODE_ALONE = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would change the worker, not the handler
 FLAGS = ("--disable-warning=ExperimentalWarning", "--enable-source-maps")
@@ -40,6 +41,7 @@ def python_lane(
     limits: Limits = Limits(),
     ledger: Ledger | None = None,
     spare: bool = False,
+    told_late: ToldLate | None = None,
     inside: Inside | None = None,
 ) -> ProcessLane:
     """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
@@ -56,7 +58,8 @@ def python_lane(
         missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
     )
     dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
-    return ProcessLane(partial(Worker, _put(program, inside)), limits, ledger=ledger, spare=spare, dump=dump)
+    make = partial(Worker, _put(program, inside))
+    return ProcessLane(make, limits, ledger=ledger, spare=spare, told_late=told_late, dump=dump)
 
 
 def node_lane(
@@ -68,6 +71,7 @@ def node_lane(
     limits: Limits = Limits(),
     ledger: Ledger | None = None,
     spare: bool = False,
+    told_late: ToldLate | None = None,
     inside: Inside | None = None,
 ) -> ProcessLane:
     """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
@@ -82,7 +86,8 @@ def node_lane(
         missing="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
         control=True,
     )
-    return ProcessLane(partial(Worker, _put(program, inside)), limits, ledger=ledger, spare=spare)
+    make = partial(Worker, _put(program, inside))
+    return ProcessLane(make, limits, ledger=ledger, spare=spare, told_late=told_late)
 
 
 def _put(program: Program, inside: Inside | None) -> Program:

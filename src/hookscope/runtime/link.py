@@ -97,6 +97,7 @@ class Worker:
         self._pipes: tuple[Pipe, ...] = ()
         self._wake = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None  # of those who listen, while they do
+        self._news: Callable[[], None] | None = None  # of who attends between two batches
 
     async def start(self) -> None:
         """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
@@ -151,18 +152,27 @@ class Worker:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """While this is open, the running loop reads what the worker says and prints."""
+        self._hear_all()
+        try:
+            yield
+        finally:
+            self._deafen()
+
+    def _hear_all(self) -> None:
         self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
         if not self._mute:
             self._loop.add_reader(self._in, self._read_line)
         for pipe in self._pipes:
             if pipe.open:
                 self._loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
-        try:
-            yield
-        finally:
-            self._deafen()
+
+    def attend(self, news: Callable[[], None]) -> None:
+        """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
+        self._news = news
+        self._hear_all()
 
     def _deafen(self) -> None:
+        self._news = None
         loop, self._loop = self._loop, None
         if loop is not None:
             for descriptor in (self._in, self._out, *(pipe.descriptor for pipe in self._pipes)):
@@ -171,6 +181,8 @@ class Worker:
 
     def _read_pipe(self, pipe: Pipe) -> None:
         pipe.read()
+        if self._news is not None:
+            self._news()
         if not pipe.open and self._loop is not None:  # a pipe at its end is readable for ever
             self._loop.remove_reader(pipe.descriptor)
 
@@ -194,6 +206,8 @@ class Worker:
             if self._loop is not None:
                 self._loop.remove_reader(self._in)
         self._wake.set()
+        if self._news is not None:
+            self._news()
 
     def _take_late(self, told: object) -> None:
         if isinstance(told, dict) and len(self._late) < LATE_ERRORS:

@@ -49,6 +49,8 @@ class ProcessLane:
 
     Args:
         spare: keep one more worker ready, so that nobody waits when another has died.
+        told_late: hears at once whose handler printed or threw what after it had answered, in words;
+            else it is said with the next result. For one event loop, until `close`.
         dump: the signal at which workers of this language print their stack; 0: none.
     """
 
@@ -59,13 +61,14 @@ class ProcessLane:
         *,
         ledger: Ledger | None = None,
         spare: bool = False,
+        told_late: Callable[[str, str], None] | None = None,
         dump: int = 0,
     ) -> None:
         self._make = make
         self._limits = limits
         self._ledger = Ledger() if ledger is None else ledger
         self._contents = Contents()
-        self._shared = Shared(limits, self._ledger, self._contents, [], dump)
+        self._shared = Shared(limits, self._ledger, self._contents, [], told_late, dump)
         self._seat = Seat(self._shared)
         self._own: OrderedDict[Path, Seat] = OrderedDict()
         self._keeps_spare = spare
@@ -86,6 +89,7 @@ class ProcessLane:
                         step(result)
                     return
                 await seat.run(course, orders)
+                seat.attend()
 
     async def load(self, code: Code) -> Code | Failure:
         """See Lane.load: the Code with its digest. What an import prints is said with the next result.

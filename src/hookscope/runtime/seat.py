@@ -26,6 +26,7 @@ from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.waiting import to_the_end
 
 LATE = 200  # characters of late output that a note quotes
+GATHER = 0.1  # seconds in which late output is gathered before it is told
 POLL = 0.25  # seconds between looks at the memory of a worker that is busy
 ASKED = 0.25  # seconds that a handler over its limit has to say where it is, or to end
 DUMPED = 0.1  # seconds that a dump of its stack takes at most
@@ -41,6 +42,7 @@ class Link(Protocol):
 
     async def start(self) -> None: ...
     def listening(self) -> AbstractContextManager[None]: ...
+    def attend(self, news: Callable[[], None]) -> None: ...
     async def tell(self, message: Message) -> None: ...
     async def urge(self, message: Message) -> None: ...
     async def hear(self) -> Message: ...
@@ -94,6 +96,7 @@ class Shared:
     ledger: Ledger
     contents: Contents
     news: list[str]  # what happened since the last result, said with the next one
+    told_late: Callable[[str, str], None] | None = None  # hears between two batches what comes late
     dump: int = 0  # the signal at which a worker of this language prints its stack; 0: there is none
 
 
@@ -296,7 +299,7 @@ class Seat:
             *self._shared.news,
             *course.notes,
             *ended.notes,
-            *map(_late_in_words, worker.late()),
+            *(" ".join(_late_in_words(late)) for late in worker.late()),
             *self._escapes(worker),
             *others,
             *printed.notes,
@@ -337,15 +340,38 @@ class Seat:
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
         return (f"some of what it printed may be of {left}",) if left else ()
 
+    def attend(self) -> None:
+        """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
+        worker, told = self.worker, self._shared.told_late
+        if worker is None or told is None:
+            return
+        loop = asyncio.get_running_loop()
+        due: list[asyncio.TimerHandle] = []
+
+        def tell() -> None:
+            due.clear()
+            if worker is self.worker:
+                for who, text in self._late_news(worker):
+                    told(who, text)
+
+        def news() -> None:
+            if not due:
+                due.append(loop.call_later(GATHER, tell))
+
+        worker.attend(news)
+
     def _note_late(self, worker: Link) -> None:
+        self._shared.news.extend(f"before this, {who} {text}" for who, text in self._late_news(worker))
+
+    def _late_news(self, worker: Link) -> list[tuple[str, str]]:
+        """Who did what after the last result."""
         printed = worker.printed()
         text = (printed.stdout + printed.stderr).strip()
+        news: list[tuple[str, str]] = []
         if text:
             more = f"… ({len(text) - LATE:,} characters more)" if len(text) > LATE else ""
-            self._shared.news.append(
-                f"before this, {self._last or 'a handler'} printed late: {text[:LATE]}{more}"
-            )
-        self._shared.news.extend(map(_late_in_words, worker.late()))
+            news.append((self._last or "a handler", f"printed late: {text[:LATE]}{more}"))
+        return [*news, *map(_late_in_words, worker.late())]
 
 
 async def _ended(worker: Link) -> None:
@@ -385,14 +411,14 @@ def _check_memory(worker: Link, limits: Limits) -> None:
         raise TooLarge(Failure("OutOfMemory", text))
 
 
-def _late_in_words(late: Late) -> str:
+def _late_in_words(late: Late) -> tuple[str, str]:
     who = late.who or "a handler"
     try:
         failure = told_failure(late.error, "run")
     except WorkerLost:
-        return f"{who} failed late, in a way that cannot be told"
+        return who, "failed late, in a way that cannot be told"
     where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
-    return f"{who} failed late, after it had answered: {failure.type}: {failure.message[:LATE]}{where}"
+    return who, f"failed late, after it had answered: {failure.type}: {failure.message[:LATE]}{where}"
 
 
 def _told_origin(limits: Limits, phase: Phase) -> str:

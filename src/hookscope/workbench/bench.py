@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -77,6 +78,7 @@ class View:
     languages: frozenset[Language] = PYTHON  # those that can be run here
     without: str = ""  # what keeps the others from running
     limits: Limits = Limits()  # of every handler, unless it says otherwise
+    quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
 
     def limits_of(self, hook: Hook) -> Limits:
         """What holds for this hook's handler, each limit with its origin."""
@@ -108,6 +110,7 @@ class Workbench:
         limits: Limits | None = None,
         timeout: float | None = None,
         spare: bool = False,
+        told_late: Callable[[str, str], None] | None = None,
     ) -> None:
         """Raises Refusal where an option names what is not there.
 
@@ -115,6 +118,7 @@ class Workbench:
             limits: in place of those that the project's configuration sets.
             timeout: seconds that each handler may run, whatever it says of itself; 0: any.
             spare: keep a worker ready beside each that runs. For one event loop, until `close`.
+            told_late: hears whose handler did what after it had answered. As `spare`.
         """
         self.options = options
         self.setup: Setup = set_up(options)
@@ -123,6 +127,7 @@ class Workbench:
             self.limits = self.limits.with_limit("run", timeout, COMMAND_LINE)
         self.ledger = Ledger()
         self._spare = spare
+        self.told_late = told_late
         self._node: Node | NoNode | None = None
         self._store = TrustStore(state_folder() / "trust.json")
         self._undo = UndoStack(state_folder() / "undo")
@@ -157,6 +162,11 @@ class Workbench:
             languages=languages,
             without=without,
             limits=self.limits,
+            quarantined=frozenset(
+                row.hook.handler
+                for row in inventory.hooks
+                if row.hook.handler is not None and self.ledger.quarantined(row.hook.handler)
+            ),
         )
 
     def _languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
@@ -383,6 +393,7 @@ class Workbench:
             "limits": self.limits,
             "ledger": self.ledger,
             "spare": self._spare and inside is None,
+            "told_late": self.told_late if inside is None else None,
         }
 
     def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:

@@ -22,6 +22,7 @@ from hookscope.console.messages import (
     CopyAsked,
     EditAsked,
     FireHookAsked,
+    LiftAsked,
     LookAsked,
     Said,
     ToggleAsked,
@@ -100,6 +101,13 @@ class HooksPane(Container):
         Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
         Binding(
             "y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook as plain text"
+        ),
+        Binding(
+            "L",
+            "lift",
+            "Lift",
+            id="hooks.lift",
+            tooltip="End the quarantine of the selected hook: automatic fires run it again",
         ),
         Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Look at all hooks again"),
         Binding(
@@ -249,6 +257,11 @@ class HooksPane(Container):
         row = self._may("trust")
         if row is not None and isinstance(row.item, Standing):
             self.post_message(TrustAsked((row.item.hook.trust_root,)))
+
+    def action_lift(self) -> None:
+        row = self._may("lift")
+        if row is not None and isinstance(row.item, Standing):
+            self.post_message(LiftAsked(row.item.hook))
 
     def action_copy(self) -> None:
         row = self._may("copy")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
 GAP = "  "
+QUARANTINED = "in quarantine  "
 OLD_RUNS = "the old version runs: "  # before the reason why the saved one does not
 POINTER, NO_POINTER = "▸ ", "  "
 COUNT = 3  # cells of a number of reasons
@@ -34,6 +36,7 @@ class Row:
     source: str
     look: Look
     why: str
+    quarantined: bool = field(default=False, kw_only=True)
     reasons: int
     item: Standing | Rejected
 
@@ -74,22 +77,26 @@ def rows_of(view: View) -> tuple[Row, ...]:
         return base if taken[base] == 1 else f"{base}#{taken[base]}"
 
     registered = {call.hook for call in view.registry.registrations}
-    hooks = [_hook_row(row, named, row.hook in registered) for row in view.inventory.hooks]
+    hooks = [_hook_row(row, named, row.hook in registered, view.quarantined) for row in view.inventory.hooks]
     return (*hooks, *(_rejected_row(item, named) for item in view.inventory.rejected))
 
 
-def _hook_row(row: Standing, named: Callable[[str], str], registered: bool) -> Row:
+def _hook_row(
+    row: Standing, named: Callable[[str], str], registered: bool, quarantined: frozenset[Path]
+) -> Row:
     hook = row.hook
     held = OLD_RUNS if registered and row.state is State.BROKEN else ""
+    kept = hook.handler is not None and hook.handler in quarantined
     return Row(
         id=named(f"{hook.kind}:{hook.path or hook.handler or ''}:{hook.name}"),
         name=hook.name,
         events=hook.meta.events or (),
         source=hook.folder.source,
         look=LOOKS[row.state],
-        why=held + row.verdict.why(),
+        why=(QUARANTINED if kept else held) + row.verdict.why(),
         reasons=1 if row.verdict.shadowed_by else len(row.verdict.shut()),
         item=row,
+        quarantined=kept,
     )
 
 

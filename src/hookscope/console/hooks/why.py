@@ -102,7 +102,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     for gate in row.verdict.shut():
         _shut_gate(sheet, gate, row, view)
     _open_gates(sheet, row.verdict.gates, view, reading)
-    _notes(sheet, row)
+    _notes(sheet, row, view)
     _handler(sheet, hook, view)
     which_wins(sheet, row, view)
     _declared(sheet, row, view, source)
@@ -193,10 +193,12 @@ def _open_gates(sheet: Sheet, gates: tuple[Gate, ...], view: View, reading: Read
         sheet.put([(sign, NAME + 2)], foreign(" · ".join(word for word in words if word)).stylize(MUTED))
 
 
-def _notes(sheet: Sheet, row: Standing) -> None:
+def _notes(sheet: Sheet, row: Standing, view: View) -> None:
     notes = list(row.notes)
     if row.hook.beyond_host:
         notes.append("Hookscope only: its host has no handlers in Python")
+    if row.hook.handler in view.quarantined:
+        notes.append("in quarantine: three faults within five minutes. A fire by hand runs it; L lifts it")
     if notes:
         sheet.title("Notes")
     for note in notes:

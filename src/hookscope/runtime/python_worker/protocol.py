@@ -14,7 +14,8 @@ worker to host
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
-     "dirty", "worn", "left", "shared", "files"} call n ended; "view" only where it differs from the one before
+     "dirty", "worn", "left", "shared", "files"}
+                                            call n ended; "view" only where it differs from the one before
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
 

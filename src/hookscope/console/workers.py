@@ -1,0 +1,71 @@
+"""The worker processes that run now: their language, for whom, how old and how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from hookscope.console.text import line
+from hookscope.console.theme import MUTED
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Workbench, WorkerFacts
+
+REFRESH = 1.0  # seconds
+NONE = "No worker runs: the first handler of a language starts one."
+
+
+def workers_sheet(workers: Mapping[str, tuple[WorkerFacts, ...]]) -> Content:
+    """A line a process."""
+    rows = [(language, facts) for language, all_facts in workers.items() for facts in all_facts]
+    if not rows:
+        return Content.styled(NONE, MUTED)
+    heading = f"{'language':<10}{'for':<22}{'pid':>8}{'age':>10}{'memory':>12}{'batches':>9}"
+    return Content("\n").join([Content.styled(heading, MUTED), *(_row(*row) for row in rows)])
+
+
+def _row(language: str, facts: WorkerFacts) -> Content:
+    role = line(facts.role, 20).pad_right(max(0, 22 - line(facts.role, 20).cell_length))
+    numbers = f"{facts.pid:>8}{_age(facts.age):>10}{_size(facts.memory):>12}{facts.calls:>9}"
+    return Content(f"{language:<10}") + role + Content(numbers)
+
+
+def _age(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} m {rest:02} s" if minutes else f"{rest} s"
+
+
+def _size(memory: int) -> str:
+    return f"{memory / 1024 / 1024:.0f} MiB" if memory else "–"
+
+
+class WorkersScreen(ModalScreen[None]):
+    """Over everything; any of its keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,P,q,enter", "dismiss", "Close", id="workers.close", tooltip="Back to where you were"),
+    ]
+
+    def __init__(self, bench: Workbench) -> None:
+        super().__init__()
+        self._bench = bench
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="workers") as box:
+            box.border_title = "Worker processes"
+            box.border_subtitle = "esc close"
+            yield Static(id="workers-sheet")
+
+    def on_mount(self) -> None:
+        self._draw()
+        self.set_interval(REFRESH, self._draw, name="workers")
+
+    def _draw(self) -> None:
+        self.query_one("#workers-sheet", Static).update(workers_sheet(self._bench.workers()))
