@@ -12,6 +12,8 @@ import pytest
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Failure, LaneOf, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, ProcessLane, dispatch
+from hookscope.runtime.course import Course
+from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.python_worker.faults import describe
 from hookscope.runtime.python_worker.plain import plain_event
 from hookscope.runtime.python_worker.protocol import LIMIT, pack
@@ -99,14 +101,25 @@ async def test_after_a_large_message_the_event_goes_on(
     assert c.patch == ({"op": "add", "path": "/context/n", "value": true},)
 
 
-async def test_a_document_without_its_keys_is_no_answer(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+def test_a_document_without_its_keys_is_no_answer(hook: WriteHook) -> None:
+    course = Course((hook("lies", HI),), HookEvent("command", "new"), lambda step: None)
+    course.begin(course.left[0])
+    answer = {"status": "ok", "notes": [], "took": 0.0, "loaded": 0.0, "error": None}
+    with pytest.raises(WorkerLost, match="answered what is no answer"):
+        course.answered({**answer, "view": {"type": "x"}})
+    assert course.answered({**answer, "view": {**course.document, "type": "x"}}).patch
+
+
+async def test_a_handler_that_lies_about_the_event_is_not_asked(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
     lies = one(
-        "sys.modules['_hookscope_plain'].plain_event = lambda _: ({'type': 'x'}, [])",
-        top="import sys",
+        "sys.modules['_hookscope_plain'].plain_event = lie; event.messages.append('true')",
+        top="import sys\ndef lie(_): return {'type': 'x'}, []",
     )
     outcome = await outcome_of(hook("lies", lies), hook("good", HI))
-    assert outcome.statuses == {"lies": "crashed", "good": "ok"}
-    assert outcome["lies"].error.message == "answered what is no answer before it answered"
+    assert outcome.statuses == {"lies": "ok", "good": "ok"}
+    assert outcome["lies"].messages == ("true",)
 
 
 async def test_an_event_class_that_a_handler_breaks_is_broken_for_it_alone(

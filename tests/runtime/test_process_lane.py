@@ -25,8 +25,8 @@ class Fake:
     prints: deque[Printed] = field(default_factory=deque)
     answers: deque[Message] = field(default_factory=deque)
     run: Message = field(default_factory=dict)
-    number: int = -1
     mark: str = "a fake's mark"
+    fence: str = "a fake's fence"
     pid: int = 0
     born: float = 0.0
 
@@ -38,18 +38,18 @@ class Fake:
         yield
 
     async def tell(self, message: Message) -> None:
-        if message["do"] == "run":
-            self.run, self.number = message, -1
-        self.number += 1
-        base = {"id": self.run["id"], "loaded": 0.25}
-        self.answers.append({**base, "started": self.number})
-        self.answers.append(
-            {**base, "result": self.number, "status": "ok", "took": 0.5, "error": None, "notes": []}
-        )
+        assert message["do"] == "run"
+        self.run = message
+        base = {"id": message["id"], "loaded": 0.25}
+        self.answers.append({**base, "started": 0})
+        last = len(message["calls"]) - 1
+        for number in range(last + 1):
+            answer = {"result": number, "status": "ok", "took": 0.5, "error": None, "notes": []}
+            self.answers.append({**base, **answer, "next": number < last})
 
     async def hear(self) -> Message:
         message = self.answers.popleft()
-        name = Path(self.run["calls"][self.number]["code"]["path"]).stem
+        name = Path(self.run["calls"][message.get("result", 0)]["code"]["path"]).stem
         if "result" in message:
             if name == "hangs":
                 self.answers.appendleft(message)
@@ -62,7 +62,10 @@ class Fake:
                 message["id"] = "something else"
         return message
 
-    def printed(self) -> Printed:
+    def heard(self) -> Message | None:
+        return None
+
+    def printed(self, *, of_one: bool = False) -> Printed:
         return self.prints.popleft() if self.prints else Printed()
 
     def attend(self, news: Callable[[], None]) -> None:

@@ -63,23 +63,25 @@ class Course:
         if type(after) is not type(before) or not is_document_of(self.view, after):
             raise WorkerLost("answered what is no answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
+        same = after is before
         result = Result(
             self.begun,
             "ok" if status == "ok" else "error",
             started=since_start(self.started),
             took=seconds_of(message, "took"),
             loaded=seconds_of(message, "loaded"),
-            messages=pushed(messages_in(before), messages_in(after)),
+            messages=() if same else pushed(messages_in(before), messages_in(after)),
             returned=message.get("returned"),
             error=None if error is None else told_failure(error, phase),
-            patch=patch_of(before, after),
+            patch=() if same else patch_of(before, after),
             notes=tuple(map(str, notes)),
             stale=None if stale is None else told_failure(stale, "load"),
         )
         self.worn = bool(message.get("worn"))
         self.spoilt = bool(message.get("dirty"))
-        self.document = after
-        write_back(self.view, before, after)
+        if not same:
+            self.document = after
+            write_back(self.view, before, after)
         return result
 
     def lost(self, status: Status, failure: Failure) -> Result:

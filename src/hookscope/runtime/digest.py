@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -34,8 +35,12 @@ def with_digest(code: Code) -> Code:
 
 def module_name(code: Code) -> str:
     """A name for the present content of the Code's folder, and for no other."""
-    digest = with_digest(code).digest
-    return sha256(f"{code.root}\0{digest}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return _named(os.fspath(code.root), code.digest or digest_of(code.root))
+
+
+@lru_cache(maxsize=4096)
+def _named(root: str, digest: str) -> str:
+    return sha256(f"{root}\0{digest}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def _files(folder: str, below: str) -> Iterator[str]:

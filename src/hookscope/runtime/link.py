@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 
 from hookscope.core.runs import Failure
 from hookscope.runtime import guard
@@ -85,6 +86,7 @@ class Worker:
         self._program = program
         self._child: Child | None = None
         self.mark = new_mark()
+        self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
         self.pid = 0  # 0: not spawned yet
         self.born = 0.0  # of time.monotonic
         self._inbox: deque[Message] = deque()
@@ -123,7 +125,7 @@ class Worker:
         stdout, their_stdout = os.pipe()
         stderr, their_stderr = os.pipe()
         self._theirs = [their_in, their_out, their_stdout, their_stderr]
-        self._pipes = (Pipe(stdout), Pipe(stderr))
+        self._pipes = tuple(Pipe(end, self.fence.encode("ascii")) for end in (stdout, stderr))
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         fds = [their_in, their_out]
@@ -295,11 +297,16 @@ class Worker:
             return WorkerLost("closed the line between its worker and Hookscope")
         return WorkerLost(in_words(code), died=True)
 
-    def printed(self) -> Printed:
-        """What it printed since the last call. Positional: the worker flushes before it answers."""
+    def heard(self) -> Message | None:
+        """The next message, if it is here already."""
+        return self._inbox.popleft() if self._inbox else None
+
+    def printed(self, *, of_one: bool = False) -> Printed:
+        """What it printed since the last question; `of_one`: up to the fence behind one call."""
         if not self._pipes:
             return Printed()
-        (stdout, less_out), (stderr, less_err) = (pipe.take() for pipe in self._pipes)
+        takes = ((pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes)
+        (stdout, less_out), (stderr, less_err) = takes
         left_out = ((less_out, "standard output"), (less_err, "standard error"))
         notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
         return Printed(stdout, stderr, notes)

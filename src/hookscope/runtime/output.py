@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 
 HEAD = 48 * 1024  # bytes
 TAIL = 16 * 1024
@@ -42,14 +43,17 @@ class Pipe:
     """The reading end of a pipe that handlers print into, and what was read from it.
 
     Owns its descriptor. Never waits: the end of a handler is told by the protocol, and a process it
-    left behind may keep the pipe open for ever.
+    left behind may keep the pipe open for ever. A `fence` in what is printed ends the part of one call.
     """
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, fence: bytes) -> None:
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
         self.open = True
         self._capture = Capture()
+        self._fence = fence
+        self._begun = b""  # what may be the beginning of a fence
+        self._parts: deque[tuple[str, int]] = deque()  # of calls that have ended, not yet asked for
 
     def read(self) -> bool:
         """Read one portion. False where there is nothing to read now."""
@@ -60,8 +64,19 @@ class Pipe:
         except OSError:
             data = b""
         self.open = bool(data)
-        self._capture.feed(data)
+        self._feed(data)
         return self.open
+
+    def _feed(self, data: bytes) -> None:
+        *ended, rest = (self._begun + data).split(self._fence)
+        for part in ended:
+            self._capture.feed(part)
+            self._parts.append(self._capture.take())
+        begins = rest.rfind(self._fence[:1], max(0, len(rest) - len(self._fence) + 1))
+        if begins >= 0 and not self._fence.startswith(rest[begins:]):
+            begins = -1
+        self._begun = rest[begins:] if begins >= 0 and self.open else b""
+        self._capture.feed(rest[:begins] if self._begun else rest)
 
     def drain(self) -> None:
         """Read all that is there now."""
@@ -69,10 +84,23 @@ class Pipe:
             if not self.open or not self.read():
                 break
 
+    def take_part(self) -> tuple[str, int]:
+        """The text of the oldest call that has ended, as Capture.take; all that is there where none has."""
+        for _ in range(DRAIN):
+            if self._parts:
+                return self._parts.popleft()
+            if not self.open or not self.read():
+                break
+        return self._parts.popleft() if self._parts else self.take()
+
     def take(self) -> tuple[str, int]:
         """All up to now, as Capture.take."""
         self.drain()
-        return self._capture.take()
+        self._capture.feed(self._begun)
+        self._begun = b""
+        parts = (*self._parts, self._capture.take())
+        self._parts.clear()
+        return "".join(text for text, _ in parts), sum(dropped for _, dropped in parts)
 
     def close(self) -> None:
         """Read what is left and close the descriptor. `take` still gives what was read."""

@@ -30,6 +30,7 @@ GATHER = 0.1  # seconds in which late output is gathered before it is told
 POLL = 0.25  # seconds between looks at the memory of a worker that is busy
 ASKED = 0.25  # seconds that a handler over its limit has to say where it is, or to end
 DUMPED = 0.1  # seconds that a dump of its stack takes at most
+BURST = 0.001  # seconds
 NAMED = 4  # processes that a note names
 
 
@@ -37,6 +38,7 @@ class Link(Protocol):
     """A worker as a seat sees it. See `link.Worker`."""
 
     mark: str
+    fence: str
     pid: int
     born: float
 
@@ -46,8 +48,9 @@ class Link(Protocol):
     async def tell(self, message: Message) -> None: ...
     async def urge(self, message: Message) -> None: ...
     async def hear(self) -> Message: ...
+    def heard(self) -> Message | None: ...
     def signal(self, number: int) -> None: ...
-    def printed(self) -> Printed: ...
+    def printed(self, *, of_one: bool = False) -> Printed: ...
     def late(self) -> tuple[Late, ...]: ...
     async def end(self) -> None: ...
 
@@ -115,6 +118,7 @@ class Seat:
         self._last = ""  # whose handler ran last
         self._left: dict[str, str] = {}  # whose handlers left what running in the present worker
         self._newest = 0  # process number, when we last looked for escaped ones
+        self._looked = 0.0  # when that was, of perf_counter
         self._escaped: dict[int, Process] = {}
 
     def take(self, worker: Link) -> None:
@@ -218,39 +222,56 @@ class Seat:
         order: Message = {
             "do": "run",
             "id": run,
+            "fence": worker.fence,
             "view": course.document,
             "hook": is_hook_event(course.view),
             "calls": [_call_document(item) for item in orders],
         }
+        announced = False  # has the worker said that this call begins
         for number, item in enumerate(orders):
-            call = course.left[0]
-            limits = self._shared.limits.of(call)
-            course.begin(call, item)
-            async with _limit(limits, "load"):
-                await worker.tell(order)
-                message = await worker.hear()
+            limits = self._shared.limits.of(course.left[0])
+            course.begin(course.left[0], item)
+            message: Message | None = None
+            if announced:
+                course.start(0.0)
+            else:
+                async with _limit(limits, "load"):
+                    if not number:
+                        await worker.tell(order)
+                    message = await worker.hear()
+                if is_answer(message, run, "started", number):
+                    course.start(seconds_of(message, "loaded"))
+                    self.held.add((item.code.path, item.code.export))
+                    message = None
             asked = False
-            if is_answer(message, run, "started", number):
-                course.start(seconds_of(message, "loaded"))
-                self.held.add((item.code.path, item.code.export))
+            if message is None:
                 message, asked = await self._answer(worker, course, run, number, limits)
             if not is_answer(message, run, "result", number):
                 raise WorkerLost("answered what nobody had asked")
-            self._learn(item, message)
-            result = course.answered(message)
-            if asked:
-                result = _stopped(result, limits)
-            self._step(course, worker, result, shared=message.get("shared") is True)
-            if message.get("left"):
-                self._left[call.name] = str(message["left"])[:LATE]
+            self._take(worker, course, item, message, limits if asked else None)
             if course.spoilt or course.worn:
                 return
-            order = {"do": "next", "id": run}
+            announced = message.get("next") is True
+
+    def _take(
+        self, worker: Link, course: Course, order: Order, message: Message, asked: Limits | None
+    ) -> None:
+        """Report the result in this message. `asked`: it came because a limit of these was over."""
+        self._learn(order, message)
+        result = course.answered(message)
+        if asked is not None:
+            result = _stopped(result, asked)
+        self._step(course, worker, result, shared=message.get("shared") is True, answered=True)
+        if message.get("left"):
+            self._left[result.call.name] = str(message["left"])[:LATE]
 
     async def _answer(
         self, worker: Link, course: Course, run: str, number: int, limits: Limits
     ) -> tuple[Message, bool]:
         """(what it said, was it asked to end). Raises Overran and TooLarge."""
+        message = worker.heard()
+        if message is not None:
+            return message, False
         loop = asyncio.get_running_loop()
         began, warn = loop.time(), limits.warn
         if warn is not None and limits.run is not None and warn >= limits.run:
@@ -286,12 +307,15 @@ class Seat:
                 await asyncio.sleep(DUMPED)
         raise Overran(overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames))
 
-    def _step(self, course: Course, worker: Link, ended: Result, shared: bool = True) -> None:
+    def _step(
+        self, course: Course, worker: Link, ended: Result, *, shared: bool = True, answered: bool = False
+    ) -> None:
         """Report an end, with what was printed up to here and what happened before.
 
-        `shared`: what earlier handlers left running may have printed beside this one.
+        `shared`: what earlier handlers left running may have printed beside this one. `answered`: the
+        worker goes on meanwhile, and what it prints is no longer of this one.
         """
-        printed = worker.printed()
+        printed = worker.printed(of_one=answered)
         if not shared:
             self._left.clear()
         others = self._others() if printed.stdout or printed.stderr else ()
@@ -300,7 +324,7 @@ class Seat:
             *course.notes,
             *ended.notes,
             *(" ".join(_late_in_words(late)) for late in worker.late()),
-            *self._escapes(worker),
+            *self._escapes(worker, more=answered and len(course.left) > 1),
             *others,
             *printed.notes,
         )
@@ -319,8 +343,15 @@ class Seat:
             return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
         return ()
 
-    def _escapes(self, worker: Link) -> tuple[str, ...]:
-        """A sentence for the processes that have left the worker's group since we last looked."""
+    def _escapes(self, worker: Link, more: bool) -> tuple[str, ...]:
+        """A sentence for the processes that have left the worker's group since we last looked.
+
+        `more`: further calls come, and we look again.
+        """
+        now = perf_counter()
+        if now - self._looked < BURST and more:  # handlers that end within a millisecond start no process
+            return ()
+        self._looked = now
         before, self._newest = self._newest, newest_pid()
         if self._newest == before:
             return ()
@@ -333,8 +364,8 @@ class Seat:
             return ()
         self._escaped.update((process.pid, process) for process in found)
         names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
-        more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-        return (f"it left {names}{more} running outside of its process group; ended with its worker",)
+        others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        return (f"it left {names}{others} running outside of its process group; ended with its worker",)
 
     def _others(self) -> tuple[str, ...]:
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())

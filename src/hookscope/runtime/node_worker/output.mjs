@@ -3,11 +3,21 @@
 // Node's own streams keep what a pipe does not take at once, and lose it at process.exit; they also
 // make the pipe non-blocking for everybody who shares it.
 
+import fs from "node:fs";
 import { Writable } from "node:stream";
 import { writeAll } from "./line.mjs";
 
 const { from } = Buffer;
 const { apply, defineProperty } = Reflect;
+
+const { fstatSync } = fs;
+const DESCRIPTORS = [1, 2];
+const OUTPUTS = DESCRIPTORS.map(identity); // before any handler
+
+function identity(descriptor) {
+  const { dev, ino } = fstatSync(descriptor);
+  return `${dev}:${ino}`;
+}
 
 class Output extends Writable {
   constructor(descriptor) {
@@ -28,6 +38,19 @@ class Output extends Writable {
 
   _destroy(error, done) {
     done(error); // the descriptor stays: it belongs to the next handler too
+  }
+}
+
+/** Tell apart what this call printed from what the next one prints. */
+export function putFence(fence) {
+  const bytes = apply(from, Buffer, [fence, "latin1"]);
+  try {
+    for (const [at, descriptor] of DESCRIPTORS.entries()) {
+      if (identity(descriptor) !== OUTPUTS[at]) return; // it leads elsewhere: a fence is no text for there
+    }
+    for (const descriptor of DESCRIPTORS) writeAll(descriptor, bytes);
+  } catch {
+    // Closed by a handler: then the host takes what is there.
   }
 }
 

@@ -5,8 +5,8 @@ import { OUTSIDE } from "./calls.mjs";
 import { documentOf, eventOf, putBack } from "./event.mjs";
 import { describe } from "./faults.mjs";
 import { isAnything, left, running } from "./leftovers.mjs";
-import { endOfAll } from "./line.mjs";
 import { Modules } from "./loading.mjs";
+import { putFence } from "./output.mjs";
 import { ANSWER, plain, plainEvent } from "./plain.mjs";
 import { Baseline, changesOfEnvironment, environmentNow, layOver } from "./restore.mjs";
 
@@ -15,6 +15,8 @@ const NAMES = 8; // variables that a note lists
 
 const { stringify } = JSON;
 const { setImmediate: soon } = globalThis;
+
+const keyOf = (code) => stringify([code.path, code.export, code.name]);
 
 /** Loads and runs handlers as the messages say. */
 export class Runner {
@@ -51,12 +53,12 @@ export class Runner {
     this.line.say({ id, loaded: took, error, dirty: !isClean, ...(files.length ? { files } : {}) });
   }
 
-  async run({ id, view: document, hook, calls }) {
+  async run({ id, fence, view: document, hook, calls }) {
     const view = hook ? eventOf(document) : document;
     let [known, said] = this.seen(view, hook); // as text: handlers change the view itself
+    let isAnnounced = false; // does the host know that this call begins
     for (const [number, call] of calls.entries()) {
-      if (number && (await this.inbox.next()).do !== "next") endOfAll();
-      const answer = await this.call(id, number, call, view);
+      const answer = await this.call(id, number, call, view, isAnnounced);
       let [after, notes] = [known, said];
       try {
         if (hook) answer.notes.push(...putBack(view));
@@ -68,7 +70,12 @@ export class Runner {
       if (after !== known) answer.view = JSON.parse(after);
       answer.notes.push(...notes.filter((note) => !said.includes(note)));
       [known, said] = [after, notes];
+      const isSpoilt = answer.dirty || answer.worn;
+      isAnnounced = !isSpoilt && number + 1 < calls.length && this.isLoaded(calls[number + 1].code);
+      answer.next = isAnnounced;
+      putFence(fence);
       this.line.say(answer);
+      if (isSpoilt) return; // the host ends this process, and goes on in another
     }
   }
 
@@ -78,7 +85,7 @@ export class Runner {
   }
 
   /** Load where needed, announce, run. The answer, whatever the handler does short of dying. */
-  async call(id, number, { code, env, who }, view) {
+  async call(id, number, { code, env, who }, view, isAnnounced) {
     const there = running();
     const load = await this.load(who ?? "", code, env);
     const answer = {
@@ -91,7 +98,7 @@ export class Runner {
       if (!handler || !load.isClean) return this.withRest(answer, code, there);
       [answer.stale, answer.error] = [load.error, null];
     }
-    this.line.say({ id, started: number, loaded: load.took });
+    if (!isAnnounced) this.line.say({ id, started: number, loaded: load.took });
     const outcome = await this.calls.run(who ?? "", () => {
       this.leftOut = layOver({ ...handler.env, ...env });
       process.argv[1] = code.path;
@@ -138,9 +145,13 @@ export class Runner {
     return files.length ? Object.assign(answer, { files }) : answer;
   }
 
+  isLoaded(code) {
+    return this.loaded.has(keyOf(code));
+  }
+
   /** {handler, error, took, isClean}: one of the first two is null. */
   async load(who, code, env) {
-    const key = stringify([code.path, code.export, code.name]);
+    const key = keyOf(code);
     const known = this.loaded.get(key);
     if (known) return { handler: known, error: null, took: 0, isClean: true };
     let before;

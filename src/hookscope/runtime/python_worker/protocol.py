@@ -4,9 +4,8 @@ Both processes run this file. It does no I/O and knows no event. What the messag
 
 host to worker
     {"do": "load", "id", "code"}            load a handler, run nothing
-    {"do": "run", "id", "view", "hook", "calls": [{"who", "code", "env"}]}
+    {"do": "run", "id", "fence", "view", "hook", "calls": [{"who", "code", "env"}]}
                                             run these in order on one view of the event
-    {"do": "next", "id"}                    go on with the next call; sent after each result but the last
     {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is
 worker to host
     {"ready": pid}                          once
@@ -14,7 +13,7 @@ worker to host
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
-     "dirty", "worn", "left", "shared", "files"}
+     "dirty", "worn", "left", "shared", "files", "next"}
                                             call n ended; "view" only where it differs from the one before
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
@@ -24,7 +23,9 @@ content of the root folder, and `shared` for one of the files outside of it, whi
 names. A frame is {"file", "line", "function", "source", "column"}. `stale` is the error of a version that
 did not load, where an older one ran in its place. An `error` is {"type", "message", "frames"}, as
 faults.describe gives it. `dirty` says that the process could not be put back as it was: the host replaces
-it; so does `worn`, which is nobody's fault.
+it; so does `worn`, which is nobody's fault. Behind a result that is neither, the worker goes on by itself;
+`next` says that the next call begins at once, since it is loaded. Before each result the worker prints
+the `fence` to both outputs: what lies before it is the call's.
 `left` says in words what of its threads and processes still runs, and `shared` whether something of
 that kind ran beside the call, and may have printed what seems to be the call's.
 `hook` says that the view is a HookEvent's document; otherwise handlers get the view itself.
@@ -54,13 +55,13 @@ def _refuse(name: str) -> None:
 
 # Bound before any handler runs: one that replaces json.dumps must not reach the protocol.
 # ASCII, so that lone surrogates survive.
-_encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
+encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 _decode = json.JSONDecoder(parse_constant=_refuse).decode
 
 
 def pack(message: Message) -> bytes:
     """One frame. Raises ValueError for NaN and for a body over LIMIT, TypeError for what JSON lacks."""
-    body = _encode(message).encode("ascii")
+    body = encode(message).encode("ascii")
     if len(body) > LIMIT:
         raise ValueError(f"a frame of {len(body):,} bytes; the limit is {LIMIT:,}")
     return LENGTH.pack(len(body)) + body

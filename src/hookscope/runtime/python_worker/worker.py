@@ -53,6 +53,9 @@ protocol, plain, faults, modules, restore, leftovers = (
 )
 
 
+_plain, _plain_event, _encode = plain.plain, plain.plain_event, protocol.encode
+
+
 class Line:
     """The protocol's two descriptors. A thread listens, so that the host's end is noticed at once."""
 
@@ -133,6 +136,8 @@ class Worker:
         self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
         self._loop: Any = None  # of asyncio, made for the first handler that needs it
         self._libc = ctypes.CDLL(None)
+        self._baseline = restore.Baseline()
+        self._pid = _getpid()
         self._left_out: list[str] = []  # names of variables that no environment can hold
         self._shared = False  # runs something of an earlier handler's
         self._main = _thread.get_ident()
@@ -154,25 +159,57 @@ class Worker:
         self._line.say({"id": message["id"], "loaded": took, "error": error, "dirty": not clean})
 
     def _run(self, message: Any) -> None:
-        view = self._event(message["view"]) if message["hook"] else message["view"]
-        known, said = self._seen(view, message["hook"])  # a copy: handlers change the view itself
-        for number, call in enumerate(message["calls"]):
-            if number and self._line.hear()["do"] != "next":
-                end_of_all()
-            answer = self._call(message["id"], number, call, view)
+        is_event, calls = message["hook"], message["calls"]
+        fence = message["fence"].encode("ascii")
+        view = self._event(message["view"]) if is_event else message["view"]
+        known, said = self._seen(view, is_event)  # a copy: handlers change the view itself
+        text = self._text(view, is_event)
+        announced = False  # does the host know that this call begins
+        for number, call in enumerate(calls):
+            answer = self._call(message["id"], number, call, view, announced)
             try:
-                answer["notes"] += self._put_back(view) if message["hook"] else []
-                after, notes = self._seen(view, message["hook"])
+                answer["notes"] += self._put_back(view) if is_event else []
+                now = self._text(view, is_event)
+                if now is None or now != text:
+                    text = now
+                    after, notes = self._seen(view, is_event)
+                    if after != known:
+                        known = answer["view"] = after
+                    answer["notes"] += [note for note in notes if note not in said]
+                    said = notes
             except BaseException as error:  # it changed the event's class; a fresh worker has the real one
                 what = faults.describe(error)["type"]
-                after, notes = known, [*said, f"the event could not be read after it ({what})"]
+                answer["notes"].append(f"the event could not be read after it ({what})")
                 answer["dirty"] = True
-            if after != known:
-                known = answer["view"] = after
-            answer["notes"] += [note for note in notes if note not in said]
-            said = notes
+            announced = not answer["dirty"] and number + 1 < len(calls) and self._is_loaded(calls[number + 1])
+            answer["next"] = announced
             self._flush()  # before the answer: then all that was printed is in the pipe when it arrives
+            self._put_fence(fence)
             self._line.say(answer)
+            if answer["dirty"]:  # the host ends this process, and goes on in another
+                return
+
+    def _is_loaded(self, call: Any) -> bool:
+        return _key(call["code"]) in self._loaded
+
+    def _put_fence(self, fence: bytes) -> None:
+        """Tell apart what this call printed from what the next one prints."""
+        if _getpid() != self._pid:  # a copy that a handler forked, and which came back from it
+            _exit(0)
+        try:
+            if self._baseline.same_outputs():
+                _write(1, fence)
+                _write(2, fence)
+        except OSError:  # closed, or nobody reads: then the host takes what is there
+            pass
+
+    def _text(self, view: Any, is_event: bool) -> Optional[str]:  # noqa: UP045
+        """The view as JSON text: equal texts, equal views. None where it holds what JSON cannot."""
+        try:
+            text: str = _encode(self._to_document(view) if is_event else view)
+            return text
+        except BaseException:  # a handler's classes, cycles, NaN
+            return None
 
     def _event(self, document: Any) -> Any:
         moment = document["timestamp"]
@@ -188,12 +225,10 @@ class Worker:
         )
 
     def _seen(self, view: Any, is_event: bool) -> tuple[Any, list[str]]:
-        seen: tuple[Any, list[str]] = (
-            plain.plain_event(self._to_document(view)) if is_event else plain.plain(view)
-        )
+        seen: tuple[Any, list[str]] = _plain_event(self._to_document(view)) if is_event else _plain(view)
         return seen
 
-    def _call(self, run: str, number: int, call: Any, view: Any) -> dict[str, Any]:
+    def _call(self, run: str, number: int, call: Any, view: Any, announced: bool) -> dict[str, Any]:
         """Load where needed, announce, run. The answer, whatever the handler does short of dying."""
         there = leftovers.Running()
         loaded, error, load_took, clean = self._load(call["code"], call["env"])
@@ -207,12 +242,13 @@ class Worker:
             if loaded is None or not clean:
                 return self._and_beside(answer, there)
             answer["stale"], answer["error"] = error, None
-        before = restore.Before()
-        self._line.say({"id": run, "started": number, "loaded": load_took})
+        if not announced:
+            self._line.say({"id": run, "started": number, "loaded": load_took})
         returned, raised, left_over = None, None, 0
         began = _now()
         try:
-            self._left_out = restore.lay_over({**loaded.env, **call["env"]})
+            env = {**loaded.env, **call["env"]}
+            self._left_out = restore.lay_over(env) if env else []
             sys.argv[:] = [call["code"]["path"]]
             returned = loaded.target(view)
             if hasattr(type(returned), "__await__"):
@@ -226,12 +262,14 @@ class Worker:
         except BaseException:
             pass
         self._flush()
-        answer["dirty"] = not before.restore() or not clean
+        answer["dirty"] = not self._baseline.restore() or not clean
         answer["phase"] = "run"
         answer["error"] = None if raised is None else faults.describe(raised, loaded.target)
         answer["status"] = "ok" if raised is None else "error"
         answered = returned if raised is None else None
-        answer["returned"], notes = plain.plain(answered, "what it returned", ANSWER)
+        notes: list[str] = []
+        if answered is not None:
+            answer["returned"], notes = _plain(answered, "what it returned", ANSWER)
         if left_over:
             notes.append(f"it left {left_over} asyncio task{'s' * (left_over > 1)} unfinished, cancelled now")
         answer["notes"] = notes
@@ -250,10 +288,9 @@ class Worker:
 
     def _load(self, code: Any, env: dict[str, str]) -> tuple[Optional[Loaded], Any, float, bool]:  # noqa: UP045
         """(handler, error, seconds, is the process as before). One of the first two is None."""
-        key = (code["path"], code["export"], code["name"])
+        key = _key(code)
         if key in self._loaded:
             return self._loaded[key], None, 0.0, True
-        before = restore.Before()
         began = _now()
         try:
             self._left_out = restore.lay_over(env)
@@ -266,7 +303,7 @@ class Worker:
         except BaseException as raised:  # a file may do anything while it is imported
             error = faults.describe(raised)
         took = _now() - began
-        return self._loaded.get(key), error, took, before.restore()
+        return self._loaded.get(key), error, took, self._baseline.restore()
 
     def _forget_older(self, root: str, name: str) -> None:
         """Drop what the folder held before it changed: not before what it holds now is loaded."""
@@ -324,6 +361,10 @@ class Worker:
             with suppress(BaseException):  # closed, or a handler's own object; nothing of ours is lost
                 stream.flush()
         self._libc.fflush(None)
+
+
+def _key(code: Any) -> tuple[str, str, str]:
+    return code["path"], code["export"], code["name"]
 
 
 def prepare(memory: int) -> None:
