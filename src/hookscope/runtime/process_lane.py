@@ -90,6 +90,7 @@ class ProcessLane:
                     return
                 await seat.run(course, orders)
                 seat.attend()
+            self._provide_spare()
 
     async def load(self, code: Code) -> Code | Failure:
         """See Lane.load: the Code with its digest. What an import prints is said with the next result.
@@ -184,7 +185,10 @@ class ProcessLane:
             await longest_idle.drop()
         if seat.worker is None:
             seat.take(await self._worker())
-        if self._keeps_spare and self._spare is None:
+
+    def _provide_spare(self) -> None:
+        """Start one behind a batch, when nobody waits for the processor."""
+        if self._keeps_spare and self._spare is None and not self._closed:
             self._spare = asyncio.get_running_loop().create_task(started(self._make, self._limits))
 
     async def _worker(self) -> Link:

@@ -1,5 +1,6 @@
 // What the messages ask for: loading and running handlers, and answers about them.
 
+import { flushCompileCache } from "node:module";
 import process from "node:process";
 import { OUTSIDE } from "./calls.mjs";
 import { documentOf, eventOf, putBack } from "./event.mjs";
@@ -27,6 +28,8 @@ export class Runner {
     this.modules = new Modules();
     this.loaded = new Map(); // path, export, name → {target, env} that is loaded
     this.good = new Map(); // path, export → the last version that did load
+    this.loads = 0;
+    this.compiled = 0; // how many of them are in the cache
     this.leftOut = []; // names of variables that no environment can hold
     this.isShared = false; // something of an earlier handler's runs
     this.baseline = new Baseline();
@@ -51,6 +54,7 @@ export class Runner {
     const { error, took, isClean } = await this.load(code.who ?? "", code, code.env ?? {});
     const { files } = this.modules.reached(code);
     this.line.say({ id, loaded: took, error, dirty: !isClean, ...(files.length ? { files } : {}) });
+    this.keepCompiled();
   }
 
   async run({ id, fence, view: document, hook, calls }) {
@@ -75,6 +79,7 @@ export class Runner {
       answer.next = isAnnounced;
       putFence(fence);
       this.line.say(answer);
+      this.keepCompiled();
       if (isSpoilt) return; // the host ends this process, and goes on in another
     }
   }
@@ -145,6 +150,17 @@ export class Runner {
     return files.length ? Object.assign(answer, { files }) : answer;
   }
 
+  /** Write what was compiled to the cache, once for each load: this process ends by being killed. */
+  keepCompiled() {
+    if (this.compiled === this.loads) return;
+    this.compiled = this.loads;
+    try {
+      flushCompileCache();
+    } catch {
+      // A full disk, or a folder that is gone: the next worker compiles again.
+    }
+  }
+
   isLoaded(code) {
     return this.loaded.has(keyOf(code));
   }
@@ -164,6 +180,7 @@ export class Runner {
     const isClean = this.baseline.restore();
     if (outcome.failed) return { handler: null, error: describe(outcome.error), took: outcome.took, isClean };
     const handler = { target: outcome.value, env: changes };
+    this.loads += 1;
     this.loaded.set(key, handler);
     this.good.set(stringify([code.path, code.export]), handler);
     this.forgetOlder(code);
