@@ -106,6 +106,40 @@ async def test_a_hook_that_has_done_harm_gets_a_worker_of_its_own(hook: WriteHoo
         await lane.close()
 
 
+async def test_a_hook_that_leaves_a_thread_running_keeps_the_worker_for_itself(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    lane = lane_of(tmp_path)
+    source = """
+        import threading
+        def handler(event):
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
+    """
+    try:
+        (left,) = await results_of(lane, hook("restless", textwrap.dedent(source)))
+        assert any("left 1 thread running" in note for note in left.notes)
+        first = lane.workers()[0].pid
+        (result,) = await results_of(lane, hook("fine", FINE))
+        assert not result.notes, "it ran where no thread of others runs"
+        assert {worker.role: worker.pid == first for worker in lane.workers()} == {
+            "shared": False,
+            "restless": True,
+        }
+    finally:
+        await lane.close()
+
+
+async def test_a_leak_of_descriptors_is_told_and_ends_the_worker(hook: WriteHook, tmp_path: Path) -> None:
+    lane = lane_of(tmp_path)
+    leaks = hook("leaks", "import os\ndef handler(event):\n    for _ in range(100): os.dup(0)")
+    try:
+        results = await results_of(lane, leaks, hook("fine", FINE))
+        assert [result.status for result in results] == ["ok", "ok"]
+        assert "it left more than 64 descriptors open" in results[0].notes
+    finally:
+        await lane.close()
+
+
 async def test_the_third_fault_within_five_minutes_is_the_last_automatic_one(
     hook: WriteHook, tmp_path: Path
 ) -> None:

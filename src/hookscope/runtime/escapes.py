@@ -20,7 +20,8 @@ MARK = "HOOKSCOPE_WORKER"
 HOST = f"{os.getpid()}-{token_hex(4)}"  # in the marks of all workers that this process starts
 NAME = 80  # characters of a command line
 FEW = 500  # numbers that are tried one by one
-ROUNDS = 5  # of killing: what is killed may just have started something
+ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
+PAUSE = 0.002  # seconds between two rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def marked_since(before: int, newest: int, prefix: str) -> tuple[Process, ...]:
 
 
 def end(mark: str) -> tuple[Process, ...]:
-    """Kill whatever carries this mark; which processes those were. Waits for none of them."""
+    """Kill whatever carries this mark, and wait until it is gone; which processes those were. Blocks."""
     killed: dict[int, Process] = {}
     for _ in range(ROUNDS):
         running = marked(mark)
@@ -85,6 +86,7 @@ def end(mark: str) -> tuple[Process, ...]:
                 os.kill(process.pid, signal.SIGKILL)
         if not running:
             break
+        time.sleep(PAUSE)
     return tuple(killed.values())
 
 

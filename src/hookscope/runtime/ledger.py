@@ -24,6 +24,7 @@ class Ledger:
     clock: Callable[[], float] = time.monotonic
     _faults: dict[Path, list[float]] = field(default_factory=dict)
     _content: dict[Path, str] = field(default_factory=dict)  # with which it last did harm
+    _restless: dict[Path, str] = field(default_factory=dict)  # with which it left something running
 
     def fault(self, code: Code, content: str) -> bool:
         """Note one. True where it is the one that puts the hook into quarantine."""
@@ -34,9 +35,13 @@ class Ledger:
         self._faults[code.path] = [*self._recent(code.path), self.clock()]
         return self.quarantined(code.path) and not before
 
-    def harmful(self, code: Code, content: str) -> bool:
-        """Has this very content of the hook done harm: then it runs in a worker of its own."""
-        return self._content.get(code.path) == content
+    def leaves_running(self, code: Code, content: str) -> None:
+        """Note that it left a thread, a timer or a process: no fault, but others shall not feel it."""
+        self._restless[code.path] = content
+
+    def apart(self, code: Code, content: str) -> bool:
+        """Has this very content of the hook done harm, or left something running: it has its own worker."""
+        return content in (self._content.get(code.path), self._restless.get(code.path))
 
     def quarantined(self, path: Path) -> bool:
         """Has it done so three times within five minutes, by its handler's path."""

@@ -22,7 +22,7 @@ from hookscope.runtime.link import NotStarted
 from hookscope.runtime.seat import Link, Order, Seat, Shared, not_started, started
 from hookscope.runtime.waiting import to_the_end
 
-OWN = 4  # workers at most that a hook has for itself; the one that was idle longest goes
+OWN = 8  # workers at most that a hook has for itself; the one that was idle longest goes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class ProcessLane:
     Handlers that do no harm share a worker, which is started for the first of them and kept. One that
     hangs, dies or spoils its worker is a result like any other: the batch goes on behind it in a fresh
     worker, with the event as far as it was known, and that content of the hook has a worker of its own
-    from then on. Cancelling `run` kills the worker.
+    from then on. One that leaves a thread, a timer or a process running keeps the worker for itself.
+    Cancelling `run` kills the worker.
 
     Driven by the event loop of the caller, whichever that is at the time; with `spare` it is the same
     one until `close`.
@@ -90,6 +91,7 @@ class ProcessLane:
                     return
                 await seat.run(course, orders)
                 seat.attend()
+                self._hand_over(seat)
             self._provide_spare()
 
     async def load(self, code: Code) -> Code | Failure:
@@ -169,12 +171,20 @@ class ProcessLane:
     def _seat_of(self, order: Order) -> Seat:
         """The shared seat, or its own for a handler that has done harm as it stands."""
         path = order.code.path
-        if not self._ledger.harmful(order.code, order.name):
+        if not self._ledger.apart(order.code, order.name):
             return self._seat
         if path not in self._own:
             self._own[path] = Seat(self._shared, order.code.root.name)
         self._own.move_to_end(path)
         return self._own[path]
+
+    def _hand_over(self, seat: Seat) -> None:
+        """A worker in which something of a hook still runs is that hook's own from now on."""
+        order = seat.restless
+        if seat is self._seat and seat.worker is not None and order is not None:
+            seat.owner = order.code.root.name
+            self._own[order.code.path] = seat
+            self._seat = Seat(self._shared)
 
     async def _ready(self, seat: Seat) -> None:
         """Sit a worker down where there is none. Raises NotStarted."""

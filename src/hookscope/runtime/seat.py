@@ -113,6 +113,7 @@ class Seat:
         self.owner = owner  # the hook that has this seat for itself; empty: all that do no harm share it
         self.worker: Link | None = None
         self.calls = 0  # run or loaded by the present worker
+        self.restless: Order | None = None  # of whose handler something still runs in the present worker
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
         self._last = ""  # whose handler ran last
@@ -123,7 +124,7 @@ class Seat:
 
     def take(self, worker: Link) -> None:
         """Sit down a worker that has just been started."""
-        self.worker, self.calls = worker, 0
+        self.worker, self.calls, self.restless = worker, 0, None
         self.held.clear()
         self._left.clear()
         self._escaped.clear()
@@ -264,6 +265,8 @@ class Seat:
         self._step(course, worker, result, shared=message.get("shared") is True, answered=True)
         if message.get("left"):
             self._left[result.call.name] = str(message["left"])[:LATE]
+            self._shared.ledger.leaves_running(order.code, order.name)
+            self.restless = order
 
     async def _answer(
         self, worker: Link, course: Course, run: str, number: int, limits: Limits

@@ -150,9 +150,10 @@ class Workbench:
     def look(self) -> View:
         """All hooks as they stand now. Imports nothing, runs nothing."""
         host = self.open()
-        inventory = self._with_held(examine(look(host), host), host)
+        looked = examine(look(host), host)
+        languages, without = self._languages(host, looked)
+        inventory = self._with_notes(looked, host, languages, without)
         self._generation += 1
-        languages, without = self._languages(host, inventory)
         return View(
             host=host,
             inventory=inventory,
@@ -191,15 +192,19 @@ class Workbench:
         """The worker processes that run now, by `python` and `node`."""
         return {name: lane.workers() for name, lane in self._processes.items()}
 
-    def _with_held(self, inventory: Inventory, host: Host) -> Inventory:
-        """A broken row says it where the version from before its last edit goes on running."""
-        return replace(
-            inventory,
-            hooks=tuple(
-                replace(row, notes=(*row.notes, HELD)) if is_held(row, host, self._holds) else row
-                for row in inventory.hooks
-            ),
-        )
+    def _with_notes(
+        self, inventory: Inventory, host: Host, languages: frozenset[Language], without: str
+    ) -> Inventory:
+        """Rows say where the version before the last edit goes on running, and what their language lacks."""
+
+        def notes(row: Standing) -> tuple[str, ...]:
+            held = (HELD,) if is_held(row, host, self._holds) else ()
+            lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
+            return (*held, f"{row.hook.language} {without}") if lacks else held
+
+        rows = ((row, notes(row)) for row in inventory.hooks)
+        hooks = tuple(replace(row, notes=(*row.notes, *more)) if more else row for row, more in rows)
+        return replace(inventory, hooks=hooks)
 
     def hook(self, view: View, name: str) -> Standing:
         """The hook of that name or settings key. Raises Refusal that names the nearest one."""

@@ -2,7 +2,8 @@
 
 import fs from "node:fs";
 
-const { readFileSync } = fs;
+const { closeSync, openSync, readFileSync } = fs;
+const MANY = 64; // descriptors that a handler may leave open before we call it a leak
 const CHILDREN = `/proc/self/task/${process.pid}/children`;
 const active = process.getActiveResourcesInfo.bind(process);
 
@@ -74,4 +75,22 @@ export function isAnything(counts) {
     if (count > 0) return true;
   }
   return false;
+}
+
+const FREE = lowestFree();
+
+/** Has it left many more descriptors open than there were: then the lowest free one has risen. */
+export function leaksDescriptors() {
+  const free = lowestFree();
+  return free < 0 || free > FREE + MANY;
+}
+
+function lowestFree() {
+  try {
+    const found = openSync(".", "r");
+    closeSync(found);
+    return found;
+  } catch {
+    return -1;
+  }
 }

@@ -5,7 +5,7 @@ import process from "node:process";
 import { OUTSIDE } from "./calls.mjs";
 import { documentOf, eventOf, putBack } from "./event.mjs";
 import { describe } from "./faults.mjs";
-import { isAnything, left, running } from "./leftovers.mjs";
+import { isAnything, leaksDescriptors, left, running } from "./leftovers.mjs";
 import { Modules } from "./loading.mjs";
 import { putFence } from "./output.mjs";
 import { ANSWER, plain, plainEvent } from "./plain.mjs";
@@ -128,6 +128,10 @@ export class Runner {
     const after = running();
     answer.left = left(there, after);
     this.isShared = isAnything(after);
+    if (leaksDescriptors()) {
+      answer.notes.push("it left more than 64 descriptors open");
+      answer.dirty = true;
+    }
     const { reloads, kept } = this.modules.worlds;
     answer.worn = reloads > VERSIONS || kept !== "";
     if (kept) {

@@ -12,10 +12,11 @@ from glob import iglob
 from typing import Any
 
 # Bound before any handler runs.
-_count, _getpid, _open = _thread._count, os.getpid, open
+_count, _getpid, _open, _open_folder, _close = _thread._count, os.getpid, open, os.open, os.close
 _wait: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: there children are unknown
 _ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _wait else ()  # looked at, not reaped
 _OVER: tuple[list[str], ...] = ([], ["Z"])  # states of processes that have ended: gone, or not yet reaped
+MANY = 64  # descriptors that a handler may leave open before we call it a leak
 _OWN = 1  # the thread that listens to the host
 
 
@@ -31,6 +32,16 @@ class Running:
         more = (threads - self._threads, "thread"), (len(processes - self._processes), "process")
         words = [_words(count, what) for count, what in more if count > 0]
         return " and ".join(words), threads > _OWN or bool(processes)
+
+
+def lowest_free() -> int:
+    """The lowest free descriptor: it rises with those that are left open. -1 where none is free."""
+    try:
+        found = _open_folder(".", os.O_RDONLY)
+        _close(found)
+        return found
+    except OSError:
+        return -1
 
 
 def _words(count: int, what: str) -> str:

@@ -138,6 +138,7 @@ class Worker:
         self._libc = ctypes.CDLL(None)
         self._baseline = restore.Baseline()
         self._pid = _getpid()
+        self._free = leftovers.lowest_free()
         self._left_out: list[str] = []  # names of variables that no environment can hold
         self._shared = False  # runs something of an earlier handler's
         self._main = _thread.get_ident()
@@ -278,6 +279,11 @@ class Worker:
     def _and_beside(self, answer: dict[str, Any], there: Any) -> dict[str, Any]:
         """The answer, and in it what the call left running, and what it had to do without."""
         answer["left"], self._shared = there.left()
+        free = leftovers.lowest_free()
+        if not 0 <= free <= self._free + leftovers.MANY:
+            left_open = "all descriptors" if free < 0 else f"more than {leftovers.MANY} descriptors"
+            answer["notes"].append(f"it left {left_open} open")
+            answer["dirty"] = True
         if answer["left"]:
             later = "what that prints later is charged to the handlers after it"
             answer["notes"].append(f"it left {answer['left']} running: {later}")
