@@ -149,7 +149,7 @@ class MainScreen(Screen[None]):
         self.log_entries(entries)
         if not first and len(entries) == 1 and self._told_to_look:
             self._say("Looked again: nothing is different.")
-        elif not first and "list" not in self.panes:
+        elif not first and len(entries) > 1 and "list" not in self.panes:
             self._say(f"Looked again: {len(entries) - 1} different. The log says which.")
         self._told_to_look = False
         if first:
