@@ -8,6 +8,7 @@ from hookscope.console import state as s
 from hookscope.console.state import ConsoleState, reduce
 from hookscope.core.dialect import Settings, Trust
 from hookscope.core.hooks import Inventory, Rejected
+from hookscope.core.runs import Registry
 
 
 def view_of(*names: str, settings: bool = True) -> Any:
@@ -15,7 +16,9 @@ def view_of(*names: str, settings: bool = True) -> Any:
         Rejected(Path("/w/hooks") / name, "workspace", "no handler", name=name) for name in names
     )
     host = SimpleNamespace(settings=Settings(Path("/s.json"), exists=settings), trust=Trust())
-    return SimpleNamespace(inventory=Inventory(rejected=rejected), host=host)
+    return SimpleNamespace(
+        inventory=Inventory(rejected=rejected), host=host, registry=Registry(), quarantined=frozenset()
+    )
 
 
 def looked(generation: int, *names: str) -> s.Looked:

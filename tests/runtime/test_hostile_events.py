@@ -70,10 +70,11 @@ def test_a_long_message_is_cut_and_the_others_stay() -> None:
     assert notes == ["messages[0] was cut: 4,737,856 characters are left out"]
 
 
-def test_of_too_many_messages_the_first_are_kept() -> None:
+def test_of_too_many_messages_the_first_and_the_last_are_kept() -> None:
     document, notes = plain_event({"messages": [str(n) for n in range(300_000)], "context": {}})
-    assert document["messages"] == [str(n) for n in range(20_000)]
-    assert notes == ["messages is cut short: of 300,000 the first 20,000 are kept"]
+    kept = [*range(19_000), *range(299_000, 300_000)]
+    assert document["messages"] == [str(n) for n in kept]
+    assert notes == ["messages is cut short: of 300,000 the first 19,000 and the last 1,000 are kept"]
 
 
 def test_a_message_that_is_only_shown_cut_stays_whole_in_the_callers_event() -> None:

@@ -28,6 +28,7 @@ class Fake:
     mark: str = "a fake's mark"
     fence: str = "a fake's fence"
     pid: int = 0
+    alive: bool = True
     born: float = 0.0
 
     async def start(self) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 LINE_ENDS = "\n\r\u2028\u2029"
 _LINE_END = re.compile(f"\r\n|[{LINE_ENDS}]")
 _COMMENT = rf"//[^{LINE_ENDS}]*|/\*[\s\S]*?\*/"
-_GAP = re.compile(rf"(?:[\s\ufeff]|{_COMMENT})*+")
+_GAP = re.compile(rf"(?:[\s\ufeff]|{_COMMENT})*")
 _BLANKS = re.compile(rf"[^\S{LINE_ENDS}]*")
 _REST_OF_LINE = re.compile(
     rf"(?:[^\S{LINE_ENDS}]|\ufeff|/\*[\s\S]*?\*/)*+(?://[^{LINE_ENDS}]*+)?+(?=[{LINE_ENDS}])"

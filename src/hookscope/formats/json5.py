@@ -30,9 +30,9 @@ def read_json5(source: bytes) -> object:
         raise _wrong(text, _sentence(error), _near(error)) from None
     except (ValueError, RecursionError) as error:  # an integer with too many digits; no stack left
         raise _wrong(text, str(error), 0) from None
-    sound = _SOUND.match(text)
-    if sound and sound.end() < len(text):
-        raise _unsound(text, sound.end())
+    sound = _sound_until(text)
+    if sound < len(text):
+        raise _unsound(text, sound)
     return value
 
 
@@ -113,24 +113,35 @@ def _mend_halves(text: str) -> str:
     return _HALF.sub(lambda match: match[0] if match[2] else match[1] + "\\ufffd", text)
 
 
-# pyjson5 also takes `1_0`, `5.5.`, `+-1`, `0e` and '\01'. This runs over a whole document in one match and
-# stops before the first such thing. All repetition is possessive, so that nothing is tried twice.
+# pyjson5 also takes `1_0`, `5.5.`, `+-1`, `0e` and '\01'. Of a sound document these matches touch one
+# another. Nothing in them can be read in two ways, so that nothing is tried twice. (Possessive repetition
+# would say the same, and is at fault in the first releases of Python 3.11.)
 _SOUND = re.compile(
-    r"""(?:
-    [\s\ufeff{}\[\]:,]++
-  | "(?:[^"\\]++|\\(?!0[0-9])[\s\S])*+"
-  | '(?:[^'\\]++|\\(?!0[0-9])[\s\S])*+'
-  | //[^\n\r\u2028\u2029]*+
+    r"""
+    [\s\ufeff{}\[\]:,]+
+  | "[^"\\]*(?:\\(?!0[0-9])[\s\S][^"\\]*)*"
+  | '[^'\\]*(?:\\(?!0[0-9])[\s\S][^'\\]*)*'
+  | //[^\n\r\u2028\u2029]*
   | /\*[\s\S]*?\*/
-  | [+\-]?+ (?:
-        0[xX][0-9a-fA-F]{1,1000}+   # Python refuses to print an integer of more than 4,300 digits
-      | (?: (?:0|[1-9][0-9]*+) (?:\.[0-9]*+)?+ | \.[0-9]++ ) (?:[eE][+\-]?+[0-9]++)?+
+  | [+\-]? (?:
+        0[xX][0-9a-fA-F]{1,1000}   # Python refuses to print an integer of more than 4,300 digits
+      | (?: (?:0|[1-9][0-9]*) (?:\.[0-9]*)? | \.[0-9]+ ) (?:[eE][+\-]?[0-9]+)?
       | Infinity | NaN
     ) (?=[\s\ufeff{}\[\]:,/]|\Z)
-  | [^\s\ufeff{}\[\]:,"'/+\-.0-9][^\s\ufeff{}\[\]:,"'/]*+
-    )*+""",
+  | [^\s\ufeff{}\[\]:,"'/+\-.0-9][^\s\ufeff{}\[\]:,"'/]*
+    """,
     re.VERBOSE,
 )
+
+
+def _sound_until(text: str) -> int:
+    """Where the first such thing stands; the length of the text where there is none."""
+    at = 0
+    for match in _SOUND.finditer(text):
+        if match.start() != at:
+            break
+        at = match.end()
+    return at
 
 
 def _unsound(text: str, at: int) -> FormatError:

@@ -52,7 +52,7 @@ def python_lane(
     worker = HERE / "python_worker" / "worker.py"
     memory = str(limits.memory or 0)
     program = Program(
-        argv=(python, "-I", "-B", str(worker), str(event_file.__file__), memory),
+        argv=(python, "-I", "-B", "-u", str(worker), str(event_file.__file__), memory),
         env=dict(env),
         cwd=cwd,
         missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",

@@ -94,6 +94,7 @@ class Worker:
         self._unpacker = Unpacker()
         self._garbled = ""
         self._mute = False  # its line is at its end
+        self._mute_since = 0.0  # of time.monotonic, once somebody has asked why
         self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
         self._in = self._out = self._control = -1
         self._pipes: tuple[Pipe, ...] = ()
@@ -215,6 +216,11 @@ class Worker:
         if isinstance(told, dict) and len(self._late) < LATE_ERRORS:
             self._late.append(Late(str(told.get("who", "")), told.get("error")))
 
+    @property
+    def alive(self) -> bool:
+        """Is the process there, as far as its owner has heard."""
+        return self._child is not None and not self._child.ended.done()
+
     def late(self) -> tuple[Late, ...]:
         """The late errors since the last call."""
         told, self._late = tuple(self._late), []
@@ -284,11 +290,15 @@ class Worker:
         return not self._inbox
 
     async def _lost(self) -> WorkerLost:
-        """The reason in words. It is a moment behind the closed line."""
+        """The reason in words. It is a moment behind the closed line.
+
+        Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
+        """
         assert self._child is not None
+        self._mute_since = self._mute_since or time.monotonic()
         try:
             ended = asyncio.wrap_future(self._child.ended)
-            code = await asyncio.wait_for(ended, GRACE)
+            code = await asyncio.wait_for(ended, max(self._mute_since + GRACE - time.monotonic(), 0))
         except TimeoutError:
             return WorkerLost("closed the line between its worker and Hookscope")
         if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:

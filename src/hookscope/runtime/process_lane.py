@@ -108,7 +108,7 @@ class ProcessLane:
                 await self._ready(seat)
             except NotStarted as missing:
                 return missing.failure
-            used = bool(seat.calls)
+            used = bool(seat.calls) or seat.has_waited
             failure = await seat.load(order)
             if failure is not None and failure.type == "Crashed" and used:
                 # The worker may have been dead before: in a fresh one it is the handler's own doing.
@@ -132,11 +132,11 @@ class ProcessLane:
         facts = [
             _facts(seat.worker, seat.owner or "shared", seat.calls)
             for seat in self._seats()
-            if seat.worker is not None
+            if seat.worker is not None and seat.worker.alive
         ]
         spare = self._spare
         if spare is not None and spare.done() and not spare.cancelled() and not spare.exception():
-            facts.append(_facts(spare.result(), "spare", 0))
+            facts += [_facts(spare.result(), "spare", 0)] if spare.result().alive else []
         return tuple(facts)
 
     async def close(self) -> None:
@@ -194,7 +194,8 @@ class ProcessLane:
             _, longest_idle = self._own.popitem(last=False)
             await longest_idle.drop()
         if seat.worker is None:
-            seat.take(await self._worker())
+            has_waited = self._spare is not None
+            seat.take(await self._worker(), has_waited)
 
     def _provide_spare(self) -> None:
         """Start one behind a batch, when nobody waits for the processor."""

@@ -42,6 +42,8 @@ class Link(Protocol):
     pid: int
     born: float
 
+    @property
+    def alive(self) -> bool: ...
     async def start(self) -> None: ...
     def listening(self) -> AbstractContextManager[None]: ...
     def attend(self, news: Callable[[], None]) -> None: ...
@@ -113,6 +115,7 @@ class Seat:
         self.owner = owner  # the hook that has this seat for itself; empty: all that do no harm share it
         self.worker: Link | None = None
         self.calls = 0  # run or loaded by the present worker
+        self.has_waited = False  # before its first call
         self.restless: Order | None = None  # of whose handler something still runs in the present worker
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
@@ -121,10 +124,12 @@ class Seat:
         self._newest = 0  # process number, when we last looked for escaped ones
         self._looked = 0.0  # when that was, of perf_counter
         self._escaped: dict[int, Process] = {}
+        self._unnamed: list[Process] = []  # escaped ones that were killed before anybody had seen them
 
-    def take(self, worker: Link) -> None:
-        """Sit down a worker that has just been started."""
+    def take(self, worker: Link, has_waited: bool) -> None:
+        """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
         self.worker, self.calls, self.restless = worker, 0, None
+        self.has_waited = has_waited
         self.held.clear()
         self._left.clear()
         self._escaped.clear()
@@ -135,13 +140,19 @@ class Seat:
         worker, self.worker = self.worker, None
         self.held.clear()
         if worker is not None:
-            await to_the_end(_ended(worker))
+            await to_the_end(self._ended(worker))
+
+    async def _ended(self, worker: Link) -> None:
+        await worker.end()
+        if newest_pid():
+            killed = await asyncio.to_thread(end, worker.mark)
+            self._unnamed = [process for process in killed if process.pid not in self._escaped]
 
     async def run(self, course: Course, orders: Sequence[Order]) -> None:
         """Run these, the next of the course, as far as the worker lives. Only a cancel comes out."""
         worker = self.worker
         assert worker is not None
-        used, self.calls = bool(self.calls), self.calls + 1
+        used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
         self._note_late(worker)
         try:
             with worker.listening():
@@ -327,7 +338,7 @@ class Seat:
             *course.notes,
             *ended.notes,
             *(" ".join(_late_in_words(late)) for late in worker.late()),
-            *self._escapes(worker, more=answered and len(course.left) > 1),
+            *(self._escapes(worker, more=len(course.left) > 1) if answered else self._ended_with_it()),
             *others,
             *printed.notes,
         )
@@ -366,9 +377,12 @@ class Seat:
         if not found:
             return ()
         self._escaped.update((process.pid, process) for process in found)
-        names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
-        others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-        return (f"it left {names}{others} running outside of its process group; ended with its worker",)
+        return (_left_outside(found),)
+
+    def _ended_with_it(self) -> tuple[str, ...]:
+        """A sentence for those that were met only when the worker was ended."""
+        found, self._unnamed = self._unnamed, []
+        return (_left_outside(found),) if found else ()
 
     def _others(self) -> tuple[str, ...]:
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
@@ -408,10 +422,10 @@ class Seat:
         return [*news, *map(_late_in_words, worker.late())]
 
 
-async def _ended(worker: Link) -> None:
-    await worker.end()
-    if newest_pid():
-        await asyncio.to_thread(end, worker.mark)
+def _left_outside(found: Sequence[Process]) -> str:
+    names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
+    others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"it left {names}{others} running outside of its process group; ended with its worker"
 
 
 def _call_document(order: Order) -> Message:

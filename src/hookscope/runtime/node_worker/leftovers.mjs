@@ -2,7 +2,12 @@
 
 import fs from "node:fs";
 
-const { closeSync, openSync, readFileSync } = fs;
+const { closeSync, openSync, readdirSync, readFileSync } = fs;
+const TASKS = `/proc/self/task`;
+// Node's own threads, by the names that the system shows; a thread of a handler's has the name it was given.
+const OWN = { __proto__: null };
+for (const name of ["MainThread", "node", "DelayedTaskSche", "V8Worker", "SignalInspector", "libuv-worker",
+  "hookscope"]) OWN[name] = true;
 const MANY = 64; // descriptors that a handler may leave open before we call it a leak
 const CHILDREN = `/proc/self/task/${process.pid}/children`;
 const active = process.getActiveResourcesInfo.bind(process);
@@ -33,6 +38,8 @@ export function running() {
     const word = WORDS.get(name);
     if (word) counts.set(word, (counts.get(word) ?? 0) + 1);
   }
+  const threads = threadsOfHandlers();
+  if (threads) counts.set("thread", threads);
   const children = living();
   if (children >= 0) counts.set("process", children);
   return counts;
@@ -92,5 +99,25 @@ function lowestFree() {
     return found;
   } catch {
     return -1;
+  }
+}
+
+let lastTasks = "";
+let lastThreads = 0;
+
+/** Worker threads of handlers. Their names are read only when threads have come or gone. */
+function threadsOfHandlers() {
+  try {
+    const tasks = readdirSync(TASKS);
+    const seen = tasks.join(" ");
+    if (seen !== lastTasks) {
+      const names = tasks.map((task) => readFileSync(`${TASKS}/${task}/comm`, "utf8").trim());
+      const unnamed = names.filter((name) => name === names[0]).length - 1; // so new that it has our name
+      lastThreads = names.filter((name) => !(name in OWN)).length + unnamed;
+      lastTasks = unnamed ? "" : seen;
+    }
+    return lastThreads;
+  } catch {
+    return 0; // not Linux, or a thread that has just ended
   }
 }

@@ -16,6 +16,8 @@ const MESSAGES = 2 * 1024 * 1024;
 const MESSAGE = 256 * 1024;
 const MEMBER = 64 * 1024; // of its type, action, session key and timestamp
 const COUNT = 20_000; // messages
+const LAST = 1_000; // of them, where there are more; and their share of MESSAGES
+const LAST_BYTES = 512 * 1024;
 const NOTES = 12; // then they are counted only
 const DIGITS = 4096; // bits of a number
 
@@ -63,27 +65,42 @@ class Cleaner {
     return this.uncounted ? [...this.notes, `and ${grouped(this.uncounted)} more such changes`] : this.notes;
   }
 
-  /** The first ones, as many as there is room for; a long one is cut and leaves room for the others. */
+  /**
+   * The first ones and the last, as many as there is room for: what a later handler pushes is seen.
+   * A long one is cut and leaves room for the others.
+   */
   messages(value) {
     this.open.add(value);
-    const kept = [];
+    const [kept, last] = [[], []];
     let count = 0;
     try {
       count = value.length;
-      while (kept.length < count && kept.length < COUNT && this.left > 0) {
-        const room = this.left;
-        this.left = Math.min(room, MESSAGE);
-        const rest = room - this.left;
-        kept.push(this.member(value, kept.length, `messages[${kept.length}]`, 1) ?? null);
-        this.left += rest;
+      const most = count <= COUNT ? count : COUNT - LAST;
+      this.left -= LAST_BYTES;
+      while (kept.length < most && this.left > 0) kept.push(this.message(value, kept.length));
+      this.left = Math.max(this.left, 0) + LAST_BYTES;
+      const least = Math.max(kept.length, count - LAST);
+      // None of these is cut for want of room, or it would seem to be a new one.
+      for (let at = count - 1; at >= least && this.left >= MESSAGE; at -= 1) {
+        last.unshift(this.message(value, at));
       }
     } catch (error) {
       this.say("messages", `could not be read (${kindOf(error)})`);
     }
-    if (kept.length < count) {
-      this.say("messages", `is cut short: of ${grouped(count)} the first ${grouped(kept.length)} are kept`);
+    if (kept.length + last.length < count) {
+      const also = last.length ? ` and the last ${grouped(last.length)}` : "";
+      this.say("messages", `is cut short: of ${grouped(count)} the first ${grouped(kept.length)}${also} are kept`);
     }
-    return kept;
+    return [...kept, ...last];
+  }
+
+  message(value, at) {
+    const room = this.left;
+    this.left = Math.min(room, MESSAGE);
+    const rest = room - this.left;
+    const cleaned = this.member(value, at, `messages[${at}]`, 1) ?? null;
+    this.left += rest;
+    return cleaned;
   }
 
   clean(value, path, depth) {

@@ -77,12 +77,31 @@ export class Baseline {
     ]
       .flatMap(([object, names]) => names.map((name) => ({ object, name })))
       .filter(({ object, name }) => !(name in object));
+    this.prototype = { __proto__: null };
+    for (const name of ownKeys(Object.prototype)) this.prototype[name] = true;
+    this.umask = process.umask(0o077);
+    process.umask(this.umask);
+    this.loaders = [];
+    this.watchLoaders();
     this.streams = [process.stdout, process.stderr];
     this.outputs = [1, 2].map(identity);
     this.cwd = apply(cwd, process, []);
     this.env = { __proto__: null, ...environment };
     this.argv = process.argv;
     this.listeners = events.map((name) => [name, apply(rawListeners, process, [name])]);
+  }
+
+  /** Hooks of the loader cannot be listed afterwards, so those of handlers are noted as they come. */
+  watchLoaders() {
+    const { registerHooks } = Module;
+    const { loaders } = this;
+    Module.registerHooks = function noted(...hooks) {
+      const registered = apply(registerHooks, Module, hooks);
+      loaders.push(registered);
+      return registered;
+    };
+    Module.syncBuiltinESMExports();
+    this.fixed.push(new Fixed(Module, "registerHooks"));
   }
 
   /** Put everything back. False where something stays changed: this process is spoilt. */
@@ -103,6 +122,10 @@ export class Baseline {
   /** Only what was replaced or removed: a name that was added harms nobody. By no means of theirs. */
   restoreNames() {
     let isWhole = true;
+    const present = ownKeys(Object.prototype);
+    for (let at = 0; at < present.length; at += 1) { // what every object has, every object loses again
+      if (!(present[at] in this.prototype)) isWhole = delete Object.prototype[present[at]] && isWhole;
+    }
     for (let at = 0; at < this.added.length; at += 1) {
       const { object, name } = this.added[at];
       if (name in object) isWhole = delete object[name] && isWhole;
@@ -117,6 +140,9 @@ export class Baseline {
 
   restoreProcess() {
     process.exitCode = undefined;
+    process.umask(this.umask);
+    if (process.hasUncaughtExceptionCaptureCallback()) process.setUncaughtExceptionCaptureCallback(null);
+    while (this.loaders.length) this.loaders.pop().deregister();
     process.argv = this.argv;
     process.argv.length = 1;
     if (process.env !== environment) process.env = environment;

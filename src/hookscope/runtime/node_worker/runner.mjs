@@ -149,7 +149,8 @@ export class Runner {
     for (const [specifier, names] of stubs) {
       const all = [...names].join(", ");
       const were = names.size > 1 ? "were" : "was";
-      if (all) answer.notes.push(`${specifier} is not installed here: ${all} ${were} stubbed`);
+      const then = all ? `${all} ${were} stubbed` : "its import did nothing";
+      answer.notes.push(`${specifier} is not installed here: ${then}`);
     }
     return files.length ? Object.assign(answer, { files }) : answer;
   }

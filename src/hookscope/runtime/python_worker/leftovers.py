@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import _thread
 import os
+import resource
 import sys
 from glob import iglob
 from typing import Any
 
 # Bound before any handler runs.
 _count, _getpid, _open, _open_folder, _close = _thread._count, os.getpid, open, os.open, os.close
+_usage, _SELF = resource.getrusage, resource.RUSAGE_SELF
+_UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, of the system's figure
 _wait: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: there children are unknown
 _ANY_CHILD = (os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if _wait else ()  # looked at, not reaped
 _OVER: tuple[list[str], ...] = ([], ["Z"])  # states of processes that have ended: gone, or not yet reaped
@@ -32,6 +35,11 @@ class Running:
         more = (threads - self._threads, "thread"), (len(processes - self._processes), "process")
         words = [_words(count, what) for count, what in more if count > 0]
         return " and ".join(words), threads > _OWN or bool(processes)
+
+
+def is_large(memory: int) -> bool:
+    """Has this process once taken more than half of what it may have: it never gives that back."""
+    return memory > 0 and _usage(_SELF).ru_maxrss * _UNIT > memory // 2
 
 
 def lowest_free() -> int:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from datetime import date
-from itertools import islice
 from json.encoder import encode_basestring_ascii
 from math import isfinite
-from typing import Any
+from typing import Any, Iterable, Iterator  # noqa: UP035  (3.9)
 
 DEPTH = 64  # far below the interpreter's own limit, far above what people write
 ITEMS = 200_000
@@ -22,6 +21,8 @@ MESSAGES = 2 * 1024 * 1024
 MESSAGE = 256 * 1024
 MEMBER = 64 * 1024  # of its type, action, session key and timestamp
 COUNT = 20_000  # messages
+LAST = 1_000  # of them, where there are more; and their share of MESSAGES
+LAST_BYTES = 512 * 1024
 NOTES = 12  # then they are counted only
 DIGITS = 4096  # bits of a number: CPython refuses to print much longer ones
 
@@ -68,21 +69,39 @@ class _Cleaner:
         return self._notes + more
 
     def messages(self, value: Any) -> list[Any]:
-        """The first ones, as many as there is room for; a long one is cut and leaves room for the others."""
+        """The first ones and the last, as many as there is room for: what a later handler pushes is seen.
+
+        A long one is cut and leaves room for the others.
+        """
         kind: Any = list if issubclass(type(value), list) else tuple
         self._open.add(id(value))
-        kept: list[Any] = []
-        for item in islice(kind.__iter__(value), COUNT):
-            if self._left <= 0:
-                break
-            room = self._left
-            self._left = min(room, MESSAGE)
-            rest = room - self._left
-            kept.append(self.clean(item, f"messages[{len(kept)}]", 1))
-            self._left += rest
-        if len(kept) < (count := kind.__len__(value)):
-            self._say("messages", f"is cut short: of {count:,} the first {len(kept):,} are kept")
-        return kept
+        count = kind.__len__(value)
+        item = kind.__getitem__
+        most = count if count <= COUNT else COUNT - LAST
+        self._left -= LAST_BYTES
+        kept = [self._message(item(value, index), index) for index in self._while_room(range(most), 1)]
+        self._left = max(self._left, 0) + LAST_BYTES
+        rest = range(count - 1, max(len(kept), count - LAST) - 1, -1)
+        last = [self._message(item(value, index), index) for index in self._while_room(rest, MESSAGE)]
+        if len(kept) + len(last) < count:
+            also = f" and the last {len(last):,}" if last else ""
+            self._say("messages", f"is cut short: of {count:,} the first {len(kept):,}{also} are kept")
+        return kept + last[::-1]
+
+    def _while_room(self, indices: Iterable[int], least: int) -> Iterator[int]:
+        """`least`: of the last ones none is cut for want of room, or it would seem to be a new one."""
+        for index in indices:
+            if self._left < least:
+                return
+            yield index
+
+    def _message(self, item: Any, index: int) -> Any:
+        room = self._left
+        self._left = min(room, MESSAGE)
+        rest = room - self._left
+        cleaned = self.clean(item, f"messages[{index}]", 1)
+        self._left += rest
+        return cleaned
 
     def clean(self, value: Any, path: str, depth: int) -> Any:
         try:

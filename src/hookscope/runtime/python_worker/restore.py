@@ -10,15 +10,21 @@ import builtins
 import io
 import json
 import os
+import queue
 import signal
+import struct
 import sys
+import threading
 import time
+import warnings
 from operator import is_
 from types import ModuleType
 from typing import Any
 
 # What the worker and most handlers stand on. A handler that replaces json.dumps does it for itself.
-SHARED: tuple[ModuleType, ...] = (os, json, time, builtins)
+SHARED: tuple[ModuleType, ...] = (os, json, time, builtins, struct, queue, threading)
+# Of asyncio, which is loaded for the first handler that needs it: name → where it is defined.
+ASYNCIO = {"new_event_loop": "events", "set_event_loop": "events", "all_tasks": "tasks", "gather": "tasks"}
 SIGNALS = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGUSR1", "SIGUSR2")
@@ -32,6 +38,10 @@ _getsignal: Any = getattr(sys.modules.get("_signal"), "getsignal", signal.getsig
 _getlimit, _setlimit = sys.getrecursionlimit, sys.setrecursionlimit
 _argv, _path = sys.argv, sys.path
 _map, _all, _len, _zip, _isinstance, _list = map, all, len, zip, isinstance, list
+_umask, _modules = os.umask, sys.modules
+_settrace: Any = threading.settrace  # of threads that come
+_setprofile: Any = threading.setprofile
+_forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # what is remembered of them
 _OUTPUTS = (1, 2)
 
 
@@ -54,6 +64,14 @@ class Baseline:
         self._values: list[list[Any]] = []
         self._note_names()
         self._limit = _getlimit()
+        self._umask = _umask(0o077)
+        _umask(self._umask)
+        self._count = _len(_modules)
+        self._importing: list[tuple[Any, list[Any]]] = [
+            (present, _list(present)) for present in (sys.meta_path, sys.path_hooks)
+        ]
+        self._warnings: Any = warnings.filters
+        self._filters = _list(self._warnings)
 
     def restore(self) -> bool:
         """Put everything back. False where something stays changed: this process is spoilt."""
@@ -67,13 +85,21 @@ class Baseline:
                 _argv[:], _path[:] = self._argv, self._path
             sys.stdin, sys.stdout, sys.stderr = self._streams
             self._restore_signals()
+            self._restore_imports()
+            if self._warnings != self._filters or warnings.filters is not self._warnings:
+                warnings.filters = self._warnings
+                self._warnings[:] = self._filters
+                _forget_filters()
+            _umask(self._umask)
+            _settrace(None)
+            _setprofile(None)
             self.restore_env()
             if _identity(_stat(".")) != self._folder:
                 _fchdir(self._cwd)
             for stream in self._streams:
                 if _isinstance(stream, io.IOBase) and stream.closed:
                     return False
-            return self.same_outputs()
+            return self.same_outputs() and _is_whole()
         except BaseException:  # whatever it is, the process is no longer what it was
             return False
 
@@ -112,11 +138,31 @@ class Baseline:
                     present[name] = value
         self._note_names()
 
+    def _restore_imports(self) -> None:
+        """Raises where modules that everything stands on are gone."""
+        if sys.modules is not _modules or _len(_modules) < self._count:
+            raise RuntimeError("sys.modules is not what it was")
+        for present, known in self._importing:
+            if not _all(one in present for one in known):
+                present[:] = [*known, *(one for one in present if one not in known)]
+        sys.meta_path, sys.path_hooks = self._importing[0][0], self._importing[1][0]
+
     def _restore_signals(self) -> None:
         _alarm(0)
         for number, handler in self._signals:
             if handler is not None and _getsignal(number) is not handler:
                 _signal(number, handler)
+
+
+def _is_whole() -> bool:
+    """Is asyncio, where it is loaded, as its own modules define it."""
+    loaded = _modules.get("asyncio")
+    if loaded is None:
+        return True
+    return _all(
+        getattr(loaded, name, None) is getattr(getattr(loaded, home, None), name, loaded)
+        for name, home in ASYNCIO.items()
+    )
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

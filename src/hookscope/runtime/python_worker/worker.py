@@ -1,6 +1,6 @@
 """The worker: a program that runs Python handlers, one at a time, for a Hookscope that supervises it.
 
-    python -I -B worker.py EVENT_FILE MEMORY READ WRITE
+    python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE
 
 EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ and
 WRITE are the descriptors of the protocol (protocol.py).
@@ -27,8 +27,10 @@ from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PRIVATE = 200  # descriptors of the protocol start here: above what programs count on
+RESERVE = 8 * 1024 * 1024  # bytes that are given back when a handler has taken all memory
 ANSWER = 1024 * 1024  # bytes of JSON of a returned value
 PR_SET_PDEATHSIG = 1
+M_ARENA_MAX = -8
 
 # Bound before any handler runs: what a handler puts in their place must not reach the protocol.
 _read, _write, _getpid, _exit, _killpg = os.read, os.write, os.getpid, os._exit, os.killpg
@@ -127,8 +129,9 @@ class Loaded:
 class Worker:
     """Loads and runs handlers as the messages say."""
 
-    def __init__(self, line: Line, event: Any) -> None:
+    def __init__(self, line: Line, event: Any, memory: int) -> None:
         self._line = line
+        self._memory = memory
         self._event_class, self._from_iso = event.HookEvent, event.from_iso
         self._to_document, self._put_back = event.to_document, event.put_back
         self._loaded: dict[tuple[str, str, str], Loaded] = {}
@@ -139,6 +142,7 @@ class Worker:
         self._baseline = restore.Baseline()
         self._pid = _getpid()
         self._free = leftovers.lowest_free()
+        self._reserve = bytes(RESERVE)
         self._left_out: list[str] = []  # names of variables that no environment can hold
         self._shared = False  # runs something of an earlier handler's
         self._main = _thread.get_ident()
@@ -182,12 +186,13 @@ class Worker:
                 what = faults.describe(error)["type"]
                 answer["notes"].append(f"the event could not be read after it ({what})")
                 answer["dirty"] = True
-            announced = not answer["dirty"] and number + 1 < len(calls) and self._is_loaded(calls[number + 1])
+            spoilt = answer["dirty"] or answer["worn"]
+            announced = not spoilt and number + 1 < len(calls) and self._is_loaded(calls[number + 1])
             answer["next"] = announced
             self._flush()  # before the answer: then all that was printed is in the pipe when it arrives
             self._put_fence(fence)
             self._line.say(answer)
-            if answer["dirty"]:  # the host ends this process, and goes on in another
+            if spoilt:  # the host ends this process, and goes on in another
                 return
 
     def _is_loaded(self, call: Any) -> bool:
@@ -235,7 +240,7 @@ class Worker:
         loaded, error, load_took, clean = self._load(call["code"], call["env"])
         answer = {
             "id": run, "result": number, "status": "error", "phase": "load", "took": 0.0, "loaded": load_took,
-            "returned": None, "error": error, "stale": None, "notes": [], "dirty": not clean,
+            "returned": None, "error": error, "stale": None, "notes": [], "dirty": not clean, "worn": False,
             "left": "", "shared": self._shared,
         }  # fmt: skip
         if loaded is None:
@@ -256,6 +261,8 @@ class Worker:
                 returned, left_over = self._await(returned)
         except BaseException as error:  # SystemExit, KeyboardInterrupt: all are what the handler did
             raised = error
+            if type(error) is MemoryError:
+                self._reserve = b""  # room to say so, and to end
         answer["took"] = _now() - began
         try:  # in this very frame: a handler's trace function would see any function we call for it
             _setprofile(None)
@@ -263,7 +270,7 @@ class Worker:
         except BaseException:
             pass
         self._flush()
-        answer["dirty"] = not self._baseline.restore() or not clean
+        answer["dirty"] = not self._baseline.restore() or not clean or not self._reserve
         answer["phase"] = "run"
         answer["error"] = None if raised is None else faults.describe(raised, loaded.target)
         answer["status"] = "ok" if raised is None else "error"
@@ -279,6 +286,9 @@ class Worker:
     def _and_beside(self, answer: dict[str, Any], there: Any) -> dict[str, Any]:
         """The answer, and in it what the call left running, and what it had to do without."""
         answer["left"], self._shared = there.left()
+        if leftovers.is_large(self._memory):
+            answer["notes"].append("it has taken half of the memory that its worker may have, and kept it")
+            answer["worn"] = True
         free = leftovers.lowest_free()
         if not 0 <= free <= self._free + leftovers.MANY:
             left_open = "all descriptors" if free < 0 else f"more than {leftovers.MANY} descriptors"
@@ -363,9 +373,9 @@ class Worker:
 
     def _flush(self) -> None:
         """Python's buffers, and those of C code."""
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(BaseException):  # closed, or a handler's own object; nothing of ours is lost
-                stream.flush()
+        for name in ("stdout", "stderr"):
+            with suppress(BaseException):  # closed, gone, or a handler's own object; nothing of ours is lost
+                getattr(sys, name).flush()
         self._libc.fflush(None)
 
 
@@ -384,10 +394,11 @@ def prepare(memory: int) -> None:
     if sys.platform.startswith("linux"):
         # For handlers that never let the listening thread run.
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    with suppress(AttributeError, OSError):  # glibc: a heap for each thread would use up the address space
+        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
     for stream in (sys.stdout, sys.stderr):
-        # Line by line: what a handler printed before it took the process down shall not be lost.
         # The streams that Python itself has opened, though their declared type allows others.
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace", line_buffering=True)  # type: ignore[union-attr]
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
 
 
 def main(event_file: str, memory: str, read: str, write: str) -> None:
@@ -395,7 +406,7 @@ def main(event_file: str, memory: str, read: str, write: str) -> None:
     line = Line(int(read), int(write))
     prepare(int(memory))
     event = neighbour(event_file, "_hookscope_event")
-    worker = Worker(line, event)
+    worker = Worker(line, event, int(memory))
     line.listen(worker.where)
     worker.serve()
 
