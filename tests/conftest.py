@@ -1,6 +1,7 @@
 """A home of one's own for every test, and hooks written as folders."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
 
@@ -33,9 +34,12 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def process_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The engine that a process has one of: a new one for every test."""
+def process_engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The engine that a process has one of: a new one for every test, whose workers end with it."""
     monkeypatch.setattr(library._Process, "engine", None)
+    yield
+    if library._Process.engine is not None:
+        asyncio.run(library.close_hooks())
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from hookscope import (
     HookEngine,
     HookEvent,
     clear_hooks,
+    close_hooks,
     create_hook_event,
     embedded_host,
     has_listeners,
@@ -25,6 +27,7 @@ from hookscope import (
     trigger_hook,
     unregister_hook,
 )
+from hookscope.runtime.escapes import marked
 
 MakeHook = Callable[..., Path]
 
@@ -159,3 +162,23 @@ async def test_what_the_host_would_log_is_logged(
     caplog.set_level(logging.INFO, "hookscope")
     await load_hooks(workspace, host_config={})
     assert caplog.messages == ["Hook 'mute' has no events defined in metadata"]
+
+
+async def test_handlers_in_typescript_run_in_a_node_beside_the_program(
+    home: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{openclaw: {events: ["command:new"]}}'
+    hooks = home / ".openclaw" / "hooks"
+    make_hook(hooks, "a-python", metadata, "def handler(event): event.messages.append('python')")
+    source = "export default (event: any) => { event.messages.push(`typescript after ${event.messages}`); };"
+    make_hook(hooks, "b-typescript", metadata, source, file="handler.ts")
+    report = await load_hooks(host_config={})
+    assert (report.registered, report.failed) == (2, ())
+    event = create_hook_event("command", "new")
+    await trigger_hook(event)
+    assert event.messages == ["python", "typescript after python"]
+    ours = f"{os.getpid()}-"
+    assert marked(ours)
+    await close_hooks()
+    assert not marked(ours)
+    assert registered_keys() == ()

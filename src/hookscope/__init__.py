@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hookscope.library import HookFailure as HookFailure
     from hookscope.library import check_eligibility as check_eligibility
     from hookscope.library import clear_hooks as clear_hooks
+    from hookscope.library import close_hooks as close_hooks
     from hookscope.library import create_hook_event as create_hook_event
     from hookscope.library import discover_hooks as discover_hooks
     from hookscope.library import embedded_host as embedded_host
@@ -50,6 +51,7 @@ _HOMES = {
             "HookFailure",
             "check_eligibility",
             "clear_hooks",
+            "close_hooks",
             "create_hook_event",
             "discover_hooks",
             "embedded_host",

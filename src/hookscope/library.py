@@ -213,6 +213,16 @@ def clear_hooks() -> None:
     engine().clear()
 
 
+async def close_hooks() -> None:
+    """End the workers of handlers in TypeScript and JavaScript, and forget every registration.
+
+    They end with the program in any case; this is for one that goes on without hooks.
+    """
+    ending, _Process.engine = _Process.engine, None
+    if ending is not None:
+        await ending.close()
+
+
 def set_enabled(enabled: bool) -> None:
     """Open or shut dispatch as a whole; registrations stay."""
     engine().enabled = enabled

@@ -143,8 +143,9 @@ def outcome_of(lane: ProcessLane) -> Callable[..., Any]:
 
 @pytest.fixture(autouse=True)
 def _no_worker_outlives_its_test() -> Iterator[None]:
+    before = set(threading.enumerate())
     yield
     for thread in threading.enumerate():
-        if thread.name.startswith("owner of"):
+        if thread not in before and thread.name.startswith("owner of"):
             thread.join(10)  # it has told the end already; this is its last step
             assert not thread.is_alive()
