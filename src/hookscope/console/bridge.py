@@ -59,7 +59,7 @@ class Bridge:
         self._runs = 0
         self._firing: Firing | None = None
         self._copying = False  # a guarded run makes its copies
-        bench.told_late = lambda who, text: _post(screen, LateCame(who, text))
+        bench.crew.told_late = lambda who, text: _post(screen, LateCame(who, text))
         self._watch: Watch | None = None
 
     def look(self) -> None:

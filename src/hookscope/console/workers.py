@@ -68,4 +68,4 @@ class WorkersScreen(ModalScreen[None]):
         self.set_interval(REFRESH, self._draw, name="workers")
 
     def _draw(self) -> None:
-        self.query_one("#workers-sheet", Static).update(workers_sheet(self._bench.workers()))
+        self.query_one("#workers-sheet", Static).update(workers_sheet(self._bench.crew.workers()))

@@ -19,8 +19,10 @@ from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.link import NotStarted
-from hookscope.runtime.seat import Link, Order, Seat, Shared, not_started, started
+from hookscope.runtime.seat import Order, Seat, Shared
+from hookscope.runtime.starting import not_started, started
 from hookscope.runtime.waiting import to_the_end
+from hookscope.runtime.worker import Link
 
 OWN = 8  # workers at most that a hook has for itself; the one that was idle longest goes
 

@@ -3,74 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
-from time import perf_counter
-from typing import Any, Protocol
 
-from hookscope.core.runs import Code, Failure, Frame, Registration, Result, Status
-from hookscope.runtime.clock import since_start
+from hookscope.core.runs import Code, Failure, Registration, Result, Status
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course, is_answer, seconds_of, told_failure
+from hookscope.runtime.deadlines import Overran, TooLarge, answer_of, limited, stopped
 from hookscope.runtime.dumps import frames_in, has_dump
-from hookscope.runtime.escapes import Process, end, marked_since, memory_of, newest_pid
-from hookscope.runtime.failures import CANCELLED, Phase, overran, told
+from hookscope.runtime.escapes import end, newest_pid
+from hookscope.runtime.failures import CANCELLED
 from hookscope.runtime.ledger import Ledger
-from hookscope.runtime.limits import Limits, size_in_words
-from hookscope.runtime.link import Late, NotStarted, Printed, WorkerLost
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.traces import Traces, late_in_words
 from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.waiting import to_the_end
+from hookscope.runtime.worker import Link
 
-LATE = 200  # characters of late output that a note quotes
 GATHER = 0.1  # seconds in which late output is gathered before it is told
-POLL = 0.25  # seconds between looks at the memory of a worker that is busy
-ASKED = 0.25  # seconds that a handler over its limit has to say where it is, or to end
-DUMPED = 0.1  # seconds that a dump of its stack takes at most
-BURST = 0.001  # seconds
-NAMED = 4  # processes that a note names
-
-
-class Link(Protocol):
-    """A worker as a seat sees it. See `link.Worker`."""
-
-    mark: str
-    fence: str
-    pid: int
-    born: float
-
-    @property
-    def alive(self) -> bool: ...
-    async def start(self) -> None: ...
-    def listening(self) -> AbstractContextManager[None]: ...
-    def attend(self, news: Callable[[], None]) -> None: ...
-    async def tell(self, message: Message) -> None: ...
-    async def urge(self, message: Message) -> None: ...
-    async def hear(self) -> Message: ...
-    def heard(self) -> Message | None: ...
-    def signal(self, number: int) -> None: ...
-    def printed(self, *, of_one: bool = False) -> Printed: ...
-    def late(self) -> tuple[Late, ...]: ...
-    async def end(self) -> None: ...
-
-
-class Overran(Exception):
-    """A limit is over: the worker must go."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.phase)
-        self.failure = failure
-
-
-class TooLarge(Exception):
-    """It takes more memory than it may: the worker must go."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +73,14 @@ class Seat:
         self.restless: Order | None = None  # of whose handler something still runs in the present worker
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
-        self._last = ""  # whose handler ran last
-        self._left: dict[str, str] = {}  # whose handlers left what running in the present worker
-        self._newest = 0  # process number, when we last looked for escaped ones
-        self._looked = 0.0  # when that was, of perf_counter
-        self._escaped: dict[int, Process] = {}
-        self._unnamed: list[Process] = []  # escaped ones that were killed before anybody had seen them
+        self._traces = Traces()
 
     def take(self, worker: Link, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
         self.worker, self.calls, self.restless = worker, 0, None
         self.has_waited = has_waited
         self.held.clear()
-        self._left.clear()
-        self._escaped.clear()
-        self._newest = newest_pid()
+        self._traces.begin()
 
     async def drop(self) -> None:
         """End the worker, what it started and what of that escaped. A cancel waits until it is done."""
@@ -145,8 +92,7 @@ class Seat:
     async def _ended(self, worker: Link) -> None:
         await worker.end()
         if newest_pid():
-            killed = await asyncio.to_thread(end, worker.mark)
-            self._unnamed = [process for process in killed if process.pid not in self._escaped]
+            self._traces.killed(await asyncio.to_thread(end, worker.mark))
 
     async def run(self, course: Course, orders: Sequence[Order]) -> None:
         """Run these, the next of the course, as far as the worker lives. Only a cancel comes out."""
@@ -164,7 +110,8 @@ class Seat:
             await self._drop_under(course, worker, course.lost(status, over.failure))
         except WorkerLost as lost:
             if used and lost.died and course.phase == "load":  # dead before this call: nobody is to blame
-                self._shared.news.append(f"the worker {lost.text} after {self._last or 'the last handler'}")
+                after = self._traces.last or "the last handler"
+                self._shared.news.append(f"the worker {lost.text} after {after}")
                 course.begun = None
                 await self.drop()
                 return
@@ -199,14 +146,14 @@ class Seat:
     async def _load(self, worker: Link, order: Order) -> Failure | None:
         run, limits = token_hex(8), self._shared.limits
         with worker.listening():
-            async with _limit(limits, "load"):
+            async with limited(limits, "load"):
                 await worker.tell(
                     {"do": "load", "id": run, "code": {**order.document(), "env": dict(order.code.env)}}
                 )
                 message = await worker.hear()
         if message.get("id") != run or "loaded" not in message:
             raise WorkerLost("answered what nobody had asked")
-        self._last = order.code.root.name
+        self._traces.last = order.code.root.name
         self._learn(order, message)
         if message.get("dirty"):
             await self.drop()
@@ -247,7 +194,7 @@ class Seat:
             if announced:
                 course.start(0.0)
             else:
-                async with _limit(limits, "load"):
+                async with limited(limits, "load"):
                     if not number:
                         await worker.tell(order)
                     message = await worker.hear()
@@ -257,7 +204,7 @@ class Seat:
                     message = None
             asked = False
             if message is None:
-                message, asked = await self._answer(worker, course, run, number, limits)
+                message, asked = await answer_of(worker, course, run, number, limits, self._shared.dump)
             if not is_answer(message, run, "result", number):
                 raise WorkerLost("answered what nobody had asked")
             self._take(worker, course, item, message, limits if asked else None)
@@ -272,54 +219,12 @@ class Seat:
         self._learn(order, message)
         result = course.answered(message)
         if asked is not None:
-            result = _stopped(result, asked)
+            result = stopped(result, asked)
         self._step(course, worker, result, shared=message.get("shared") is True, answered=True)
         if message.get("left"):
-            self._left[result.call.name] = str(message["left"])[:LATE]
+            self._traces.left(result.call.name, str(message["left"]))
             self._shared.ledger.leaves_running(order.code, order.name)
             self.restless = order
-
-    async def _answer(
-        self, worker: Link, course: Course, run: str, number: int, limits: Limits
-    ) -> tuple[Message, bool]:
-        """(what it said, was it asked to end). Raises Overran and TooLarge."""
-        message = worker.heard()
-        if message is not None:
-            return message, False
-        loop = asyncio.get_running_loop()
-        began, warn = loop.time(), limits.warn
-        if warn is not None and limits.run is not None and warn >= limits.run:
-            warn = None
-        while True:
-            now = loop.time() - began
-            if limits.run is not None and now >= limits.run:
-                return await self._stop(worker, run, number, limits)
-            due = [moment - now for moment in (warn, limits.run) if moment is not None]
-            try:
-                async with asyncio.timeout(max(min([*due, POLL]), 0)):
-                    return await worker.hear(), False
-            except TimeoutError:
-                pass
-            if warn is not None and loop.time() - began >= warn:
-                course.slow(warn, limits.run)
-                warn = None
-            _check_memory(worker, limits)
-
-    async def _stop(self, worker: Link, run: str, number: int, limits: Limits) -> tuple[Message, bool]:
-        """Ask a handler over its limit to end, or to say where it stands. Raises Overran where it goes on."""
-        frames: tuple[Frame, ...] = ()
-        try:
-            async with asyncio.timeout(ASKED):
-                await worker.urge({"do": "stack", "id": run})
-                message = await worker.hear()
-                if is_answer(message, run, "result", number):
-                    return message, True
-                frames = _stack_in(message, run)
-        except TimeoutError:
-            if self._shared.dump:  # nothing of it can run: the system's own way is left
-                worker.signal(self._shared.dump)
-                await asyncio.sleep(DUMPED)
-        raise Overran(overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames))
 
     def _step(
         self, course: Course, worker: Link, ended: Result, *, shared: bool = True, answered: bool = False
@@ -331,20 +236,20 @@ class Seat:
         """
         printed = worker.printed(of_one=answered)
         if not shared:
-            self._left.clear()
-        others = self._others() if printed.stdout or printed.stderr else ()
+            self._traces.nothing_left()
+        traces, more = self._traces, len(course.left) > 1
         notes = (
             *self._shared.news,
             *course.notes,
             *ended.notes,
-            *(" ".join(_late_in_words(late)) for late in worker.late()),
-            *(self._escapes(worker, more=len(course.left) > 1) if answered else self._ended_with_it()),
-            *others,
+            *(" ".join(late_in_words(late)) for late in worker.late()),
+            *(traces.escapes(worker, more) if answered else traces.ended_with_it()),
+            *(traces.others() if printed.stdout or printed.stderr else ()),
             *printed.notes,
         )
         self._shared.news.clear()
         course.notes = []
-        self._last = ended.call.name
+        self._traces.last = ended.call.name
         if ended.error is not None and not ended.error.frames and has_dump(printed.stderr):
             ended = replace(ended, error=replace(ended.error, frames=frames_in(printed.stderr)))
         if course.spoilt or ended.status in ("timeout", "crashed"):
@@ -357,37 +262,6 @@ class Seat:
             return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
         return ()
 
-    def _escapes(self, worker: Link, more: bool) -> tuple[str, ...]:
-        """A sentence for the processes that have left the worker's group since we last looked.
-
-        `more`: further calls come, and we look again.
-        """
-        now = perf_counter()
-        if now - self._looked < BURST and more:  # handlers that end within a millisecond start no process
-            return ()
-        self._looked = now
-        before, self._newest = self._newest, newest_pid()
-        if self._newest == before:
-            return ()
-        found = [
-            process
-            for process in marked_since(before, self._newest, worker.mark)
-            if process.group != worker.pid and process.pid not in self._escaped
-        ]
-        if not found:
-            return ()
-        self._escaped.update((process.pid, process) for process in found)
-        return (_left_outside(found),)
-
-    def _ended_with_it(self) -> tuple[str, ...]:
-        """A sentence for those that were met only when the worker was ended."""
-        found, self._unnamed = self._unnamed, []
-        return (_left_outside(found),) if found else ()
-
-    def _others(self) -> tuple[str, ...]:
-        left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
-        return (f"some of what it printed may be of {left}",) if left else ()
-
     def attend(self) -> None:
         """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
         worker, told = self.worker, self._shared.told_late
@@ -399,7 +273,7 @@ class Seat:
         def tell() -> None:
             due.clear()
             if worker is self.worker:
-                for who, text in self._late_news(worker):
+                for who, text in self._traces.late_news(worker):
                     told(who, text)
 
         def news() -> None:
@@ -409,105 +283,9 @@ class Seat:
         worker.attend(news)
 
     def _note_late(self, worker: Link) -> None:
-        self._shared.news.extend(f"before this, {who} {text}" for who, text in self._late_news(worker))
-
-    def _late_news(self, worker: Link) -> list[tuple[str, str]]:
-        """Who did what after the last result."""
-        printed = worker.printed()
-        text = (printed.stdout + printed.stderr).strip()
-        news: list[tuple[str, str]] = []
-        if text:
-            more = f"… ({len(text) - LATE:,} characters more)" if len(text) > LATE else ""
-            news.append((self._last or "a handler", f"printed late: {text[:LATE]}{more}"))
-        return [*news, *map(_late_in_words, worker.late())]
-
-
-def _left_outside(found: Sequence[Process]) -> str:
-    names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
-    others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"it left {names}{others} running outside of its process group; ended with its worker"
+        self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))
 
 
 def _call_document(order: Order) -> Message:
     assert order.call is not None
     return {"who": order.call.name, "code": order.document(), "env": dict(order.code.env)}
-
-
-def _stopped(result: Result, limits: Limits) -> Result:
-    """The result of a handler that ended because it was asked to."""
-    frames = result.error.frames if result.error is not None else ()
-    failure = overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames)
-    return replace(result, status="timeout", error=failure)
-
-
-def _stack_in(message: Message, run: str) -> tuple[Frame, ...]:
-    if message.get("id") != run or "stack" not in message:
-        return ()
-    document: dict[str, Any] = {"type": "", "message": "", "frames": message["stack"]}
-    try:
-        return told(document, "run").frames
-    except (KeyError, OverflowError, TypeError, ValueError):
-        return ()
-
-
-def _check_memory(worker: Link, limits: Limits) -> None:
-    """Raises TooLarge."""
-    used = memory_of(worker.pid) if limits.memory is not None else 0
-    if limits.memory is not None and used > limits.memory:
-        most = size_in_words(limits.memory)
-        text = f"took {size_in_words(used)} of memory, more than {most}, and was stopped"
-        raise TooLarge(Failure("OutOfMemory", text))
-
-
-def _late_in_words(late: Late) -> tuple[str, str]:
-    who = late.who or "a handler"
-    try:
-        failure = told_failure(late.error, "run")
-    except WorkerLost:
-        return who, "failed late, in a way that cannot be told"
-    where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
-    return who, f"failed late, after it had answered: {failure.type}: {failure.message[:LATE]}{where}"
-
-
-def _told_origin(limits: Limits, phase: Phase) -> str:
-    return limits.origins.get(phase, "")
-
-
-@asynccontextmanager
-async def _limit(limits: Limits, phase: Phase) -> AsyncIterator[None]:
-    """Raises Overran when it takes longer."""
-    seconds = limits.spawn if phase == "spawn" else limits.load
-    try:
-        async with asyncio.timeout(seconds):
-            yield
-    except TimeoutError:
-        raise Overran(overran(seconds or 0.0, phase, _told_origin(limits, phase))) from None
-
-
-async def started(make: Callable[[], Link], limits: Limits) -> Link:
-    """A new worker that is ready. Raises NotStarted; then nothing of it is left."""
-    worker = make()
-    try:
-        async with _limit(limits, "spawn"):
-            await worker.start()
-    except Overran as late:
-        await to_the_end(worker.end())
-        raise NotStarted(late.failure) from None
-    except WorkerLost as lost:
-        await to_the_end(worker.end())
-        said = worker.printed().stderr.strip()
-        text = f"{lost.text} before it was ready" + (f": {said[-LATE:]}" if said else "")
-        raise NotStarted(Failure("Crashed", text, phase="spawn")) from None
-    except BaseException:
-        await to_the_end(worker.end())
-        raise
-    return worker
-
-
-def not_started(calls: Sequence[Registration], missing: NotStarted) -> list[Result]:
-    """The results of calls for which there is no worker."""
-    return [Result(call, "crashed", since_start(perf_counter()), error=missing.failure) for call in calls]
-
-
-Make = Callable[[], Link]
-Starts = Callable[[], Awaitable[Link]]

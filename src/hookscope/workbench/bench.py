@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.dialect import Dialect, Host, Trust
@@ -18,36 +18,14 @@ from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import (
-    Code,
-    Event,
-    Group,
-    Lane,
-    LoadReport,
-    Plan,
-    Registration,
-    Registry,
-    Run,
-)
+from hookscope.core.runs import Event, Group, LoadReport, Plan, Registration, Registry, Run
 from hookscope.core.text import nearest
-from hookscope.engine import HookEngine, Lanes
-from hookscope.runtime import (
-    Firing,
-    InProcessLane,
-    Ledger,
-    Limits,
-    Node,
-    NoNode,
-    ProcessLane,
-    WorkerFacts,
-    find_node,
-    node_lane,
-    python_lane,
-)
-from hookscope.runtime.lanes import Inside
+from hookscope.engine import HookEngine
+from hookscope.runtime import Firing, Limits
 from hookscope.runtime.limits import COMMAND_LINE
 from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys, template
+from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
@@ -56,14 +34,11 @@ from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.watching import Told, Watch
 
-HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
 if TYPE_CHECKING:
     from hookscope.journal import Journal
 
 HELD = "the version loaded before its last edit goes on running until the file loads again"
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
-PYTHON: frozenset[Language] = frozenset({"python"})
-OF_NODE: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +100,12 @@ class Workbench:
         self.limits = limits or self.setup.limits
         if timeout is not None:
             self.limits = self.limits.with_limit("run", timeout, COMMAND_LINE)
-        self.ledger = Ledger()
-        self._spare = spare
-        self.told_late = told_late
-        self._node: Node | NoNode | None = None
+        python, node = self.setup.python or sys.executable, self.setup.node
+        self.crew = Crew(python, node, self.limits, spare=spare, told_late=told_late)
         self._store = TrustStore(state_folder() / "trust.json")
         self._undo = UndoStack(state_folder() / "undo")
         self._trust_all = trust_all
         self._generation = 0
-        self._functions = InProcessLane()
-        self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
         self._journal: Journal | None = None
 
     @property
@@ -151,13 +122,13 @@ class Workbench:
         """All hooks as they stand now. Imports nothing, runs nothing."""
         host = self.open()
         looked = examine(look(host), host)
-        languages, without = self._languages(host, looked)
+        languages, without = self.crew.languages(host, looked)
         inventory = self._with_notes(looked, host, languages, without)
         self._generation += 1
         return View(
             host=host,
             inventory=inventory,
-            registry=Registry(self._generation, registrations_of(inventory, host, self._holds)),
+            registry=Registry(self._generation, registrations_of(inventory, host, self.crew.holds)),
             because=self.setup.because,
             keys=event_keys(host, inventory),
             languages=languages,
@@ -166,31 +137,9 @@ class Workbench:
             quarantined=frozenset(
                 row.hook.handler
                 for row in inventory.hooks
-                if row.hook.handler is not None and self.ledger.quarantined(row.hook.handler)
+                if row.hook.handler is not None and self.crew.ledger.quarantined(row.hook.handler)
             ),
         )
-
-    def _languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
-        """What can run here. Node is looked for where a hook needs it."""
-        if not any(row.hook.language in OF_NODE for row in inventory.hooks):
-            return PYTHON, ""
-        found = self.node(host)
-        return (PYTHON, found.sentence) if isinstance(found, NoNode) else (PYTHON | OF_NODE, "")
-
-    def node(self, host: Host) -> Node | NoNode:
-        """The Node that runs handlers here. Asks programs for their version the first time."""
-        if self._node is None:
-            surroundings = host.surroundings
-            on_path = surroundings.files.program("node", surroundings.search_path()).path
-            self._node = find_node(on_path, self.setup.node)
-        return self._node
-
-    def _holds(self, code: Code) -> bool:
-        return any(lane.holds(code) for lane in self._processes.values())
-
-    def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
-        """The worker processes that run now, by `python` and `node`."""
-        return {name: lane.workers() for name, lane in self._processes.items()}
 
     def _with_notes(
         self, inventory: Inventory, host: Host, languages: frozenset[Language], without: str
@@ -198,7 +147,7 @@ class Workbench:
         """Rows say where the version before the last edit goes on running, and what their language lacks."""
 
         def notes(row: Standing) -> tuple[str, ...]:
-            held = (HELD,) if is_held(row, host, self._holds) else ()
+            held = (HELD,) if is_held(row, host, self.crew.holds) else ()
             lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
             return (*held, f"{row.hook.language} {without}") if lacks else held
 
@@ -220,11 +169,11 @@ class Workbench:
 
     def quarantined(self, hook: Hook) -> bool:
         """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
-        return hook.handler is not None and self.ledger.quarantined(hook.handler)
+        return hook.handler is not None and self.crew.ledger.quarantined(hook.handler)
 
     def lift(self, hook: Hook) -> bool:
         """Let automatic fires run a hook again. False where nothing kept it from them."""
-        return hook.handler is not None and self.ledger.lift(hook.handler)
+        return hook.handler is not None and self.crew.ledger.lift(hook.handler)
 
     def _barred(self, call: Registration) -> str:
         return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
@@ -259,27 +208,16 @@ class Workbench:
 
         Raises OSError where the copies cannot be made.
         """
-        from hookscope.workbench.guarded import Guard, needs_of, sandbox_of
-
-        sandbox = await asyncio.to_thread(sandbox_of, view.host)
-        inside = Inside(sandbox, tuple(needs_of(view.host)))
-        lanes = {"python": python_lane(python=self._interpreter, **self._of_lanes(view.host, inside))}
-        node = self.node(view.host) if view.languages & OF_NODE else None
-        if isinstance(node, Node):
-            lanes["node"] = node_lane(node=node.path, **self._of_lanes(view.host, inside))
-        guard = Guard(sandbox, lanes)
-        code: dict[Language, Lane] = {"python": guard.lanes["python"]}
-        if "node" in lanes:
-            code |= dict.fromkeys(OF_NODE, guard.lanes["node"])
-        engine = HookEngine(view.host, Lanes(self._functions, code), self.journal(view.host))
+        guard = await self.crew.guarded(view.host, view.languages)
+        engine = HookEngine(view.host, guard.lanes, self.journal(view.host))
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine.fire(plan, complete=guard.complete)
 
     async def load(self, *, strict: bool = False) -> LoadReport:
         """Import all trusted handlers in a worker process, and report as the host's loader does."""
         host = self.open()
-        languages, without = self._languages(host, look(host))
-        engine = HookEngine(host, self._lanes_for(host, languages), without=without)
+        languages, without = self.crew.languages(host, look(host))
+        engine = HookEngine(host, self.crew.lanes(host, languages), without=without)
         report = await engine.load(strict=strict)
         said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
         detail = {"skipped": report.skipped, "failed": report.failed}
@@ -368,38 +306,10 @@ class Workbench:
         return tuple(past)
 
     def _engine(self, view: View) -> HookEngine:
-        lanes = self._lanes_for(view.host, view.languages)
+        lanes = self.crew.lanes(view.host, view.languages)
         engine = HookEngine(view.host, lanes, self.journal(view.host))
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
-
-    def _lanes_for(self, host: Host, languages: frozenset[Language]) -> Lanes:
-        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded."""
-        if "python" not in self._processes:
-            self._processes["python"] = python_lane(python=self._interpreter, **self._of_lanes(host))
-        node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
-        if isinstance(node, Node):
-            cache = state_folder() / "node-cache"
-            self._processes["node"] = node_lane(node=node.path, cache=cache, **self._of_lanes(host))
-        code: dict[Language, Lane] = {"python": self._processes["python"]}
-        if "node" in self._processes:
-            code |= dict.fromkeys(OF_NODE, self._processes["node"])
-        return Lanes(self._functions, code)
-
-    @property
-    def _interpreter(self) -> str:
-        return self.setup.python or sys.executable
-
-    def _of_lanes(self, host: Host, inside: Inside | None = None) -> dict[str, Any]:
-        return {
-            "inside": inside,
-            "env": {**host.env, HOST_STATE: str(host.state)},
-            "cwd": host.surroundings.cwd,
-            "limits": self.limits,
-            "ledger": self.ledger,
-            "spare": self._spare and inside is None,
-            "told_late": self.told_late if inside is None else None,
-        }
 
     def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
         """What switching a hook on or off would write, and what else that changes. Writes nothing.
@@ -458,7 +368,7 @@ class Workbench:
 
     def doctor(self, view: View) -> tuple[Finding, ...]:
         """What was detected and from where, and what is missing."""
-        return examine_setup(view, self.setup, self.node(view.host))
+        return examine_setup(view, self.setup, self.crew.node(view.host))
 
     def watch(self, told: Told) -> Watch:
         """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
@@ -470,9 +380,7 @@ class Workbench:
 
     async def close(self) -> None:
         """End all workers and wait until they are gone; what waits for the journal is written."""
-        lanes, self._processes = tuple(self._processes.values()), {}
-        for lane in lanes:
-            await lane.close()
+        await self.crew.close()
         if self._journal is not None:
             journal, self._journal = self._journal, None
             await asyncio.to_thread(journal.close)

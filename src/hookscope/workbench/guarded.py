@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.runs import FileChange, Guarded, Run
+from hookscope.core.hooks import Language
+from hookscope.core.runs import FileChange, Guarded, Lane, Run
+from hookscope.engine import Lanes
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
@@ -25,13 +27,19 @@ def needs_of(host: Host) -> list[Path]:
     return [folder.path for folder in host.folders]
 
 
+WORKERS: Mapping[Language, str] = {"python": "python", "typescript": "node", "javascript": "node"}
+
+
 class Guard:
     """The sandbox and the lanes of one run. `complete` ends them, once the run has ended."""
 
-    def __init__(self, sandbox: Sandbox, lanes: Mapping[str, ProcessLane]) -> None:
+    def __init__(self, sandbox: Sandbox, functions: Lane, lanes: Mapping[str, ProcessLane]) -> None:
         self._sandbox = sandbox
         self._lanes = lanes
-        self.lanes = {name: CopiesLane(lane, sandbox) for name, lane in lanes.items()}
+        code = {
+            language: CopiesLane(lanes[name], sandbox) for language, name in WORKERS.items() if name in lanes
+        }
+        self.lanes = Lanes(functions, dict(code))
 
     async def complete(self, run: Run) -> Run:
         """The run with what its handlers did to the copies, which are gone then."""

@@ -1,0 +1,125 @@
+"""Limits of what runs in a worker: said when it takes long, asked to end when it is over, then given up."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from hookscope.core.runs import Failure, Frame, Result
+from hookscope.runtime.course import Course, is_answer
+from hookscope.runtime.escapes import memory_of
+from hookscope.runtime.failures import Phase, overran, told
+from hookscope.runtime.limits import Limits, size_in_words
+from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.worker import Link
+
+POLL = 0.25  # seconds between looks at the memory of a worker that is busy
+ASKED = 0.25  # seconds that a handler over its limit has to say where it is, or to end
+DUMPED = 0.1  # seconds that a dump of its stack takes at most
+
+
+class Overran(Exception):
+    """A limit is over: the worker must go."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.phase)
+        self.failure = failure
+
+
+class TooLarge(Exception):
+    """It takes more memory than it may: the worker must go."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def _told_origin(limits: Limits, phase: Phase) -> str:
+    return limits.origins.get(phase, "")
+
+
+@asynccontextmanager
+async def limited(limits: Limits, phase: Phase) -> AsyncIterator[None]:
+    """Raises Overran when it takes longer."""
+    seconds = limits.spawn if phase == "spawn" else limits.load
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Overran(overran(seconds or 0.0, phase, _told_origin(limits, phase))) from None
+
+
+async def answer_of(
+    worker: Link, course: Course, run: str, number: int, limits: Limits, dump: int
+) -> tuple[Message, bool]:
+    """The result message of call `number`, and whether it came because the handler was asked to end.
+
+    `dump` is the signal at which its worker prints its stack; 0: none. Raises Overran, TooLarge, WorkerLost.
+    """
+    message = worker.heard()
+    if message is not None:
+        return message, False
+    loop = asyncio.get_running_loop()
+    began, warn = loop.time(), limits.warn
+    if warn is not None and limits.run is not None and warn >= limits.run:
+        warn = None
+    while True:
+        now = loop.time() - began
+        if limits.run is not None and now >= limits.run:
+            return await _stop(worker, run, number, limits, dump)
+        due = [moment - now for moment in (warn, limits.run) if moment is not None]
+        try:
+            async with asyncio.timeout(max(min([*due, POLL]), 0)):
+                return await worker.hear(), False
+        except TimeoutError:
+            pass
+        if warn is not None and loop.time() - began >= warn:
+            course.slow(warn, limits.run)
+            warn = None
+        _check_memory(worker, limits)
+
+
+async def _stop(worker: Link, run: str, number: int, limits: Limits, dump: int) -> tuple[Message, bool]:
+    """Ask a handler over its limit to end, or to say where it stands. Raises Overran where it goes on."""
+    frames: tuple[Frame, ...] = ()
+    try:
+        async with asyncio.timeout(ASKED):
+            await worker.urge({"do": "stack", "id": run})
+            message = await worker.hear()
+            if is_answer(message, run, "result", number):
+                return message, True
+            frames = _stack_in(message, run)
+    except TimeoutError:
+        if dump:  # nothing of it can run: the system's own way is left
+            worker.signal(dump)
+            await asyncio.sleep(DUMPED)
+    raise Overran(overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames))
+
+
+def stopped(result: Result, limits: Limits) -> Result:
+    """The result of a handler that ended because it was asked to."""
+    frames = result.error.frames if result.error is not None else ()
+    failure = overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames)
+    return replace(result, status="timeout", error=failure)
+
+
+def _stack_in(message: Message, run: str) -> tuple[Frame, ...]:
+    if message.get("id") != run or "stack" not in message:
+        return ()
+    document: dict[str, Any] = {"type": "", "message": "", "frames": message["stack"]}
+    try:
+        return told(document, "run").frames
+    except (KeyError, OverflowError, TypeError, ValueError):
+        return ()
+
+
+def _check_memory(worker: Link, limits: Limits) -> None:
+    """Raises TooLarge."""
+    used = memory_of(worker.pid) if limits.memory is not None else 0
+    if limits.memory is not None and used > limits.memory:
+        most = size_in_words(limits.memory)
+        text = f"took {size_in_words(used)} of memory, more than {most}, and was stopped"
+        raise TooLarge(Failure("OutOfMemory", text))

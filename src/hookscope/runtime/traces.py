@@ -1,0 +1,104 @@
+"""What handlers leave behind in a worker: what runs on, what that prints late, processes that escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import perf_counter
+
+from hookscope.runtime.course import told_failure
+from hookscope.runtime.escapes import Process, marked_since, newest_pid
+from hookscope.runtime.link import Late, WorkerLost
+from hookscope.runtime.worker import Link
+
+LATE = 200  # characters of late output that a note quotes
+BURST = 0.001  # seconds; handlers that end within it start no process
+NAMED = 4  # processes that a note names
+
+
+class Traces:
+    """Of one worker, from its start to its end."""
+
+    def __init__(self) -> None:
+        self.last = ""  # whose handler ran last
+        self._left: dict[str, str] = {}  # whose handlers left what running
+        self._newest = 0  # process number, when we last looked for escaped ones
+        self._looked = 0.0  # when that was, of perf_counter
+        self._escaped: dict[int, Process] = {}
+        self._unnamed: list[Process] = []  # escaped ones that were killed before anybody had seen them
+
+    def begin(self) -> None:
+        """A fresh worker: nothing runs in it."""
+        self._left.clear()
+        self._escaped.clear()
+        self._newest = newest_pid()
+
+    def left(self, who: str, what: str) -> None:
+        """Somebody's handler left something running."""
+        self._left[who] = what[:LATE]
+
+    def nothing_left(self) -> None:
+        """What was left running has ended."""
+        self._left.clear()
+
+    def killed(self, processes: Sequence[Process]) -> None:
+        """These escaped ones ended with the worker."""
+        self._unnamed = [process for process in processes if process.pid not in self._escaped]
+
+    def others(self) -> tuple[str, ...]:
+        """Who else may have printed beside a handler, as a sentence."""
+        left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
+        return (f"some of what it printed may be of {left}",) if left else ()
+
+    def escapes(self, worker: Link, more: bool) -> tuple[str, ...]:
+        """A sentence for the processes that have left the worker's group since we last looked.
+
+        `more`: further calls come, and we look again.
+        """
+        now = perf_counter()
+        if now - self._looked < BURST and more:  # handlers that end within a millisecond start no process
+            return ()
+        self._looked = now
+        before, self._newest = self._newest, newest_pid()
+        if self._newest == before:
+            return ()
+        found = [
+            process
+            for process in marked_since(before, self._newest, worker.mark)
+            if process.group != worker.pid and process.pid not in self._escaped
+        ]
+        if not found:
+            return ()
+        self._escaped.update((process.pid, process) for process in found)
+        return (_left_outside(found),)
+
+    def ended_with_it(self) -> tuple[str, ...]:
+        """A sentence for those that were met only when the worker was ended."""
+        found, self._unnamed = self._unnamed, []
+        return (_left_outside(found),) if found else ()
+
+    def late_news(self, worker: Link) -> list[tuple[str, str]]:
+        """Who did what after the last result."""
+        printed = worker.printed()
+        text = (printed.stdout + printed.stderr).strip()
+        news: list[tuple[str, str]] = []
+        if text:
+            more = f"… ({len(text) - LATE:,} characters more)" if len(text) > LATE else ""
+            news.append((self.last or "a handler", f"printed late: {text[:LATE]}{more}"))
+        return [*news, *map(late_in_words, worker.late())]
+
+
+def _left_outside(found: Sequence[Process]) -> str:
+    names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
+    others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"it left {names}{others} running outside of its process group; ended with its worker"
+
+
+def late_in_words(late: Late) -> tuple[str, str]:
+    """Whose handler failed late, and how."""
+    who = late.who or "a handler"
+    try:
+        failure = told_failure(late.error, "run")
+    except WorkerLost:
+        return who, "failed late, in a way that cannot be told"
+    where = f" ({failure.frames[-1].file}:{failure.frames[-1].line})" if failure.frames else ""
+    return who, f"failed late, after it had answered: {failure.type}: {failure.message[:LATE]}{where}"

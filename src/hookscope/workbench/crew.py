@@ -1,0 +1,125 @@
+"""The lanes of a workbench: which languages run here, the workers that run them, and who did harm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Inventory, Language
+from hookscope.core.runs import Code, Lane
+from hookscope.engine import Lanes
+from hookscope.runtime import (
+    InProcessLane,
+    Ledger,
+    Limits,
+    Node,
+    NoNode,
+    ProcessLane,
+    WorkerFacts,
+    find_node,
+    node_lane,
+    python_lane,
+)
+from hookscope.runtime.lanes import Inside
+from hookscope.workbench.trust import state_folder
+
+if TYPE_CHECKING:
+    from hookscope.workbench.guarded import Guard
+
+HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
+PYTHON: frozenset[Language] = frozenset({"python"})
+OF_NODE: frozenset[Language] = frozenset({"typescript", "javascript"})
+
+
+class Crew:
+    """Owns the worker processes: `close` ends them. Node is looked for when a hook needs it.
+
+    Args:
+        python: the interpreter for handlers.
+        node: the Node that the project names; None: an installed one, else the one from PyPI.
+        spare: keep a worker ready beside each that runs.
+        told_late: hears whose handler did what after it had answered.
+    """
+
+    def __init__(
+        self,
+        python: str,
+        node: str | None,
+        limits: Limits,
+        *,
+        spare: bool = False,
+        told_late: Callable[[str, str], None] | None = None,
+    ) -> None:
+        self.ledger = Ledger()
+        self.told_late = told_late
+        self._python, self._node_named, self._limits, self._spare = python, node, limits, spare
+        self._node: Node | NoNode | None = None
+        self._functions = InProcessLane()
+        self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
+
+    def languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
+        """What can run here. Node is looked for where a hook needs it."""
+        if not any(row.hook.language in OF_NODE for row in inventory.hooks):
+            return PYTHON, ""
+        found = self.node(host)
+        return (PYTHON, found.sentence) if isinstance(found, NoNode) else (PYTHON | OF_NODE, "")
+
+    def node(self, host: Host) -> Node | NoNode:
+        """The Node that runs handlers here. Asks programs for their version the first time."""
+        if self._node is None:
+            surroundings = host.surroundings
+            on_path = surroundings.files.program("node", surroundings.search_path()).path
+            self._node = find_node(on_path, self._node_named)
+        return self._node
+
+    def holds(self, code: Code) -> bool:
+        """Is some version of this handler loaded."""
+        return any(lane.holds(code) for lane in self._processes.values())
+
+    def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
+        """The worker processes that run now, by `python` and `node`."""
+        return {name: lane.workers() for name, lane in self._processes.items()}
+
+    def lanes(self, host: Host, languages: frozenset[Language]) -> Lanes:
+        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded."""
+        if "python" not in self._processes:
+            self._processes["python"] = python_lane(python=self._python, **self._of_lanes(host))
+        node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
+        if isinstance(node, Node):
+            cache = state_folder() / "node-cache"
+            self._processes["node"] = node_lane(node=node.path, cache=cache, **self._of_lanes(host))
+        code: dict[Language, Lane] = {"python": self._processes["python"]}
+        if "node" in self._processes:
+            code |= dict.fromkeys(OF_NODE, self._processes["node"])
+        return Lanes(self._functions, code)
+
+    def _of_lanes(self, host: Host, inside: Inside | None = None) -> dict[str, Any]:
+        return {
+            "inside": inside,
+            "env": {**host.env, HOST_STATE: str(host.state)},
+            "cwd": host.surroundings.cwd,
+            "limits": self._limits,
+            "ledger": self.ledger,
+            "spare": self._spare and inside is None,
+            "told_late": self.told_late if inside is None else None,
+        }
+
+    async def guarded(self, host: Host, languages: frozenset[Language]) -> Guard:
+        """Copies and lanes for one run on them. Raises OSError where the copies cannot be made."""
+        from hookscope.workbench.guarded import Guard, needs_of, sandbox_of  # here: a look needs no copies
+
+        sandbox = await asyncio.to_thread(sandbox_of, host)
+        shared = self._of_lanes(host, Inside(sandbox, tuple(needs_of(host))))
+        lanes = {"python": python_lane(python=self._python, **shared)}
+        node = self.node(host) if languages & OF_NODE else None
+        if isinstance(node, Node):
+            lanes["node"] = node_lane(node=node.path, **shared)
+        return Guard(sandbox, self._functions, lanes)
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        lanes, self._processes = tuple(self._processes.values()), {}
+        for lane in lanes:
+            await lane.close()
