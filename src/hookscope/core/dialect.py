@@ -80,6 +80,9 @@ class Layout:
     workspace: str = "workspace"  # below the state folder, where nothing else names one
     hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # where its hooks settings stand; first wins
     markers: tuple[str, ...] = ()  # paths below the workspace that show this host
+    program: str = ""  # its command, by which its installed package is found
+    packages: tuple[str, ...] = ()  # the names that its package may have
+    version_path: KeyPath = ()  # where it writes its own version into its settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,7 @@ class Dialect:
     switching: Switching = Switching()
     entry_env: bool = True  # is an entry's `env` laid over the handler's environment
     catalogue: Callable[[], Catalogue] = Catalogue
+    version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
 
     def system_of(self, kind: EventKind) -> System:
         """Raises LookupError where this host has no such hooks."""

@@ -1,0 +1,116 @@
+"""What another dialect makes of the same hooks: a sentence for each difference. Pure.
+
+Used for a guide's notes, where the other is the program as it ships; `hookscope compare` is the same.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, State
+
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A host and what a look at it found."""
+
+    host: Host
+    inventory: Inventory
+
+
+def compare(one: Seen, other: Seen) -> Mapping[Hook, tuple[str, ...]]:
+    """For each hook of `one` that `other` treats differently: sentences that name the other dialect.
+
+    Hooks are the same where their folders are; those of no folder where module and events are.
+    """
+    rows = {_key(row.hook): row for row in other.inventory.hooks}
+    rejected = {str(item.path): item for item in other.inventory.rejected}
+    told = other.host.dialect.title
+    notes: dict[Hook, tuple[str, ...]] = {}
+    for row in one.inventory.hooks:
+        found = tuple(f"{told}: {text}" for text in _differences(row, one, other, rows, rejected))
+        if found:
+            notes[row.hook] = found
+    return notes
+
+
+def _key(hook: Hook) -> Key:
+    place = hook.path or hook.handler
+    return hook.kind, str(place) if place is not None else f"{hook.name} {hook.meta.events}"
+
+
+def _differences(
+    row: Standing,
+    one: Seen,
+    other: Seen,
+    rows: Mapping[Key, Standing],
+    rejected: Mapping[str, Rejected],
+) -> Iterator[str]:
+    then = rows.get(_key(row.hook))
+    if then is None:
+        yield _missing(row, rejected)
+        return
+    yield from _of_files(row, then)
+    yield from _of_standing(row, then)
+    yield from _of_events(row, then, one.host, other.host)
+    if one.host.dialect.entry_env and not other.host.dialect.entry_env and one.host.entry_env(row.hook.key):
+        yield "the `env` of its entry counts for eligibility only; its handler does not find it"
+
+
+def _missing(row: Standing, rejected: Mapping[str, Rejected]) -> str:
+    if row.hook.kind == "legacy":
+        return "has no list of handlers in its settings any more"
+    found = rejected.get(str(row.hook.path))
+    if found is not None:
+        return f"does not take this folder for a hook: {found.reason}"
+    return f"does not look for hooks in {row.hook.folder.path}"
+
+
+def _of_files(row: Standing, then: Standing) -> Iterator[str]:
+    mine, theirs = row.hook, then.hook
+    read, lost = _events(theirs), [key for key in _events(mine) if key not in _events(theirs)]
+    if lost and not read:
+        yield "reads no events from this HOOK.md" + _because(then)
+    elif lost:
+        yield f"does not read {', '.join(lost)} from this HOOK.md"
+    if mine.name != theirs.name:
+        yield f"calls this hook {theirs.name}"
+    if mine.handler is not None and theirs.handler != mine.handler:
+        taken = f"; it loads {theirs.handler.name}" if theirs.handler is not None else ""
+        yield f"never looks at {mine.handler.name}{taken}"
+
+
+def _because(then: Standing) -> str:
+    return f": {then.hook.notes[0]}" if then.hook.notes else ""
+
+
+def _of_standing(row: Standing, then: Standing) -> Iterator[str]:
+    mine, theirs = row.verdict.shadowed_by, then.verdict.shadowed_by
+    if theirs is not None and (mine is None or mine.path != theirs.path):
+        yield f"the {theirs.folder.source} hook in {theirs.path} wins over this one"
+    elif mine is not None and theirs is None:
+        yield f"this one wins over the {mine.folder.source} hook in {mine.path}"
+    elif then.state not in (row.state, State.UNTRUSTED, State.SILENT) and not _told(then):
+        yield f"it would be {then.state}" + (f": {then.verdict.why()}" if then.verdict.why() else "")
+
+
+def _told(then: Standing) -> bool:
+    """Is what stops it there a difference of the files, which has its own sentence."""
+    return bool({"events", "handler"} & {gate.name for gate in then.verdict.shut()})
+
+
+def _of_events(row: Standing, then: Standing, host: Host, other: Host) -> Iterator[str]:
+    mine, theirs = host.dialect.catalogue(), other.dialect.catalogue()
+    for key in dict.fromkeys(_events(then.hook)):
+        if mine.sends(key) and not theirs.sends(key):
+            yield f"never sends {key}"
+            continue
+        known, there = mine.find(key), theirs.find(key)
+        if known is not None and known.delivers and there is not None and not there.delivers:
+            yield f"throws away what is pushed to `messages` on {key}"
+
+
+def _events(hook: Hook) -> tuple[str, ...]:
+    return hook.meta.events or ()

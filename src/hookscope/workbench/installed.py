@@ -1,0 +1,79 @@
+"""Which version of a host is installed here: what its package says, else what it wrote into its settings."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hookscope.core.dialect import Dialect
+from hookscope.core.surroundings import Surroundings
+from hookscope.formats import FormatError, read_json5
+
+UPWARDS = 6  # folders above a program in which its package.json is looked for
+LARGEST = 1024 * 1024  # bytes of a file that is read
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A version of a host, and where it is told."""
+
+    version: str
+    told_by: Path
+    package: Path | None = None  # the folder of its package, where that is here
+
+
+def installed(dialect: Dialect, surroundings: Surroundings, settings: Path) -> Installed | None:
+    """The version of this dialect's host that is here; None where nothing tells. Runs nothing."""
+    return _by_package(dialect, surroundings) or _by_settings(dialect, surroundings, settings)
+
+
+def _by_package(dialect: Dialect, surroundings: Surroundings) -> Installed | None:
+    """The program on PATH leads, through its link, into its package."""
+    name = dialect.layout.program
+    program = surroundings.files.program(name, surroundings.search_path()).path if name else None
+    if program is None:
+        return None
+    for folder in list(surroundings.files.real(Path(program)).parents)[:UPWARDS]:
+        manifest = folder / "package.json"
+        try:
+            told = json.loads(surroundings.files.read(manifest, LARGEST))
+        except (OSError, ValueError):
+            continue
+        if isinstance(told, dict) and told.get("name") in dialect.layout.packages:
+            version = told.get("version")
+            return Installed(version, manifest, folder) if isinstance(version, str) else None
+    return None
+
+
+def _by_settings(dialect: Dialect, surroundings: Surroundings, settings: Path) -> Installed | None:
+    if not dialect.layout.version_path:
+        return None
+    try:
+        value = read_json5(surroundings.files.read(settings, LARGEST))
+    except (OSError, FormatError):
+        return None
+    for part in dialect.layout.version_path:
+        value = value.get(part) if isinstance(value, dict) else None
+    return Installed(value, settings) if isinstance(value, str) else None
+
+
+def nearest_shipped(found: Installed, dialects: Iterable[Dialect]) -> Dialect | None:
+    """Of dialects that follow a version, the newest that is not newer than this one; else the oldest."""
+    versioned = sorted(
+        (dialect for dialect in dialects if dialect.version), key=lambda one: _order(one.version)
+    )
+    older = [dialect for dialect in versioned if _order(dialect.version) <= _order(found.version)]
+    return older[-1] if older else versioned[0] if versioned else None
+
+
+def _order(version: str) -> tuple[int, ...]:
+    """`2.0.0-alpha.76` → 2, 0, 0, 0, 76: stages before a release, then its numbers."""
+    head, _, stage = version.partition("-")
+    numbers = [int(part) for part in re.findall(r"\d+", head)]
+    stages = {"alpha": 0, "beta": 1, "rc": 2}
+    word = re.match(r"[a-z]+", stage)
+    level = 3 if not stage else stages.get(word[0] if word else "", 2)
+    return (*(numbers + [0, 0, 0])[:3], level, *(int(part) for part in re.findall(r"\d+", stage)))
