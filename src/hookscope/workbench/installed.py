@@ -76,4 +76,4 @@ def _order(version: str) -> tuple[int, ...]:
     stages = {"alpha": 0, "beta": 1, "rc": 2}
     word = re.match(r"[a-z]+", stage)
     level = 3 if not stage else stages.get(word[0] if word else "", 2)
-    return (*(numbers + [0, 0, 0])[:3], level, *(int(part) for part in re.findall(r"\d+", stage)))
+    return (*[*numbers, 0, 0, 0][:3], level, *(int(part) for part in re.findall(r"\d+", stage)))
