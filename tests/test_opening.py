@@ -29,11 +29,12 @@ def sources(host: Host) -> dict[str, Path]:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_without_settings_a_host_has_its_usual_folders(dialect: str, home: Path) -> None:
     host = opened(home, dialect)
-    assert host.settings.file == home / f".{dialect}" / f"{dialect}.json"
+    name = dialect.partition("@")[0]
+    assert host.settings.file == home / f".{name}" / f"{name}.json"
     assert not host.settings.exists
     assert sources(host) == {
-        "managed": home / f".{dialect}/hooks",
-        "workspace": home / f".{dialect}/workspace/hooks",
+        "managed": home / f".{name}/hooks",
+        "workspace": home / f".{name}/workspace/hooks",
     }
     assert host.problems == ()
 

@@ -123,8 +123,10 @@ class HookEngine:
         rows = {row.hook: row for row in inventory.hooks}
         for hook in inventory.load_order:
             await loading.take(rows[hook], self._load_code)
+            if loading.stopped:
+                break
         report = loading.report()
-        if strict and report.failed:
+        if strict and (report.failed or report.stopped):
             return replace(report, registered=0, committed=False)
         self.inventory = loading.inventory()
         self.registry = self.registry.with_registrations(loading.registrations)
@@ -153,6 +155,9 @@ class HookEngine:
 
     async def _load_code(self, code: Code) -> Handler | Code | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried."""
+        if code.language == "unknown":
+            text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
+            return Failure("UnknownLanguage", text, phase="load")
         lane = self.lanes.code.get(code.language)
         if lane is None:
             return f"{code.path.name} {self._without}"
@@ -250,7 +255,9 @@ class Loading:
         self.skipped: list[str] = []
         self.failures: dict[str, Failure] = {}
         self.failed: list[str] = []
-        self.log = list(inventory.log)
+        self.stopped = ""
+        self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
+        self.log += inventory.log
         self._say("info", self.texts.discovered, count=self.discovered)
 
     def _say(self, level: str, template: str | None, **parts: object) -> None:
@@ -260,6 +267,9 @@ class Loading:
     async def take(self, row: Standing, load: LoadCode) -> None:
         """Load one hook, or say why not."""
         hook = row.hook
+        if (end := row.verdict.stops_load) is not None:
+            self.stopped = f"{hook.name}: {end.reason}"
+            return
         if not row.verdict.eligible:
             self._skip(hook, *row.verdict.reasons(State.BLOCKED))
             return
@@ -272,7 +282,7 @@ class Loading:
         if hook.kind == "legacy" and "path" in shut:
             self.log.append(LogLine("warn", shut["path"]))
             self.failed.append(hook.name)
-        elif shut:
+        elif shut and not (self.host.dialect.imports_idle_hooks and shut.keys() == {"events"}):
             if "events" in shut:
                 self._say("warn", self.texts.no_events, name=hook.name)
             self._skip(hook, *shut.values())
@@ -286,6 +296,9 @@ class Loading:
             self._skip(hook, outcome)
         elif isinstance(outcome, Failure):
             self._fail(hook, outcome)
+        elif not hook.meta.events:
+            self._say("warn", self.texts.no_events, name=hook.name)
+            self._skip(hook, "no events")
         else:
             self._register(hook, outcome)
 
@@ -294,7 +307,11 @@ class Loading:
         self.registrations += [Registration(key, hook.name, target, hook) for key in events]
         self.gates[hook] = LOADED
         self.registered += 1
-        emoji = hook.meta.emoji or DEFAULT_EMOJI
+        if hook.kind == "legacy" and self.texts.legacy_registered is not None:
+            for event in events:
+                self._say("info", self.texts.legacy_registered, event=event, module=hook.name)
+            return
+        emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
         self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
 
     def _skip(self, hook: Hook, *reasons: str) -> None:
@@ -307,10 +324,11 @@ class Loading:
             "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
         )
         parts = {
-            "file": hook.handler,
+            "file": hook.name if hook.kind == "legacy" else hook.handler,
             "name": hook.name,
             "export": hook.meta.export,
-            "error": failure.message,
+            "type": failure.type,
+            "error": failure.own_text,
         }
         if failure.type == NO_FUNCTION:
             self._say("warn", self.texts.no_function, **parts)
@@ -331,14 +349,15 @@ class Loading:
 
     def report(self) -> LoadReport:
         """What the load did."""
-        self._say(
-            "info",
-            self.texts.complete,
-            registered=self.registered,
-            discovered=self.discovered,
-            skipped=len(self.skipped),
-            failed=len(self.failed),
-        )
+        if not self.stopped:
+            self._say(
+                "info",
+                self.texts.complete,
+                registered=self.registered,
+                discovered=self.discovered,
+                skipped=len(self.skipped),
+                failed=len(self.failed),
+            )
         return LoadReport(
             discovered=self.discovered,
             eligible=self.eligible,
@@ -347,4 +366,5 @@ class Loading:
             failed=tuple(self.failed),
             log=tuple(self.log),
             failures=dict(self.failures),
+            stopped=self.stopped,
         )

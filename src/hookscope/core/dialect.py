@@ -167,8 +167,9 @@ class LoaderTexts:
 
     discovered: str | None = None  # {count}
     registered: str | None = None  # {emoji} {name} {events}
+    legacy_registered: str | None = None  # {event} {module}
     complete: str | None = None  # {registered} {discovered} {skipped} {failed}
-    not_loaded: str | None = None  # {file} {error}
+    not_loaded: str | None = None  # {file} {type} {error}
     no_function: str | None = None  # {file} {export}
     no_events: str | None = None  # {name}
     off: str | None = None
@@ -194,6 +195,7 @@ class Dialect:
     systems: tuple[System, ...]
     texts: LoaderTexts = LoaderTexts()
     clears_when_off: bool = True  # does switching all hooks off unload those of the last load
+    imports_idle_hooks: bool = False  # is a hook without events imported before it is passed over
     switching: Switching = Switching()
     entry_env: bool = True  # is an entry's `env` laid over the handler's environment
     catalogue: Callable[[], Catalogue] = Catalogue

@@ -49,6 +49,7 @@ class Problem:
 
     text: str
     place: Place | None = None
+    logged: str = ""  # the level at which the host itself logs this text when it loads; empty: not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Metadata:
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds: load, run. Hookscope's own
+    unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
 
@@ -181,6 +183,7 @@ class Gate:
     fix: Edit | None = None
     place: Place | None = None  # where in the hook's own files the fault stands
     setting: KeyPath | None = None  # where in the settings the decision stands, or would stand
+    stops_load: bool = False  # shut, it ends the host's whole load: later hooks are never reached
 
 
 # Which state a shut gate means. Gates that no list here names are the world's: blocked.
@@ -192,6 +195,7 @@ STATE_OF: Mapping[str, State] = {
     "source": State.BROKEN,
     "export": State.BROKEN,
     "load": State.BROKEN,
+    "reached": State.BROKEN,
     "switch": State.OFF,
     "selected": State.OFF,
     "enabled": State.OFF,
@@ -228,6 +232,11 @@ class Verdict:
     def enabled(self) -> bool:
         """The user's choice: neither the hook nor all hooks are switched off."""
         return not any(gate.passed is False and STATE_OF.get(gate.name) is State.OFF for gate in self.gates)
+
+    @property
+    def stops_load(self) -> Gate | None:
+        """The gate at which the host's whole load ends; None for nearly every hook."""
+        return next((gate for gate in self.gates if gate.stops_load and gate.passed is False), None)
 
     def shut(self) -> tuple[Gate, ...]:
         """The gates that stop it, in their order."""

@@ -6,11 +6,15 @@ No dialect does I/O of its own; the catalogues are part of the package and read 
 from hookscope.core.dialect import Dialect
 from hookscope.core.text import nearest
 from hookscope.dialects.eliza import ELIZA
+from hookscope.dialects.eliza_beta_2 import ELIZA_BETA_2
 from hookscope.dialects.milady import MILADY
+from hookscope.dialects.milady_alpha_76 import MILADY_ALPHA_76
 from hookscope.dialects.openclaw import OPENCLAW
 
-# In the order in which a host is looked for when nobody names one.
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENCLAW, MILADY, ELIZA)}
+# In the order in which a host is looked for when nobody names one: then its guide is followed.
+GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA)
+SHIPPED: tuple[Dialect, ...] = (MILADY_ALPHA_76, ELIZA_BETA_2)
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
 from hookscope.core.surroundings import Surroundings, real_surroundings
-from hookscope.dialects import DEFAULT, DIALECTS, UnknownDialect, dialect_named
+from hookscope.dialects import DEFAULT, DIALECTS, GUIDES, UnknownDialect, dialect_named
 from hookscope.formats import FormatError, read_yaml
 from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import settings_file, state_folder
@@ -162,9 +162,7 @@ def chosen_dialect(
             return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
     except UnknownDialect as error:
         raise Refusal(str(error), code=2) from None
-    found = [
-        (dialect, sign) for dialect in DIALECTS.values() if (sign := sign_of(dialect, options, surroundings))
-    ]
+    found = [(dialect, sign) for dialect in GUIDES if (sign := sign_of(dialect, options, surroundings))]
     if not found:
         return DEFAULT, "no host was found", ""
     dialect, sign = found[0]

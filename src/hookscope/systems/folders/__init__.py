@@ -7,7 +7,7 @@ a winner and running). `FolderSystem` puts the chosen functions together; dialec
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from hookscope.core.dialect import Host
+from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
 from hookscope.core.runs import Event, EventKind, Policy
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
@@ -31,6 +31,7 @@ class FolderSystem:
     error_text: ErrorText
     texts: FolderTexts = FolderTexts()
     legacy: LegacyRule | None = None
+    failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
     type_first: bool = False  # does `command` go before `command:new`
     reports_by_rank: bool = False
 
@@ -58,4 +59,12 @@ class FolderSystem:
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def policy(self, event: Event) -> Policy:
-        return SharedEvent(self.error_text, event.key)
+        return SharedEvent(self.error_text, event.key, failed_text=self.failed_text)
+
+
+def folder_system_of(dialect: Dialect) -> FolderSystem:
+    """The folder hooks of a dialect, for a newer version to start from. Raises LookupError for none."""
+    system = dialect.system_of("folder")
+    if not isinstance(system, FolderSystem):
+        raise LookupError(f"{dialect.name} has no HOOK.md folders")
+    return system
