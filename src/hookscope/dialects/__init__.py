@@ -8,9 +8,13 @@ from hookscope.core.text import nearest
 from hookscope.dialects.eliza import ELIZA
 from hookscope.dialects.milady import MILADY
 from hookscope.dialects.openclaw import OPENCLAW
+from hookscope.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 
 # In the order in which a host is looked for when nobody names one.
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENCLAW, MILADY, ELIZA)}
+GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA)
+# Programs as they were shipped, only by name.
+SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9,)
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 
 
