@@ -8,7 +8,7 @@ import pytest
 from hookscope.core.dialect import Choices, Host
 from hookscope.core.hooks import Place
 from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
+from hookscope.dialects import DIALECTS, GUIDES
 from hookscope.settings import open_host
 
 
@@ -26,7 +26,7 @@ def sources(host: Host) -> dict[str, Path]:
     return {folder.source: folder.path for folder in host.folders}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES])
 def test_without_settings_a_host_has_its_usual_folders(dialect: str, home: Path) -> None:
     host = opened(home, dialect)
     name = dialect.partition("@")[0]

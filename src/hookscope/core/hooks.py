@@ -118,6 +118,7 @@ class Folder:
     declared: str = ""  # where it comes from, when a setting names it
     real: Path | None = None  # links resolved; None where there is no such folder
     trusted: bool = False  # may its handlers run without asking
+    plugin: str = ""  # the id of the plugin that brings it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -205,6 +206,11 @@ STATE_OF: Mapping[str, State] = {
 ORDER = tuple(State)
 
 
+def gate_state(gate: Gate) -> State:
+    """What it means for its hook that this gate is shut."""
+    return STATE_OF.get(gate.name, State.BLOCKED)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """All gates of one hook, and what follows from them."""
@@ -217,16 +223,13 @@ class Verdict:
         """The first that holds, in the order that State declares."""
         if self.shadowed_by is not None:
             return State.SHADOWED
-        shut = [STATE_OF.get(gate.name, State.BLOCKED) for gate in self.gates if gate.passed is False]
+        shut = [gate_state(gate) for gate in self.gates if gate.passed is False]
         return min(shut, key=ORDER.index, default=State.READY)
 
     @property
     def eligible(self) -> bool:
         """What the seeds call eligible: no requirement is unmet. Says nothing about enabled."""
-        return not any(
-            gate.passed is False and STATE_OF.get(gate.name, State.BLOCKED) is State.BLOCKED
-            for gate in self.gates
-        )
+        return not any(gate.passed is False and gate_state(gate) is State.BLOCKED for gate in self.gates)
 
     @property
     def enabled(self) -> bool:
@@ -244,11 +247,7 @@ class Verdict:
 
     def reasons(self, state: State | None = None) -> tuple[str, ...]:
         """The hosts' reason texts of shut gates; only those that mean `state` where it is given."""
-        return tuple(
-            gate.reason
-            for gate in self.shut()
-            if state is None or STATE_OF.get(gate.name, State.BLOCKED) is state
-        )
+        return tuple(gate.reason for gate in self.shut() if state is None or gate_state(gate) is state)
 
     def why(self) -> str:
         """One line: why it would not run; empty where it would."""

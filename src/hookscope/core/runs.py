@@ -343,4 +343,5 @@ class LoadReport:
     log: tuple[LogLine, ...] = ()
     failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
     committed: bool = True  # False: a strict load met a failure and left everything as it was
+    refusal: str = ""  # then: the host's own sentence of the first failure
     stopped: str = ""  # what ended the load before its end; hooks before it are registered, later ones not

@@ -10,10 +10,12 @@ from hookscope.dialects.eliza_beta_2 import ELIZA_BETA_2
 from hookscope.dialects.milady import MILADY
 from hookscope.dialects.milady_alpha_76 import MILADY_ALPHA_76
 from hookscope.dialects.openclaw import OPENCLAW
+from hookscope.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 
-# In the order in which a host is looked for when nobody names one: then its guide is followed.
+# In the order in which a host is looked for when nobody names one.
 GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA)
-SHIPPED: tuple[Dialect, ...] = (MILADY_ALPHA_76, ELIZA_BETA_2)
+# Programs as they were shipped, only by name.
+SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9, MILADY_ALPHA_76, ELIZA_BETA_2)
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 

@@ -10,6 +10,7 @@ from hookscope.dialects.shipped import (
     CATALOGUE,
     FAILED,
     LEGACY_REGISTERED,
+    LOAD_RULES,
     REFUSED_MODULE,
     four_roots,
     roots_resolved,
@@ -44,7 +45,7 @@ ELIZA_BETA_2 = replace(
         not_loaded="[hooks] Failed to load handler {file}: {type}: {error}",
     ),
     clears_when_off=False,  # it returns before clearing, whatever its guide shows
-    imports_idle_hooks=True,
+    load_rules=LOAD_RULES,
     entry_env=False,
     catalogue=partial(catalogue, CATALOGUE),
 )

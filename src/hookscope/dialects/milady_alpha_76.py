@@ -10,6 +10,7 @@ from hookscope.dialects.shipped import (
     CATALOGUE,
     FAILED,
     LEGACY_REGISTERED,
+    LOAD_RULES,
     REFUSED_MODULE,
     four_roots,
     roots_as_text,
@@ -39,7 +40,7 @@ MILADY_ALPHA_76 = replace(
         ),
     ),
     texts=replace(MILADY.texts, legacy_registered=LEGACY_REGISTERED),
-    imports_idle_hooks=True,
+    load_rules=LOAD_RULES,
     entry_env=False,
     catalogue=partial(catalogue, CATALOGUE),
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.dialect import Host
+from hookscope.core.dialect import Host, LoadRules
 from hookscope.core.hooks import Folder, Place, Problem
 from hookscope.systems.folders import Places, gates, unchecked
 from hookscope.systems.folders.gates import GateRule
@@ -29,6 +29,9 @@ REFUSED_FOLDER = '[hooks] Rejected config extraDir "{written}": must be under {s
 LEGACY_REGISTERED = "[hooks] Registered legacy handler: {event} -> {module}"
 FAILED = "[hooks] {count} hook handler(s) failed — errors were logged above"
 ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may lie below these, not below extra folders
+
+# A class is a function to them, until it is called (rules note 1.5).
+LOAD_RULES = LoadRules(imports_idle=True, takes_classes=True)
 
 
 def shipped_gates(legacy: LegacyRule, find: Finder) -> Mapping[str, GateRule]:

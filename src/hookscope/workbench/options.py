@@ -69,13 +69,21 @@ def set_up(options: Options) -> Setup:
         surroundings=surroundings,
         choices=Choices(
             workspace=workspace,
-            bundled=surroundings.absolute(options.bundled) if options.bundled else shipped_hooks(),
+            bundled=bundled_of(options, dialect, surroundings),
             config=config,
         ),
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
     )
+
+
+def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
+    """The folder that is named; None where the host's own variable names one; else Hookscope's hooks."""
+    if options.bundled:
+        return surroundings.absolute(options.bundled)
+    moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
+    return None if moved else shipped_hooks()
 
 
 def _program(
@@ -109,7 +117,7 @@ def assumed_surroundings(options: Options) -> Surroundings:
     here = real_surroundings(options.home)
     env = dict(here.env)
     assumed = set(here.assumed)
-    if options.home is not None:
+    if options.home is not None and here.env.get("HOME") != str(here.home):
         # Variables of the real home would lead back to it.
         moved = {
             variable

@@ -4,7 +4,7 @@ The way: discovery (which folders are hooks) → ranking (who wins a name) → g
 a winner and running). `FolderSystem` puts the chosen functions together; dialects make one each.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from hookscope.core.dialect import Dialect, Host
@@ -18,6 +18,8 @@ from hookscope.systems.folders.ranking import ranking_of
 from hookscope.systems.folders.wrong_settings import wrong_settings
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+Finder = Callable[[Host, Shape, FolderTexts, Iterable[Hook]], Found]
+Ranker = Callable[[Found], Ranking]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class FolderSystem:
     failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
     type_first: bool = False  # does `command` go before `command:new`
     reports_by_rank: bool = False
+    finder: Finder = find_hooks
+    ranker: Ranker | None = None  # in place of the highest folder, then the last
 
     @property
     def kind(self) -> EventKind:
@@ -44,9 +48,11 @@ class FolderSystem:
         return folders, wrong_settings(host) + problems
 
     def find(self, host: Host) -> Found:
-        return find_hooks(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
+        return self.finder(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
 
     def rank(self, found: Found) -> Ranking:
+        if self.ranker is not None:
+            return self.ranker(found)
         return ranking_of(found, reports_by_rank=self.reports_by_rank)
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:

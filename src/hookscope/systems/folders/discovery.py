@@ -50,6 +50,8 @@ class FolderTexts:
 
     no_handler: str | None = None  # {folder} {name}
     bad_header: str | None = None  # {file}
+    oversized: str | None = None  # {file} {limit}
+    out_of_package: str | None = None  # {entry} {folder}
 
 
 @dataclass(slots=True)
@@ -76,13 +78,13 @@ def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Ho
     """All hooks of the host's folders in order of looking, then the legacy handlers."""
     search = Search(shape, texts, host.surroundings.files)
     for folder in host.folders:
-        for child in _children(folder, search):
+        for child in children_of(folder, search):
             _look_at_child(child, folder, search)
     search.hooks += legacy
     return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
 
 
-def _children(folder: Folder, search: Search) -> list[Child]:
+def children_of(folder: Folder, search: Search) -> list[Child]:
     try:
         return search.files.children(folder.path)
     except FileNotFoundError:
@@ -111,7 +113,7 @@ def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
         search.reject(folder, child.path, f"cannot be read: {reason_of(error)}", name=child.name)
         return
     if MANIFEST not in names:
-        _explain_missing_manifest(child, names, folder, search)
+        explain_missing_manifest(child.path, names, folder, search)
         return
     if child.linked and not search.shape.follows_links:
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
@@ -119,15 +121,15 @@ def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
     _look_at_manifest(child, frozenset(names), folder, search)
 
 
-def _explain_missing_manifest(child: Child, names: list[str], folder: Folder, search: Search) -> None:
+def explain_missing_manifest(path: Path, names: list[str], folder: Folder, search: Search) -> None:
     """Only for folders that were surely meant as hooks; others are none of our business."""
     misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
     if misspelt is not None:
         reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
-        search.reject(folder, child.path, reason, name=child.name)
+        search.reject(folder, path, reason, name=path.name)
     elif handler := next((name for name in search.shape.candidates if name in names), None):
         reason = f"{handler} without a {MANIFEST} is no hook"
-        search.reject(folder, child.path, reason, name=child.name)
+        search.reject(folder, path, reason, name=path.name)
 
 
 def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, search: Search) -> None:
@@ -181,7 +183,7 @@ def _without_handler(
     child: Child, names: frozenset[str], folder: Folder, name: str, refused: str, search: Search
 ) -> None:
     search.warn(search.texts.no_handler, folder=child.path, name=name)
-    search.reject(folder, child.path, _no_handler(names, refused, search.shape), name=name)
+    search.reject(folder, child.path, no_handler(names, refused, search.shape), name=name)
 
 
 def _manifest_bytes(manifest: Path, files: Files) -> bytes:
@@ -225,7 +227,7 @@ def _handler_of(
     return None, None, refused
 
 
-def _no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
+def no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
