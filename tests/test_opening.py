@@ -8,7 +8,7 @@ import pytest
 from hookscope.core.dialect import Choices, Host
 from hookscope.core.hooks import Place
 from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
+from hookscope.dialects import DIALECTS, GUIDES
 from hookscope.settings import open_host
 
 
@@ -26,14 +26,15 @@ def sources(host: Host) -> dict[str, Path]:
     return {folder.source: folder.path for folder in host.folders}
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES])
 def test_without_settings_a_host_has_its_usual_folders(dialect: str, home: Path) -> None:
     host = opened(home, dialect)
-    assert host.settings.file == home / f".{dialect}" / f"{dialect}.json"
+    name = dialect.partition("@")[0]
+    assert host.settings.file == home / f".{name}" / f"{name}.json"
     assert not host.settings.exists
     assert sources(host) == {
-        "managed": home / f".{dialect}/hooks",
-        "workspace": home / f".{dialect}/workspace/hooks",
+        "managed": home / f".{name}/hooks",
+        "workspace": home / f".{name}/workspace/hooks",
     }
     assert host.problems == ()
 

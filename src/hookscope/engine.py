@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Gate, Hook, Inventory, Language, LogLine, Standing, State
+from hookscope.core.hooks import Gate, Hook, Inventory, Language, LogLine, Standing, State, Verdict
 from hookscope.core.look import look
 from hookscope.core.plan import code_of, make_plan, registrations_of
 from hookscope.core.runs import (
@@ -28,6 +28,7 @@ from hookscope.runtime import Firing, InProcessLane, Limits, NoNode, find_node, 
 
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
+IS_CLASS = "ClassHandler"  # and of one that has a class in its place
 MOST_PLANS = 512  # kept at a time: event keys may come from outside
 LOADED = Gate("load", True, found="loaded")
 LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
@@ -109,9 +110,11 @@ class HookEngine:
     async def load(self, host: Host | None = None, *, strict: bool = False) -> LoadReport:
         """Look, import every hook that may run, and register those that load.
 
-        Replaces all registrations, also those made by code (guide 000, "loadHooks"). With `strict`,
-        one hook that fails to load leaves everything as it was (recorded in openclaw load-03).
+        Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host keeps
+        them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
+        load-03); the report's `refusal` is the host's sentence.
         """
+        before = self.host
         if host is not None:
             self.host = host
         switched_off, _ = self.host.hooks_setting("enabled")
@@ -120,15 +123,37 @@ class HookEngine:
         inventory = look(self.host)
         self._provide_node(inventory)
         loading = Loading(self.host, inventory)
+        if strict:
+            loading.miss(self._loaded())
         rows = {row.hook: row for row in inventory.hooks}
         for hook in inventory.load_order:
             await loading.take(rows[hook], self._load_code)
+            if loading.stopped:
+                break
         report = loading.report()
-        if strict and report.failed:
+        if strict and (report.failed or report.stopped):
+            self.host = before
             return replace(report, registered=0, committed=False)
+        self._set_dispatch(True)
         self.inventory = loading.inventory()
-        self.registry = self.registry.with_registrations(loading.registrations)
-        return report
+        self.registry = self.registry.with_registrations((*loading.registrations, *self._kept()))
+        return replace(report, refusal="")
+
+    def _set_dispatch(self, on: bool) -> None:
+        """All hooks are switched on or off: where the host says so, for events too."""
+        if self.host.dialect.load_rules.off_closes:
+            self.enabled = on
+
+    def _loaded(self) -> tuple[Hook, ...]:
+        """The hooks whose handlers are registered now."""
+        hooks = (call.hook for call in self.registry.registrations)
+        return tuple(dict.fromkeys(hook for hook in hooks if hook is not None))
+
+    def _kept(self) -> tuple[Registration, ...]:
+        """The registrations by code that a load leaves alone."""
+        if not self.host.dialect.load_rules.keeps_code:
+            return ()
+        return tuple(call for call in self.registry.registrations if call.hook is None)
 
     def _provide_node(self, inventory: Inventory) -> None:
         """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
@@ -146,13 +171,17 @@ class HookEngine:
 
     def _switched_off(self) -> LoadReport:
         text = self.host.dialect.texts.off
+        self._set_dispatch(False)
         if self.host.dialect.clears_when_off:
             self.inventory = Inventory()
-            self.clear()
+            self.registry = self.registry.with_registrations(self._kept())
         return LoadReport(log=(LogLine("info", text),) if text else ())
 
     async def _load_code(self, code: Code) -> Handler | Code | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried."""
+        if code.language == "unknown":
+            text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
+            return Failure("UnknownLanguage", text, phase="load")
         lane = self.lanes.code.get(code.language)
         if lane is None:
             return f"{code.path.name} {self._without}"
@@ -244,13 +273,17 @@ class Loading:
         self._looked = inventory
         self.gates: dict[Hook, Gate] = {}
         self.texts = host.dialect.texts
+        self.rules = host.dialect.load_rules
+        self.refusal = ""
         self.registrations: list[Registration] = []
         self.discovered = sum(hook.kind == "folder" for hook in inventory.load_order)
         self.eligible = self.registered = 0
         self.skipped: list[str] = []
         self.failures: dict[str, Failure] = {}
         self.failed: list[str] = []
-        self.log = list(inventory.log)
+        self.stopped = ""
+        self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
+        self.log += inventory.log
         self._say("info", self.texts.discovered, count=self.discovered)
 
     def _say(self, level: str, template: str | None, **parts: object) -> None:
@@ -260,6 +293,9 @@ class Loading:
     async def take(self, row: Standing, load: LoadCode) -> None:
         """Load one hook, or say why not."""
         hook = row.hook
+        if (end := row.verdict.stops_load) is not None:
+            self.stopped = f"{hook.name}: {end.reason}"
+            return
         if not row.verdict.eligible:
             self._skip(hook, *row.verdict.reasons(State.BLOCKED))
             return
@@ -272,20 +308,32 @@ class Loading:
         if hook.kind == "legacy" and "path" in shut:
             self.log.append(LogLine("warn", shut["path"]))
             self.failed.append(hook.name)
-        elif shut:
+        elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
             if "events" in shut:
                 self._say("warn", self.texts.no_events, name=hook.name)
-            self._skip(hook, *shut.values())
+            if "events" in shut and self.rules.empty_fails:
+                self.failed.append(hook.name)
+                self._refuse(
+                    (self.texts.no_events or self.rules.failed).format(name=hook.name, error=shut["events"])
+                )
+            else:
+                self._skip(hook, *shut.values())
         else:
             await self._load(hook, load)
 
     async def _load(self, hook: Hook, load: LoadCode) -> None:
+        self._say("warn", self.texts.loading.get(hook.folder.source))
         code = code_of(hook, self.host)
         outcome = await load(code)
+        if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
+            outcome = code
         if isinstance(outcome, str):
             self._skip(hook, outcome)
         elif isinstance(outcome, Failure):
             self._fail(hook, outcome)
+        elif not hook.meta.events:
+            self._say("warn", self.texts.no_events, name=hook.name)
+            self._skip(hook, "no events")
         else:
             self._register(hook, outcome)
 
@@ -294,8 +342,49 @@ class Loading:
         self.registrations += [Registration(key, hook.name, target, hook) for key in events]
         self.gates[hook] = LOADED
         self.registered += 1
-        emoji = hook.meta.emoji or DEFAULT_EMOJI
+        self._warn_of_strangers(hook)
+        if hook.kind == "legacy" and self.texts.legacy_registered is not None:
+            for event in events:
+                self._say("info", self.texts.legacy_registered, event=event, module=hook.name)
+            return
+        emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
         self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
+
+    def _warn_of_strangers(self, hook: Hook) -> None:
+        """Events that the host does not know: they are registered, and never come."""
+        known = self.host.dialect.catalogue().by_key if self.texts.never_sent else {}
+        strangers = [key for key in hook.meta.events or () if key not in known]
+        if strangers and self.texts.never_sent:
+            what = "event" if len(strangers) == 1 else "events"
+            self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
+
+    def miss(self, loaded: tuple[Hook, ...]) -> None:
+        """A strict load fails for a hook that was loaded and has lost its HOOK.md or its handler.
+
+        One that its settings have taken out, or whose folder is none of the host's any more, is not missed.
+        """
+        there = {hook.path for hook in self._looked.load_order} | {
+            row.hook.path for row in self._looked.hooks
+        }
+        folders = {folder.path for folder in self.host.folders}
+        for hook in loaded:
+            gone = hook.path is not None and hook.path not in there and hook.folder.path in folders
+            if not gone or hook.manifest is None or not self._wanted(hook):
+                continue
+            facts = self.host.surroundings.files.facts(hook.manifest)
+            template = (
+                self.rules.lost_handler if facts is not None and facts.file else self.rules.lost_manifest
+            )
+            if template is not None:
+                self.failed.append(hook.name)
+                self._refuse(template.format(name=hook.name, file=hook.manifest, folder=hook.path))
+
+    def _wanted(self, hook: Hook) -> bool:
+        gates = self.host.dialect.system_of("folder").gates(hook, self.host)
+        return Verdict(gates).enabled
+
+    def _refuse(self, sentence: str) -> None:
+        self.refusal = self.refusal or sentence
 
     def _skip(self, hook: Hook, *reasons: str) -> None:
         self.skipped.append(f"{hook.name}: {', '.join(reasons)}")
@@ -307,15 +396,18 @@ class Loading:
             "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
         )
         parts = {
-            "file": hook.handler,
+            "file": hook.name if hook.kind == "legacy" else hook.handler,
             "name": hook.name,
             "export": hook.meta.export,
-            "error": failure.message,
+            "type": failure.type,
+            "error": failure.own_text,
         }
-        if failure.type == NO_FUNCTION:
+        if failure.type in (NO_FUNCTION, IS_CLASS):
             self._say("warn", self.texts.no_function, **parts)
+            parts["error"] = self.rules.no_function.format(**parts)
         else:
             self._say("error", self.texts.not_loaded, **parts)
+        self._refuse(self.rules.failed.format(**parts))
 
     def inventory(self) -> Inventory:
         """The inventory with a `load` gate for every hook that was imported, or failed to be."""
@@ -331,14 +423,15 @@ class Loading:
 
     def report(self) -> LoadReport:
         """What the load did."""
-        self._say(
-            "info",
-            self.texts.complete,
-            registered=self.registered,
-            discovered=self.discovered,
-            skipped=len(self.skipped),
-            failed=len(self.failed),
-        )
+        if not self.stopped:
+            self._say(
+                "info",
+                self.texts.complete,
+                registered=self.registered,
+                discovered=self.discovered,
+                skipped=len(self.skipped),
+                failed=len(self.failed),
+            )
         return LoadReport(
             discovered=self.discovered,
             eligible=self.eligible,
@@ -347,4 +440,6 @@ class Loading:
             failed=tuple(self.failed),
             log=tuple(self.log),
             failures=dict(self.failures),
+            refusal=self.refusal,
+            stopped=self.stopped,
         )

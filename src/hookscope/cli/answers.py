@@ -20,7 +20,7 @@ from hookscope.workbench import Options, Workbench
 class Answer:
     """What a command found out: once for programs, once for people."""
 
-    document: object
+    document: object  # None: there is only the text
     text: str
     yes: bool = True
     aside: tuple[str, ...] = ()  # sentences for standard error
@@ -84,7 +84,7 @@ def printed(answer: Answer, *, as_json: bool) -> int:
     """Print an answer; the exit code."""
     for sentence in answer.aside:
         click.echo(f"hookscope: {printable(sentence)}", err=True)
-    if as_json:
+    if as_json and answer.document is not None:
         click.echo(as_text(answer.document))
     elif answer.text:
         click.echo(answer.text)

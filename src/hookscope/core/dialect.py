@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
+from hookscope.core.host_command import HostCommand
 from hookscope.core.runs import Event, EventKind, Policy
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest
@@ -76,13 +77,29 @@ class Layout:
     state_variable: str | None = None  # environment variables that move them
     settings_variable: str | None = None
     workspace_variable: str | None = None
+    bundled_variable: str | None = None  # names the folder of bundled hooks
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
+    agents_path: KeyPath | None = None  # a list of agents, of which the default one may have its own
     workspace: str = "workspace"  # below the state folder, where nothing else names one
     hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # where its hooks settings stand; first wins
     markers: tuple[str, ...] = ()  # paths below the workspace that show this host
     program: str = ""  # its command, by which its installed package is found
     packages: tuple[str, ...] = ()  # the names that its package may have
     version_path: KeyPath = ()  # where it writes its own version into its settings
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsRules:
+    """How a host reads its settings, beside plain JSON5."""
+
+    include: str | None = None  # the key of an object that stands for other files
+    variables: bool = False  # is `${NAME}` replaced in texts
+    dotenv: str | None = None  # a file below the state folder whose variables count as set
+    env_path: KeyPath | None = None  # where the settings set variables themselves
+    check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
+    """What the host refuses: a path and its sentence for each."""
+    refusal: str = ""  # the host's error text: {file} {issues}; empty: it goes on without its settings
+    issue: str = "{path}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +111,7 @@ class Settings:
     exists: bool = False
     problems: tuple[Problem, ...] = ()
     locate: Callable[[KeyPath], Place | None] = lambda _: None
+    refusal: str = ""  # the host's error text where it refuses them, and so refuses everything
 
     def get(self, path: Sequence[str | int]) -> Any:
         """The value at a path, or None where there is none."""
@@ -170,11 +188,29 @@ class LoaderTexts:
 
     discovered: str | None = None  # {count}
     registered: str | None = None  # {emoji} {name} {events}
+    legacy_registered: str | None = None  # {event} {module}
     complete: str | None = None  # {registered} {discovered} {skipped} {failed}
-    not_loaded: str | None = None  # {file} {error}
+    not_loaded: str | None = None  # {file} {type} {error}
     no_function: str | None = None  # {file} {export}
     no_events: str | None = None  # {name}
     off: str | None = None
+    loading: Mapping[str, str] = field(default_factory=dict)  # by source: said before each import
+    never_sent: str | None = None  # {name} {what} {events}: events that the host does not know
+
+
+@dataclass(frozen=True, slots=True)
+class LoadRules:
+    """What a load replaces, what fails it, and what all hooks being off means."""
+
+    keeps_code: bool = False  # handlers registered by code outlive a load
+    off_closes: bool = False  # switched off, events reach nobody, whoever has registered
+    takes_classes: bool = False  # a class counts as loaded, and fails when it is called
+    imports_idle: bool = False  # a hook without events is imported before it is passed over
+    empty_fails: bool = False  # a hook without events fails; else it is skipped
+    failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
+    no_function: str = "{error}"  # in place of {error} there: {export} {file}
+    lost_manifest: str | None = None  # {name} {file}: strict, of a hook that was loaded before
+    lost_handler: str | None = None  # {name} {folder}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +235,9 @@ class Dialect:
     clears_when_off: bool = True  # does switching all hooks off unload those of the last load
     switching: Switching = Switching()
     entry_env: bool = True  # is an entry's `env` laid over the handler's environment
+    settings_rules: SettingsRules = SettingsRules()
+    load_rules: LoadRules = LoadRules()
+    command: HostCommand | None = None  # its own command about hooks, where it has one
     catalogue: Callable[[], Catalogue] = Catalogue
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
 

@@ -49,6 +49,7 @@ class Problem:
 
     text: str
     place: Place | None = None
+    logged: str = ""  # the level at which the host itself logs this text when it loads; empty: not at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class Metadata:
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds: load, run. Hookscope's own
+    unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
 
@@ -116,6 +118,7 @@ class Folder:
     declared: str = ""  # where it comes from, when a setting names it
     real: Path | None = None  # links resolved; None where there is no such folder
     trusted: bool = False  # may its handlers run without asking
+    plugin: str = ""  # the id of the plugin that brings it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,6 +184,7 @@ class Gate:
     fix: Edit | None = None
     place: Place | None = None  # where in the hook's own files the fault stands
     setting: KeyPath | None = None  # where in the settings the decision stands, or would stand
+    stops_load: bool = False  # shut, it ends the host's whole load: later hooks are never reached
 
 
 # Which state a shut gate means. Gates that no list here names are the world's: blocked.
@@ -192,6 +196,7 @@ STATE_OF: Mapping[str, State] = {
     "source": State.BROKEN,
     "export": State.BROKEN,
     "load": State.BROKEN,
+    "reached": State.BROKEN,
     "switch": State.OFF,
     "selected": State.OFF,
     "enabled": State.OFF,
@@ -199,6 +204,11 @@ STATE_OF: Mapping[str, State] = {
     "sent": State.SILENT,
 }
 ORDER = tuple(State)
+
+
+def gate_state(gate: Gate) -> State:
+    """What it means for its hook that this gate is shut."""
+    return STATE_OF.get(gate.name, State.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,21 +223,23 @@ class Verdict:
         """The first that holds, in the order that State declares."""
         if self.shadowed_by is not None:
             return State.SHADOWED
-        shut = [STATE_OF.get(gate.name, State.BLOCKED) for gate in self.gates if gate.passed is False]
+        shut = [gate_state(gate) for gate in self.gates if gate.passed is False]
         return min(shut, key=ORDER.index, default=State.READY)
 
     @property
     def eligible(self) -> bool:
         """What the seeds call eligible: no requirement is unmet. Says nothing about enabled."""
-        return not any(
-            gate.passed is False and STATE_OF.get(gate.name, State.BLOCKED) is State.BLOCKED
-            for gate in self.gates
-        )
+        return not any(gate.passed is False and gate_state(gate) is State.BLOCKED for gate in self.gates)
 
     @property
     def enabled(self) -> bool:
         """The user's choice: neither the hook nor all hooks are switched off."""
         return not any(gate.passed is False and STATE_OF.get(gate.name) is State.OFF for gate in self.gates)
+
+    @property
+    def stops_load(self) -> Gate | None:
+        """The gate at which the host's whole load ends; None for nearly every hook."""
+        return next((gate for gate in self.gates if gate.stops_load and gate.passed is False), None)
 
     def shut(self) -> tuple[Gate, ...]:
         """The gates that stop it, in their order."""
@@ -235,11 +247,7 @@ class Verdict:
 
     def reasons(self, state: State | None = None) -> tuple[str, ...]:
         """The hosts' reason texts of shut gates; only those that mean `state` where it is given."""
-        return tuple(
-            gate.reason
-            for gate in self.shut()
-            if state is None or STATE_OF.get(gate.name, State.BLOCKED) is state
-        )
+        return tuple(gate.reason for gate in self.shut() if state is None or gate_state(gate) is state)
 
     def why(self) -> str:
         """One line: why it would not run; empty where it would."""

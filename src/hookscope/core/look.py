@@ -1,9 +1,10 @@
 """look: folders → hooks → winners → gates = inventory. Reads disk, runs nothing, writes nothing."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from hookscope.core.dialect import Host, System
-from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, Verdict
+from hookscope.core.hooks import Gate, Hook, Inventory, Rejected, Standing, Verdict
 
 
 def look(host: Host) -> Inventory:
@@ -22,11 +23,12 @@ def look_at(system: System, host: Host) -> Inventory:
     for loser, winner in ranking.shadowed_by.items():
         shadows.setdefault(winner, []).append(loser)
     losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
+    rows = (
+        _standing(hook, system, host, ranking.shadowed_by, tuple(shadows.get(hook, ())), found.rejected)
+        for hook in (*ranking.report_order, *losers)
+    )
     return Inventory(
-        hooks=tuple(
-            _standing(hook, system, host, ranking.shadowed_by, tuple(shadows.get(hook, ())), found.rejected)
-            for hook in (*ranking.report_order, *losers)
-        ),
+        hooks=_reached(rows, ranking.load_order),
         rejected=found.rejected,
         problems=found.problems,
         log=found.log + ranking.log,
@@ -49,6 +51,24 @@ def _standing(
         verdict=Verdict(gates, shadowed_by.get(hook)),
         shadows=shadows,
         notes=(*hook.notes, *hook.meta.notes, *_catalogue_notes(hook, host), *_fallen_rivals(hook, rejected)),
+    )
+
+
+def _reached(rows: Iterable[Standing], load_order: Sequence[Hook]) -> tuple[Standing, ...]:
+    """The rows; those that the load never reaches, because one before them ends it, say so."""
+    rows = tuple(rows)
+    stops = {row.hook for row in rows if row.verdict.stops_load is not None}
+    first = next((place for place, hook in enumerate(load_order) if hook in stops), None)
+    if first is None:
+        return rows
+    reason = f"never reached: the load ends at {load_order[first].name}"
+    gate = Gate("reached", False, found="no", reason=reason)
+    missed = set(load_order[first + 1 :])
+    return tuple(
+        replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))
+        if row.hook in missed
+        else row
+        for row in rows
     )
 
 

@@ -199,6 +199,12 @@ class Failure:
     message: str
     frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
     phase: Literal["spawn", "load", "run"] = "run"
+    plain: str | None = None  # the thrown thing's own text, where `message` says it in other words
+
+    @property
+    def own_text(self) -> str:
+        """What the thrown thing says of itself, and nothing beside it: what hosts log."""
+        return self.message if self.plain is None else self.plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,3 +343,5 @@ class LoadReport:
     log: tuple[LogLine, ...] = ()
     failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
     committed: bool = True  # False: a strict load met a failure and left everything as it was
+    refusal: str = ""  # then: the host's own sentence of the first failure
+    stopped: str = ""  # what ended the load before its end; hooks before it are registered, later ones not

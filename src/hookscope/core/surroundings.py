@@ -60,7 +60,9 @@ class Files(Protocol):
         """The path with every link resolved; unchanged where it leads nowhere."""
         ...
 
-    def program(self, name: str, folders: tuple[str, ...]) -> "Program": ...
+    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> "Program":
+        """Where a program is found; with `folders_too` a folder of its name is taken for one."""
+        ...
 
 
 class Program(NamedTuple):
@@ -74,7 +76,7 @@ class RealFiles:
     """The disk itself."""
 
     def __init__(self) -> None:
-        self._programs: dict[tuple[str, tuple[str, ...]], Program] = {}
+        self._programs: dict[tuple[str, tuple[str, ...], bool], Program] = {}
         self._user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has neither: all is the user's
 
     def children(self, folder: Path) -> list[Child]:
@@ -112,10 +114,10 @@ class RealFiles:
         except (OSError, ValueError):  # a null byte in it, or too long
             return path
 
-    def program(self, name: str, folders: tuple[str, ...]) -> Program:
-        asked = (name, folders)
+    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> Program:
+        asked = (name, folders, folders_too)
         if asked not in self._programs:
-            self._programs[asked] = _find_program(name, folders)
+            self._programs[asked] = _find_program(name, folders, folders_too)
         return self._programs[asked]
 
 
@@ -133,15 +135,15 @@ def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _find_program(name: str, folders: tuple[str, ...]) -> Program:
+def _find_program(name: str, folders: tuple[str, ...], folders_too: bool) -> Program:
     unrunnable = None
     for folder in folders:
         path = os.path.join(folder, name)
         try:
-            regular = stat.S_ISREG(os.stat(path).st_mode)
+            mode = os.stat(path).st_mode
         except (OSError, ValueError):
             continue
-        if regular and os.access(path, os.X_OK):
+        if (stat.S_ISREG(mode) or (folders_too and stat.S_ISDIR(mode))) and os.access(path, os.X_OK):
             return Program(path, unrunnable)
         unrunnable = unrunnable or path
     return Program(None, unrunnable)

@@ -6,11 +6,17 @@ No dialect does I/O of its own; the catalogues are part of the package and read 
 from hookscope.core.dialect import Dialect
 from hookscope.core.text import nearest
 from hookscope.dialects.eliza import ELIZA
+from hookscope.dialects.eliza_beta_2 import ELIZA_BETA_2
 from hookscope.dialects.milady import MILADY
+from hookscope.dialects.milady_alpha_76 import MILADY_ALPHA_76
 from hookscope.dialects.openclaw import OPENCLAW
+from hookscope.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 
 # In the order in which a host is looked for when nobody names one.
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (OPENCLAW, MILADY, ELIZA)}
+GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA)
+# Programs as they were shipped, only by name.
+SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9, MILADY_ALPHA_76, ELIZA_BETA_2)
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 
 

@@ -9,10 +9,12 @@ What always holds:
 - Nothing here touches a disk, runs what it reads, or knows a host, its file names or its settings.
 """
 
+from .dotenv import read_dotenv
 from .frontmatter import Header, cut_header, locate_frontmatter, read_frontmatter, repair_mojibake
 from .json5 import locate_json5, read_json5
 from .places import FormatError, KeyPath, Span, span_at, text_of
 from .python_source import Export, read_exports
+from .text_header import header_block, read_text_header, script_number
 from .yaml12 import locate_yaml, read_yaml
 
 __all__ = [
@@ -22,14 +24,18 @@ __all__ = [
     "KeyPath",
     "Span",
     "cut_header",
+    "header_block",
     "locate_frontmatter",
     "locate_json5",
     "locate_yaml",
+    "read_dotenv",
     "read_exports",
     "read_frontmatter",
     "read_json5",
+    "read_text_header",
     "read_yaml",
     "repair_mojibake",
+    "script_number",
     "span_at",
     "text_of",
 ]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect, Host, Settings, Trust
 from hookscope.core.surroundings import Surroundings
-from hookscope.settings.reading import read_settings
+from hookscope.settings.reading import checked, read_settings
+from hookscope.settings.variables import with_dotenv, with_own
 
 
 def open_host(
@@ -23,15 +24,24 @@ def open_host(
     what stands in files: problems are part of the Host.
     """
     state = state_folder(dialect, surroundings)
+    rules, env = dialect.settings_rules, surroundings.env
+    if rules.dotenv is not None:
+        env = with_dotenv(env, state / rules.dotenv, surroundings.files)
     if settings is None:
-        settings = read_settings(settings_file(dialect, surroundings, choices), surroundings.files)
+        settings = read_settings(
+            settings_file(dialect, surroundings, choices), surroundings.files, rules, env
+        )
+    else:
+        settings = checked(settings, rules)
+    if rules.env_path is not None:
+        env = with_own(env, settings.get(rules.env_path))
     host = Host(
         dialect=dialect,
         surroundings=surroundings,
         settings=settings,
         state=state,
         workspace=choices.workspace or configured_workspace(dialect, surroundings, settings, state),
-        env=surroundings.env,
+        env=env,
         choices=choices,
         trust=trust,
     )
@@ -60,12 +70,23 @@ def settings_file(dialect: Dialect, surroundings: Surroundings, choices: Choices
 def configured_workspace(
     dialect: Dialect, surroundings: Surroundings, settings: Settings, state: Path
 ) -> Path:
-    """The workspace that the settings name, else the variable, else the one in the state folder."""
-    named = settings.get(dialect.layout.workspace_path)
+    """The workspace that the settings name, else the variable, else the one in the state folder.
+
+    Of several agents the default one counts: the one that says so, else the first.
+    """
+    named = _of_default_agent(dialect, settings) or settings.get(dialect.layout.workspace_path)
     if isinstance(named, str) and named.strip():
         return surroundings.absolute(named.strip())
     moved = _moved(dialect.layout.workspace_variable, surroundings)
     return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
+
+
+def _of_default_agent(dialect: Dialect, settings: Settings) -> str | None:
+    listed = settings.get(dialect.layout.agents_path) if dialect.layout.agents_path else None
+    agents = [agent for agent in listed if isinstance(agent, Mapping)] if isinstance(listed, list) else []
+    chosen = next((agent for agent in agents if agent.get("default") is True), agents[0] if agents else {})
+    named = chosen.get("workspace")
+    return named if isinstance(named, str) and named.strip() else None
 
 
 def _moved(variable: str | None, surroundings: Surroundings) -> str:

@@ -1,20 +1,27 @@
 """A settings file as values, each with its place on demand."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.dialect import Settings
+from hookscope.core.dialect import Settings, SettingsRules
 from hookscope.core.hooks import Place, Problem
-from hookscope.core.surroundings import Files
+from hookscope.core.surroundings import Files, RealFiles
 from hookscope.formats import FormatError, KeyPath, locate_json5, read_json5
+from hookscope.settings.including import IncludeError, Includes
+from hookscope.settings.variables import filled, with_own
 
 LARGEST = 8 * 1024 * 1024  # bytes
+PLAIN = SettingsRules()
+ROOT = "<root>"  # how hosts call the path of the whole document
 
 
-def read_settings(file: Path, files: Files) -> Settings:
-    """The settings in `file` (JSON5); without a file, empty ones."""
+def read_settings(
+    file: Path, files: Files, rules: SettingsRules = PLAIN, env: Mapping[str, str] | None = None
+) -> Settings:
+    """The settings in `file` (JSON5); without a file, empty ones. `env`: what `${NAME}` may name."""
     facts = files.facts(file)
     if facts is None:
         return Settings(file)
@@ -22,31 +29,99 @@ def read_settings(file: Path, files: Files) -> Settings:
         what = f"larger than {LARGEST:,} bytes" if facts.file else "not a file"
         return Settings(file, exists=True, problems=(Problem(f"{file} is {what}", Place(file)),))
     try:
-        return settings_of(file, files.read(file))
+        return settings_of(file, files.read(file), rules, files=files, env=env)
     except OSError as error:
         return Settings(file, exists=True, problems=(Problem(f"cannot read {file}: {error.strerror}"),))
 
 
-def settings_of(file: Path, source: bytes) -> Settings:
+def settings_of(
+    file: Path,
+    source: bytes,
+    rules: SettingsRules = PLAIN,
+    *,
+    files: Files | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Settings:
     """The settings that `source` would be, if it stood in `file`."""
     try:
         value = read_json5(source)
     except FormatError as error:
         place = Place(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; its settings count as empty until it is mended", place)
-        return Settings(file, exists=True, problems=(problem,))
+        said = _refusal(rules, file, [((), f"JSON5 parse failed: {error}")])
+        return Settings(file, exists=True, problems=(problem,), refusal=said)
     if not isinstance(value, dict):
         problem = Problem(f"{file.name} wants an object at its top; its settings count as empty", Place(file))
-        return Settings(file, exists=True, problems=(problem,))
+        said = _refusal(rules, file, [((), "Invalid input: expected object")])
+        return Settings(file, exists=True, problems=(problem,), refusal=said)
 
     @cache
     def locate(path: KeyPath) -> Place | None:
         span = locate_json5(source, path)
         return Place(file, span.line, span.column) if span else None
 
-    return Settings(file, value, exists=True, locate=locate)
+    settings = Settings(file, value, exists=True, locate=locate)
+    return checked(_completed(settings, rules, files or RealFiles(), env or {}), rules)
 
 
 def settings_from(value: Mapping[str, Any], file: Path) -> Settings:
     """Settings that an embedding program hands over; they stand in no file."""
     return Settings(file, value, exists=False)
+
+
+def _completed(settings: Settings, rules: SettingsRules, files: Files, env: Mapping[str, str]) -> Settings:
+    """With the files that they include, and the variables that they name."""
+    value: Any = settings.value
+    problems: list[Problem] = []
+    if rules.include is not None:
+        includes = Includes(rules.include, files, files.real(settings.file.parent))
+        try:
+            value = includes.resolved(value, settings.file)
+        except IncludeError as error:
+            problem = Problem(
+                f"{error}; the settings count as empty until it is mended", Place(settings.file)
+            )
+            said = _refusal(rules, settings.file, [((), f"Include failed: {error}")])
+            return replace(settings, value={}, problems=(problem,), refusal=said)
+    if rules.variables:
+        own = _at(value, rules.env_path) if rules.env_path else None
+
+        def missing(path: KeyPath, name: str) -> None:
+            dotted = ".".join(map(str, path))
+            place = settings.locate(path) or Place(settings.file)
+            problems.append(
+                Problem(f"{dotted} names ${{{name}}}, which is not set: it stays as written", place)
+            )
+
+        value = filled(value, with_own(env, own), missing)
+    return replace(settings, value=value, problems=(*settings.problems, *problems))
+
+
+def checked(settings: Settings, rules: SettingsRules) -> Settings:
+    """The settings, refused where the host refuses them: each reason is a problem with its place."""
+    if rules.check is None or settings.refusal:
+        return settings
+    issues = rules.check(settings.value)
+    if not issues:
+        return settings
+    product = "the host refuses its settings"
+    problems = [
+        Problem(
+            f"{'.'.join(map(str, path)) or settings.file.name}: {text}; {product}",
+            settings.locate(path) or Place(settings.file),
+        )
+        for path, text in issues
+    ]
+    said = _refusal(rules, settings.file, list(issues))
+    return replace(settings, problems=(*settings.problems, *problems), refusal=said)
+
+
+def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]) -> str:
+    lines = [rules.issue.format(path=".".join(map(str, path)) or ROOT, text=text) for path, text in issues]
+    return rules.refusal.format(file=file, issues="\n".join(lines))
+
+
+def _at(value: Any, path: KeyPath) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, Mapping) else None
+    return value

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
 from hookscope.core.surroundings import Surroundings, real_surroundings
-from hookscope.dialects import DEFAULT, DIALECTS, UnknownDialect, dialect_named
+from hookscope.dialects import DEFAULT, DIALECTS, GUIDES, UnknownDialect, dialect_named
 from hookscope.formats import FormatError, read_yaml
 from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import settings_file, state_folder
@@ -69,13 +69,21 @@ def set_up(options: Options) -> Setup:
         surroundings=surroundings,
         choices=Choices(
             workspace=workspace,
-            bundled=surroundings.absolute(options.bundled) if options.bundled else shipped_hooks(),
+            bundled=bundled_of(options, dialect, surroundings),
             config=config,
         ),
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
     )
+
+
+def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
+    """The folder that is named; None where the host's own variable names one; else Hookscope's hooks."""
+    if options.bundled:
+        return surroundings.absolute(options.bundled)
+    moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
+    return None if moved else shipped_hooks()
 
 
 def _program(
@@ -109,7 +117,7 @@ def assumed_surroundings(options: Options) -> Surroundings:
     here = real_surroundings(options.home)
     env = dict(here.env)
     assumed = set(here.assumed)
-    if options.home is not None:
+    if options.home is not None and here.env.get("HOME") != str(here.home):
         # Variables of the real home would lead back to it.
         moved = {
             variable
@@ -162,9 +170,7 @@ def chosen_dialect(
             return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
     except UnknownDialect as error:
         raise Refusal(str(error), code=2) from None
-    found = [
-        (dialect, sign) for dialect in DIALECTS.values() if (sign := sign_of(dialect, options, surroundings))
-    ]
+    found = [(dialect, sign) for dialect in GUIDES if (sign := sign_of(dialect, options, surroundings))]
     if not found:
         return DEFAULT, "no host was found", ""
     dialect, sign = found[0]

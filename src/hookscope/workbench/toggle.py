@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, change_of, inverse_of, read_now
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Edit, Inventory, Standing, State
+from hookscope.core.hooks import Edit, Inventory, Standing, State, gate_state
 from hookscope.core.look import look
 from hookscope.settings import open_host, settings_of
 from hookscope.workbench.refusal import Refusal
@@ -68,12 +68,18 @@ def toggle_of(view: View, row: Standing, on: bool, *, as_command: bool) -> Toggl
     """
     hook, host = row.hook, view.host
     switching = host.dialect.switching
+    if hook.folder.plugin:
+        raise Refusal(
+            f"{hook.name} comes with the plugin {hook.folder.plugin}; it has no switch.",
+            "Switch the plugin off in the settings.",
+        )
     if hook.kind != "folder":
         raise Refusal(
             f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
         )
-    if on and as_command and switching.refuses_blocked and not row.verdict.eligible:
-        reasons = ", ".join(row.verdict.reasons(State.BLOCKED))
+    blocked = [gate for gate in row.verdict.shut() if gate.reported and gate_state(gate) is State.BLOCKED]
+    if on and as_command and switching.refuses_blocked and blocked:  # as far as its own list shows it
+        reasons = ", ".join(gate.reason for gate in blocked)
         raise Refusal(
             f"{hook.name} is blocked: {reasons}.", f"`hookscope info {hook.name}` shows every check."
         )
@@ -103,7 +109,8 @@ def _edits(view: View, row: Standing, on: bool, *, as_command: bool) -> Iterator
 def inventory_with(view: View, change: Change) -> Inventory:
     """What would be found if the change were made."""
     host = view.host
-    settings = settings_of(host.settings.file, change.new or b"{}")
+    rules, files = host.dialect.settings_rules, host.surroundings.files
+    settings = settings_of(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
     then = open_host(host.dialect, host.surroundings, host.choices, trust=host.trust, settings=settings)
     return examine(look(then), then)
 

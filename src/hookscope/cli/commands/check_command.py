@@ -1,12 +1,14 @@
 """`hookscope check`."""
 
-from hookscope.cli import answers, documents, tables
+from hookscope.cli import answers, documents, host_format, tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options
 
 
-@answers.command("check")
-def command(options: Options) -> Answer:
+@answers.command("check", *host_format.asked_options())
+def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
     """How many hooks are ready, and what stops the others."""
+    if host_format.is_host(shape, eligible=eligible, verbose=verbose):
+        return host_format.checked(options, verbose)
     view = answers.bench_of(options).look()
     return Answer(documents.check(view), tables.check(view))

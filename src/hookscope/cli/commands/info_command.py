@@ -2,14 +2,16 @@
 
 import click
 
-from hookscope.cli import answers, documents, tables
+from hookscope.cli import answers, documents, host_format, tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options
 
 
-@answers.command("info", click.Argument(["name"]))
-def command(options: Options, name: str) -> Answer:
+@answers.command("info", click.Argument(["name"]), host_format.format_option())
+def command(options: Options, name: str, shape: str) -> Answer:
     """One hook, by its name or settings key: every check, which copy wins, what it declares."""
+    if host_format.is_host(shape):
+        return host_format.described(options, name)
     bench = answers.bench_of(options)
     view = bench.look()
     row = bench.hook(view, name)

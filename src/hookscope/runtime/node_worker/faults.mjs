@@ -12,7 +12,7 @@ const LISTED = 8; // errors of an AggregateError
 const { isPrototypeOf } = Object.prototype;
 const { apply } = Reflect;
 
-/** {type, message, frames}: outermost first, without frames of ours. Never throws. */
+/** {type, message, frames, plain?}: outermost first, without frames of ours. Never throws. */
 export function describe(error) {
   try {
     const stack = isError(error) ? memberOf(error, "stack") : "";
@@ -22,7 +22,8 @@ export function describe(error) {
     if (at && !isOurs(at.file) && !frames.some((frame) => frame.file === at.file && frame.line === at.line)) {
       frames.push(new Sources().frame(at.file, at.line, at.column, "", at.source));
     }
-    return { type: typeOf(error), message: messageOf(error), frames };
+    const [message, plain] = [messageOf(error), plainOf(error)];
+    return { type: typeOf(error), message, frames, ...(plain === message ? {} : { plain }) };
   } catch { // no room left to describe it with
     return { type: kindOf(error), message: kindOf(error), frames: [] };
   }
@@ -75,6 +76,16 @@ function messageOf(error) {
   const cause = isError(error) ? memberOf(error, "cause") : undefined;
   if (cause === undefined) return words;
   return `${words} (caused by ${withType(cause)})`;
+}
+
+/** What a host logs: an error's message, anything else as String() has it. */
+function plainOf(error) {
+  const text = isError(error) ? memberOf(error, "message") : error;
+  try {
+    return cut(String(text));
+  } catch { // it has no text, or one that throws
+    return wordsOf(error);
+  }
 }
 
 function withType(error) {

@@ -15,6 +15,9 @@ const { apply } = Reflect;
 /** The file loads, and has no function under the name that is asked for. */
 export class NoHandler extends Error {}
 
+/** The same, and what it has under that name is a class, which some hosts take and cannot call. */
+export class ClassHandler extends Error {}
+
 /** The modules of handlers in this process. */
 export class Modules {
   constructor() {
@@ -72,7 +75,7 @@ function pick(namespace, name, file) {
     throw new NoHandler(`${what} is ${kindOf(found)}, not a function; ${functionsOf(namespace)}`);
   }
   if (isClass(found)) {
-    throw new NoHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`);
+    throw new ClassHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`);
   }
   return found;
 }

@@ -4,10 +4,10 @@ The way: discovery (which folders are hooks) → ranking (who wins a name) → g
 a winner and running). `FolderSystem` puts the chosen functions together; dialects make one each.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from hookscope.core.dialect import Host
+from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
 from hookscope.core.runs import Event, EventKind, Policy
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
@@ -18,6 +18,8 @@ from hookscope.systems.folders.ranking import ranking_of
 from hookscope.systems.folders.wrong_settings import wrong_settings
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+Finder = Callable[[Host, Shape, FolderTexts, Iterable[Hook]], Found]
+Ranker = Callable[[Found], Ranking]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,11 @@ class FolderSystem:
     error_text: ErrorText
     texts: FolderTexts = FolderTexts()
     legacy: LegacyRule | None = None
+    failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
     type_first: bool = False  # does `command` go before `command:new`
     reports_by_rank: bool = False
+    finder: Finder = find_hooks
+    ranker: Ranker | None = None  # in place of the highest folder, then the last
 
     @property
     def kind(self) -> EventKind:
@@ -43,9 +48,11 @@ class FolderSystem:
         return folders, wrong_settings(host) + problems
 
     def find(self, host: Host) -> Found:
-        return find_hooks(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
+        return self.finder(host, self.shape, self.texts, legacy_hooks(host, self.legacy))
 
     def rank(self, found: Found) -> Ranking:
+        if self.ranker is not None:
+            return self.ranker(found)
         return ranking_of(found, reports_by_rank=self.reports_by_rank)
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
@@ -58,4 +65,12 @@ class FolderSystem:
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def policy(self, event: Event) -> Policy:
-        return SharedEvent(self.error_text, event.key)
+        return SharedEvent(self.error_text, event.key, failed_text=self.failed_text)
+
+
+def folder_system_of(dialect: Dialect) -> FolderSystem:
+    """The folder hooks of a dialect, for a newer version to start from. Raises LookupError for none."""
+    system = dialect.system_of("folder")
+    if not isinstance(system, FolderSystem):
+        raise LookupError(f"{dialect.name} has no HOOK.md folders")
+    return system

@@ -18,9 +18,8 @@ from hookscope.core.hooks import (
     Rejected,
 )
 from hookscope.core.surroundings import Child, Files
-from hookscope.formats.frontmatter import read_frontmatter
 from hookscope.formats.places import FormatError
-from hookscope.systems.folders.metadata import describe, read_metadata
+from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
 
 MANIFEST = "HOOK.md"
 LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
@@ -37,6 +36,8 @@ class Shape:
     handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
     reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to
     marks_python: bool = False  # is a Python handler marked as one that the host itself would not run
+    read: ManifestReader = read_yaml_header
+    handler_first: bool = False  # is a handler looked for before the header is read
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -49,6 +50,8 @@ class FolderTexts:
 
     no_handler: str | None = None  # {folder} {name}
     bad_header: str | None = None  # {file}
+    oversized: str | None = None  # {file} {limit}
+    out_of_package: str | None = None  # {entry} {folder}
 
 
 @dataclass(slots=True)
@@ -65,7 +68,7 @@ class Search:
 
     def warn(self, template: str | None, **parts: object) -> None:
         if template is not None:
-            self.log.append(LogLine("warn", template.format(**parts)))
+            self.log.append(LogLine("warn", template.format(**parts) if parts else template))
 
     def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
         self.rejected.append(Rejected(path, folder.source, reason, **more))
@@ -75,13 +78,13 @@ def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Ho
     """All hooks of the host's folders in order of looking, then the legacy handlers."""
     search = Search(shape, texts, host.surroundings.files)
     for folder in host.folders:
-        for child in _children(folder, search):
+        for child in children_of(folder, search):
             _look_at_child(child, folder, search)
     search.hooks += legacy
     return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
 
 
-def _children(folder: Folder, search: Search) -> list[Child]:
+def children_of(folder: Folder, search: Search) -> list[Child]:
     try:
         return search.files.children(folder.path)
     except FileNotFoundError:
@@ -110,7 +113,7 @@ def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
         search.reject(folder, child.path, f"cannot be read: {reason_of(error)}", name=child.name)
         return
     if MANIFEST not in names:
-        _explain_missing_manifest(child, names, folder, search)
+        explain_missing_manifest(child.path, names, folder, search)
         return
     if child.linked and not search.shape.follows_links:
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
@@ -118,22 +121,27 @@ def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
     _look_at_manifest(child, frozenset(names), folder, search)
 
 
-def _explain_missing_manifest(child: Child, names: list[str], folder: Folder, search: Search) -> None:
+def explain_missing_manifest(path: Path, names: list[str], folder: Folder, search: Search) -> None:
     """Only for folders that were surely meant as hooks; others are none of our business."""
     misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
     if misspelt is not None:
         reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
-        search.reject(folder, child.path, reason, name=child.name)
+        search.reject(folder, path, reason, name=path.name)
     elif handler := next((name for name in search.shape.candidates if name in names), None):
         reason = f"{handler} without a {MANIFEST} is no hook"
-        search.reject(folder, child.path, reason, name=child.name)
+        search.reject(folder, path, reason, name=path.name)
 
 
 def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, search: Search) -> None:
     manifest = child.path / MANIFEST
     name = child.name
+    real = _real_folder(child, folder, search.files)
+    handler, leads_out, refused = _handler_of(child, names, real, search)
+    if handler is None and search.shape.handler_first:
+        _without_handler(child, names, folder, name, refused, search)
+        return
     try:
-        header = read_frontmatter(_manifest_bytes(manifest, search.files))
+        said = search.shape.read(_manifest_bytes(manifest, search.files), child.name, search.shape.namespace)
     except OSError as error:
         search.reject(folder, child.path, f"{MANIFEST} cannot be read: {reason_of(error)}", name=name)
         return
@@ -142,36 +150,40 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
         place = Place(manifest, error.span.line, error.span.column)
         search.reject(folder, child.path, f"{MANIFEST}, {error}", place=place, name=name)
         return
-    if header is None:
+    if said is None:
         search.warn(search.texts.bad_header, file=manifest)
         reason = f"{MANIFEST} has no frontmatter: its first line must be ---"
         search.reject(folder, child.path, reason, place=Place(manifest), name=name)
         return
-    name, notes = _name_of(header, child.name)
-    real = _real_folder(child, folder, search.files)
-    handler, leads_out, refused = _handler_of(child, names, real, search)
+    for text in said.warnings:
+        search.warn(text)
     if handler is None:
-        search.warn(search.texts.no_handler, folder=child.path, name=name)
-        search.reject(folder, child.path, _no_handler(names, refused, search.shape), name=name)
+        _without_handler(child, names, folder, said.name, refused, search)
         return
-    description = header.get("description")
     search.hooks.append(
         Hook(
-            name=name,
+            name=said.name,
             kind="folder",
             folder=folder,
             path=child.path,
-            meta=read_metadata(header, search.shape.namespace),
-            description=description if isinstance(description, str) else "",
+            meta=said.meta,
+            description=said.description,
             manifest=manifest,
             handler=handler,
             language=LANGUAGE_OF.get(handler.suffix, "javascript" if not handler.suffix else "unknown"),
             real=real,
             leads_out=leads_out,
             beyond_host=search.shape.marks_python and handler.name in PYTHON_HANDLERS,
-            notes=notes,
+            notes=said.notes,
         )
     )
+
+
+def _without_handler(
+    child: Child, names: frozenset[str], folder: Folder, name: str, refused: str, search: Search
+) -> None:
+    search.warn(search.texts.no_handler, folder=child.path, name=name)
+    search.reject(folder, child.path, no_handler(names, refused, search.shape), name=name)
 
 
 def _manifest_bytes(manifest: Path, files: Files) -> bytes:
@@ -182,18 +194,6 @@ def _manifest_bytes(manifest: Path, files: Files) -> bytes:
     if facts.size > LARGEST_MANIFEST:
         raise OSError(0, f"larger than {LARGEST_MANIFEST:,} bytes", str(manifest))
     return files.read(manifest)
-
-
-def _name_of(header: dict[str, object], folder_name: str) -> tuple[str, tuple[str, ...]]:
-    """The hook's name, and what is to be said about it. Without a name it has its folder's."""
-    name = header.get("name")
-    if isinstance(name, str) and name.strip():
-        return name.strip(), ()
-    if isinstance(name, int | float) and not isinstance(name, bool):
-        return str(name), ()
-    if name is None or name == "":
-        return folder_name, ("no `name` in the header: it has its folder's",)
-    return folder_name, (f"`name` wants a text and has {describe(name)}: it has its folder's",)
 
 
 def _real_folder(child: Child, folder: Folder, files: Files) -> Path:
@@ -227,7 +227,7 @@ def _handler_of(
     return None, None, refused
 
 
-def _no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
+def no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"

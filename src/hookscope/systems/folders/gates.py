@@ -265,7 +265,9 @@ def trusted(hook: Hook, host: Host) -> Gate:
 
 def inside(hook: Hook) -> bool:
     """Does its folder really lie in the hooks folder. A linked one does not: trust stops at links."""
-    return hook.real is not None and hook.folder.real is not None and hook.real.parent == hook.folder.real
+    return (
+        hook.real is not None and hook.folder.real is not None and hook.real.is_relative_to(hook.folder.real)
+    )
 
 
 def sent(hook: Hook, host: Host) -> Gate:

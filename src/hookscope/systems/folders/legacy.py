@@ -19,6 +19,7 @@ class LegacyRule:
     roots: Callable[[Host], tuple[Path, ...]]
     links_resolved: bool  # False: the path is compared as text, so a link may lead out
     refusal: str  # the host's sentence: {module}
+    literal: bool = False  # `~` is a name like any other, and relative paths count from the current folder
 
 
 def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
@@ -31,10 +32,10 @@ def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
     folder = Folder("settings", "settings", host.settings.file, rank=100, declared=".".join(map(str, where)))
     if not isinstance(listed, list):
         return []
-    return [_hook(item, number, folder, host) for number, item in enumerate(listed)]
+    return [_hook(item, number, folder, rule, host) for number, item in enumerate(listed)]
 
 
-def _hook(item: Any, number: int, folder: Folder, host: Host) -> Hook:
+def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) -> Hook:
     item_map: Mapping[str, Any] = item if isinstance(item, Mapping) else {}
     faults = tuple(
         Fault(
@@ -44,7 +45,8 @@ def _hook(item: Any, number: int, folder: Folder, host: Host) -> Hook:
         if not isinstance(item_map.get(name), str)
     )
     export, event, module = (item_map.get(name) for name in ("export", "event", "module"))
-    path = host.surroundings.absolute(str(module or ""), base=host.workspace)
+    written = host.surroundings.cwd / str(module or "") if rule.literal else str(module or "")
+    path = host.surroundings.absolute(written, base=host.workspace)
     real = host.surroundings.files.real(path)
     return Hook(
         name=module if isinstance(module, str) and module else f"handlers[{number}]",
@@ -58,7 +60,7 @@ def _hook(item: Any, number: int, folder: Folder, host: Host) -> Hook:
         ),
         description=f"listed in {folder.declared}[{number}]",
         handler=path,
-        language=LANGUAGE_OF.get(path.suffix, "unknown"),
+        language=LANGUAGE_OF.get(path.suffix, "unknown" if path.suffix else "javascript"),
         real=real.parent,
         leads_out=real if real != path else None,
     )

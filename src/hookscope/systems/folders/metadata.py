@@ -98,7 +98,7 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
     path: KeyPath = ("metadata", namespace)
     own = reading.mapping(block, namespace, ("metadata",))
     if namespace not in block:
-        reading.notes += _elsewhere(header, block, namespace)
+        reading.notes += elsewhere(header, block, namespace)
     requires = reading.mapping(own, "requires", path)
     needs = {
         field_name: reading.texts(requires, name, (*path, "requires"))
@@ -117,13 +117,13 @@ def read_metadata(header: Mapping[str, Any], namespace: str) -> Metadata:
         os=reading.texts(own, "os", path),
         requires=Requires(**needs) if needs else Requires(),
         install=_install(own.get("install"), reading),
-        limits=_limits(block, reading),
+        limits=limits_in(block, reading),
         faults=tuple(reading.faults),
         notes=tuple(reading.notes),
     )
 
 
-def _elsewhere(header: Mapping[str, Any], block: Mapping[str, Any], namespace: str) -> list[str]:
+def elsewhere(header: Mapping[str, Any], block: Mapping[str, Any], namespace: str) -> list[str]:
     """Metadata that stands where this dialect does not read it: the usual cause of "no events"."""
     others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
     if others:
@@ -145,7 +145,7 @@ def _install(value: object, reading: Reading) -> tuple[Mapping[str, object], ...
     return tuple(item for item in value if isinstance(item, dict))
 
 
-def _limits(block: Mapping[str, Any], reading: Reading) -> Mapping[str, float]:
+def limits_in(block: Mapping[str, Any], reading: Reading) -> Mapping[str, float]:
     """`metadata.hookscope.limits`: seconds that its handler may take. No host reads it: never a fault."""
     own = block.get(OWN_NAMESPACE)
     given = own.get("limits") if isinstance(own, dict) else None

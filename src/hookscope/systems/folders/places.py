@@ -6,28 +6,44 @@ from pathlib import Path
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Place, Problem
 
-BUNDLED, EXTRA, MANAGED, WORKSPACE = "bundled", "extra", "managed", "workspace"
+BUNDLED, EXTRA, MANAGED, WORKSPACE, PLUGIN = "bundled", "extra", "managed", "workspace", "plugin"
 
 # Whether an extra folder from the settings may be used: None if so, else the host's refusal.
 ExtraRule = Callable[[Path, str, Host], str | None]
 
 
-def hooks_folder(host: Host, source: str, path: Path, rank: int, declared: str = "") -> Folder:
-    """A hooks folder with what trust and path rules ask of it. It need not exist."""
+def hooks_folder(
+    host: Host,
+    source: str,
+    path: Path,
+    rank: int,
+    declared: str = "",
+    *,
+    label: str | None = None,
+    plugin: str = "",
+) -> Folder:
+    """A hooks folder with what trust and path rules ask of it. It need not exist.
+
+    `label` is the host's own word for its source; `plugin` the id of the plugin that brings it.
+    """
     facts = host.surroundings.files.facts(path)
     real = host.surroundings.files.real(path) if facts is not None else None
     trusted = source == BUNDLED or (real is not None and host.trust.allows(real))
-    return Folder(source, source, path, rank, declared, real, trusted)
+    return Folder(source, label or source, path, rank, declared, real, trusted, plugin)
 
 
 def extra_folders(
-    host: Host, rank: int, allowed: ExtraRule
+    host: Host, rank: int, allowed: ExtraRule, *, label: str | None = None, base: Path | None = None
 ) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """The extra folders of the embedding program (unchecked), then those of the settings.
 
-    Relative ones count from the settings file's folder. Refused ones and wrong types are problems.
+    Relative ones count from `base`, else from the settings file's folder. Refused ones and wrong types
+    are problems.
     """
-    folders = [hooks_folder(host, EXTRA, path, rank, "given by the caller") for path in host.choices.extra]
+    folders = [
+        hooks_folder(host, EXTRA, path, rank, "given by the caller", label=label)
+        for path in host.choices.extra
+    ]
     problems = []
     listed, where = host.hooks_setting("load", "extraDirs")
     dotted = ".".join(str(part) for part in where)
@@ -39,20 +55,23 @@ def extra_folders(
             continue
         if not item.strip():
             continue
-        path = host.surroundings.absolute(item.strip(), base=host.settings.file.parent)
+        path = host.surroundings.absolute(item.strip(), base=base or host.settings.file.parent)
         refusal = allowed(path, item, host)
         if refusal is not None:
             problems.append(Problem(refusal, place))
             continue
-        folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]"))
+        folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]", label=label))
     last = {folder.path: folder for folder in folders}  # named twice, a folder counts where it stands last
     return tuple(folder for folder in folders if last[folder.path] is folder), tuple(problems)
 
 
-def bundled_folder(host: Host, rank: int) -> tuple[Folder, ...]:
+def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:
     """The folder of hooks that ship with the program; none where nobody names one."""
     bundled = host.choices.bundled
-    return () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank),)
+    if bundled is None:
+        moved = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
+        bundled = host.surroundings.absolute(moved) if moved else None
+    return () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label),)
 
 
 def any_extra(path: Path, written: str, host: Host) -> str | None:

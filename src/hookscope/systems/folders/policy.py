@@ -22,6 +22,7 @@ class SharedEvent:
     error_text: ErrorText
     event_key: str  # as the event was fired: handlers may change the event's own words
     batched: bool = True
+    failed_text: str | None = None  # the host's last line where handlers failed: {count}
 
     def start(self, event: Event) -> Fold:
         return Fold(event.live if event.live is not None else thawed(event))
@@ -32,11 +33,14 @@ class SharedEvent:
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         if result.error is None:
             return fold, Next.GO
-        text = self.error_text(result.call.key, self.event_key, result.error.message)
+        text = self.error_text(result.call.key, self.event_key, result.error.own_text)
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def finish(self, fold: Fold) -> Ending:
-        return Ending(log=fold.log)
+        count = len(fold.log)  # a line for each failure
+        if not count or self.failed_text is None:
+            return Ending(log=fold.log)
+        return Ending(log=(*fold.log, LogLine("warn", self.failed_text.format(count=count))))
 
 
 def thawed(event: Event) -> HookEvent:

@@ -1,0 +1,106 @@
+"""`--format host`: the answers in the shapes, words and exit codes of the host's own command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.core.host_command import Asked, HostCommand, Said
+from hookscope.core.text import printable
+from hookscope.workbench import Options, Refusal, View, Workbench
+
+FORMATS = ("hookscope", "host")
+
+
+def format_option() -> click.Option:
+    """`--format`, for the commands that the host has too."""
+    return click.Option(
+        ["--format", "shape"],
+        type=click.Choice(FORMATS),
+        default=FORMATS[0],
+        help="Whose shape and words the answer has: ours, or the host's own command's.",
+    )
+
+
+def asked_options() -> list[click.Parameter]:
+    """The host's own flags of its lists."""
+    return [
+        format_option(),
+        click.Option(["--eligible"], is_flag=True, help="With --format host: only what would load."),
+        click.Option(["--verbose", "-v"], is_flag=True, help="With --format host: what is missing too."),
+    ]
+
+
+def is_host(shape: str, **flags: Any) -> bool:
+    """Is the host's shape asked for. Raises UsageError for a flag of the host's without it."""
+    if shape == "host":
+        return True
+    given = next((name for name, value in flags.items() if value), None)
+    if given is not None:
+        raise click.UsageError(f"--{given} is the host's own flag; add `--format host`.")
+    return False
+
+
+def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
+    """As the host's `list`."""
+    command, view, said = _opened(options)
+    return _answer(said or command.list(view.host, view.inventory, Asked(eligible, verbose)))
+
+
+def checked(options: Options, verbose: bool) -> Answer:
+    """As the host's `check`."""
+    command, view, said = _opened(options)
+    return _answer(said or command.check(view.host, view.inventory, Asked(verbose=verbose)))
+
+
+def described(options: Options, name: str) -> Answer:
+    """As the host's `info`."""
+    command, view, said = _opened(options)
+    return _answer(said or command.info(view.host, view.inventory, name))
+
+
+def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
+    """As the host's `enable` and `disable`: the edit is written by Hookscope, so it can be undone."""
+    bench = _bench(options)
+    view = bench.look()
+    command = _command(view)
+    said = command.refused(view.host)
+    row = command.to_switch(view.inventory, name, on) if said is None else said
+    if isinstance(row, Said):
+        return _answer(row)
+    toggle = bench.toggle(view, row.hook.name, on, as_command=True)
+    if not dry_run:
+        bench.apply(toggle)
+        bench.close_now()
+    return _answer(command.switched(row, on))
+
+
+def _bench(options: Options) -> Workbench:
+    return answers.bench_of(options)
+
+
+def _opened(options: Options) -> tuple[HostCommand, View, Said | None]:
+    view = _bench(options).look()
+    command = _command(view)
+    return command, view, command.refused(view.host)
+
+
+def _command(view: View) -> HostCommand:
+    """Raises Refusal where the host has no such command, or its dialect does not know it."""
+    dialect = view.host.dialect
+    if dialect.command is None:
+        raise Refusal(
+            f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
+            "Leave out --format, or name a version with --dialect.",
+            code=2,
+        )
+    return dialect.command
+
+
+def _answer(said: Said) -> Answer:
+    for line in said.errors:
+        click.echo(printable(line), err=True)
+    return Answer(said.document, "\n".join(map(printable, said.lines)), yes=said.code == 0)

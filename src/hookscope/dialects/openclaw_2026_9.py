@@ -1,0 +1,177 @@
+"""OpenClaw 2026.9 as shipped, in the way that version 2026.9.6 was recorded to behave."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, SettingsRules, Switching
+from hookscope.core.hooks import Folder, Problem
+from hookscope.dialects.catalogues import catalogue
+from hookscope.dialects.guides import REQUIREMENTS
+from hookscope.dialects.openclaw import OPENCLAW
+from hookscope.dialects.openclaw_2026_9_command import Command
+from hookscope.systems.folders import FolderSystem, gates, shipped_gates
+from hookscope.systems.folders.closed_settings import Issue, hooks_settings_issues
+from hookscope.systems.folders.collections import Collections, find_in_collections
+from hookscope.systems.folders.discovery import FolderTexts, Shape
+from hookscope.systems.folders.places import (
+    EXTRA,
+    MANAGED,
+    WORKSPACE,
+    any_extra,
+    bundled_folder,
+    extra_folders,
+    hooks_folder,
+)
+from hookscope.systems.folders.plugin_bundles import Bundles, bundle_folders
+from hookscope.systems.folders.source_policy import SourcePolicy, ranking_by_source
+
+FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
+FROM_MANAGED, FROM_WORKSPACE = "openclaw-managed", "openclaw-workspace"
+
+# rules-openclaw section 1: what a newcomer of one source may take the name of
+POLICY = SourcePolicy(
+    replaces={
+        FROM_PLUGIN: frozenset({FROM_BUNDLED}),
+        FROM_MANAGED: frozenset({FROM_BUNDLED, FROM_PLUGIN, FROM_MANAGED}),
+        FROM_WORKSPACE: frozenset({FROM_WORKSPACE}),
+    },
+    refusal='[hooks/workspace] Ignoring {source} hook "{name}" because it cannot override {other} hook code',
+)
+BUNDLES = Bundles(manifest=".codex-plugin/plugin.json")
+COLLECTIONS = Collections(
+    namespaces=("openclaw", "clawdbot"),
+    package_key="openclaw",
+    install_labels={
+        "bundled": "Bundled with OpenClaw",
+        "npm": "Install {package} (npm)",
+        "git": "Install from {repository}",
+        "": "Run installer",
+    },
+    may_be_hooks=frozenset({EXTRA}),
+)
+CONFIG = shipped_gates.Config(
+    true_when_absent=frozenset({"workspace.dir", "browser.enabled", "browser.evaluateEnabled"})
+)
+# Requirements as the lists show them, the events, then what only the loader asks.
+RULES: Mapping[str, gates.GateRule] = {
+    "settings": shipped_gates.settings,
+    "handler": gates.handler,
+    "os": shipped_gates.ReportedOs(aliases={"macos": "darwin"}),
+    "bins": shipped_gates.bins,
+    "anyBins": shipped_gates.any_bins,
+    "env": shipped_gates.env,
+    "config": CONFIG,
+    "enabled": shipped_gates.Enabled("workspace hook (disabled by default)"),
+    "events": shipped_gates.events,
+    "osOfLoader": shipped_gates.os_of_loader,
+    "switch": shipped_gates.switch_of_loader,
+    "selected": shipped_gates.selected,
+    "trusted": gates.trusted,
+    "sent": gates.sent,
+}
+
+
+def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Lowest first, in the order of merging: bundled, plugins, extra, managed, workspace (disc-01).
+
+    Extra folders count as managed, and relative ones from the current folder (disc-16).
+    """
+    extra, problems = extra_folders(host, 30, any_extra, label=FROM_MANAGED, base=host.surroundings.cwd)
+    return (
+        *bundled_folder(host, 10, label=FROM_BUNDLED),
+        *bundle_folders(host, 20, FROM_PLUGIN, BUNDLES),
+        *extra,
+        hooks_folder(host, MANAGED, host.state / "hooks", 30, label=FROM_MANAGED),
+        hooks_folder(host, WORKSPACE, host.workspace / "hooks", 40, label=FROM_WORKSPACE),
+    ), problems
+
+
+def issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
+    """What makes the program refuse its settings (cfg-02, cfg-03)."""
+    return hooks_settings_issues(settings, ("hooks", "internal"))
+
+
+def error_text(key: str, event: str, message: str) -> str:
+    """The event, not the key that matched (disp-02)."""
+    return f"[internal-hooks] Hook error [{event}]: {message}"
+
+
+FAILED = "[hooks:loader] Failed to load hook {name}: "
+TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."
+
+OPENCLAW_2026_9 = Dialect(
+    name="openclaw@2026.9",
+    title="OpenClaw 2026.9, as shipped",
+    product="OpenClaw",
+    layout=replace(
+        OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents_path=("agents", "list")
+    ),
+    systems=(
+        FolderSystem(
+            shape=Shape(
+                "openclaw",
+                ("handler.ts", "handler.js", "index.ts", "index.js"),
+                follows_links=False,
+                handler_must_stay=True,
+                reports_real_handler=True,
+                marks_python=True,
+            ),
+            places=places,
+            rules=RULES,
+            always_skips=REQUIREMENTS,  # not the platform, not the switch (req-05)
+            error_text=error_text,
+            texts=FolderTexts(
+                no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no readable handler in {folder}',
+                oversized="[hooks/workspace] Ignoring oversized hook metadata {file}: "
+                "file exceeds the {limit}-byte limit",
+                out_of_package='[hooks/workspace] Ignoring out-of-package hook path "{entry}" in {folder} '
+                "(must be within package directory)",
+            ),
+            type_first=True,
+            finder=partial(find_in_collections, rules=COLLECTIONS),
+            ranker=partial(ranking_by_source, policy=POLICY),
+        ),
+    ),
+    texts=LoaderTexts(
+        not_loaded=FAILED + "{error}",
+        no_function=FAILED + "Handler '{export}' is not a function",
+        no_events=FAILED + "Hook has no events defined in metadata",
+        loading={
+            EXTRA: TRUSTED_CODE.format("managed"),
+            MANAGED: TRUSTED_CODE.format("managed"),
+            WORKSPACE: TRUSTED_CODE.format("workspace"),
+        },
+        never_sent="[hooks:loader] Hook '{name}' subscribes to {what} {events} not emitted by "
+        "OpenClaw core — likely a typo; unless a plugin emits it, the hook never fires. "
+        "Known events: https://docs.openclaw.ai/automation/hooks",
+    ),
+    switching=Switching(
+        also_true=(("hooks", "internal", "enabled"),),
+        refuses_blocked=True,
+        notices="OpenClaw notices at once if its gateway reloads settings, else when it is restarted.",
+    ),
+    entry_env=False,
+    settings_rules=SettingsRules(
+        include="$include",
+        variables=True,
+        dotenv=".env",
+        env_path=("env", "vars"),
+        check=issues,
+        refusal="Invalid config at {file}:\n{issues}",
+        issue="- {path}: {text}",
+    ),
+    load_rules=LoadRules(
+        keeps_code=True,
+        off_closes=True,
+        takes_classes=True,
+        empty_fails=True,
+        failed="Failed to load hook {name}: {error}",
+        no_function="Handler '{export}' is not a function",
+        lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',
+        lost_handler='Hook "{name}" has no readable handler in {folder}',
+    ),
+    command=Command(CONFIG),
+    catalogue=partial(catalogue, "openclaw_2026_9"),
+)

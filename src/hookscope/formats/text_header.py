@@ -1,0 +1,199 @@
+"""The header of a Markdown file as texts: YAML where it reads, and beside it a plain reader of lines.
+
+This reader never refuses a header: where its YAML is broken, what stands on single lines still counts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from .places import BOM, FormatError
+from .yaml12 import read_part
+
+QUOTED_WHEN_BROKEN: Final = {"description": "", "summary": ":", "read_when": ":"}
+"""Keys whose value is put in quotes before YAML is given up, and what must stand in it for that."""
+
+_OPENING = re.compile(r"---[ \t]*\n")
+_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
+_LINE = re.compile(r"([A-Za-z0-9_-]+):[ \t]*(.*)")
+_FLOW = re.compile(r"^[A-Za-z0-9_-]+:(?:[ \t]*|[ \t]*\n[ \t]+)(?=[{\[])", re.MULTILINE)
+_QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
+_COMMENT = re.compile(r"(?<=\s)#[^\n]*")
+
+
+def read_text_header(source: bytes) -> dict[str, str]:
+    """Every top-level key of the header with its value as text; empty without a header. Never raises.
+
+    Texts are trimmed, numbers and words printed as JavaScript prints them, lists and mappings are compact
+    JSON. What YAML leaves empty, and all of it where YAML fails, is taken from the lines as they stand.
+    """
+    block = header_block(source)
+    if block is None:
+        return {}
+    lines = dict(_lines_of(block))
+    read = _yaml_of(block, lines)
+    if read is None:
+        return {key: value for key, (value, _) in lines.items()}
+    texts = {
+        key: value for key, value in ((key, _text(value)) for key, value in read.items()) if value is not None
+    }
+    for key, (value, on_one_line) in lines.items():
+        own_words = on_one_line and ":" in value and isinstance(read.get(key), dict | list)
+        if key not in texts or own_words:
+            texts[key] = value
+    return texts
+
+
+def header_block(source: bytes) -> str | None:
+    """The text between the two lines `---`, with every line end a line feed; None without a header.
+
+    Bytes that are no UTF-8 become U+FFFD. A header that does not end is none.
+    """
+    text = source.decode("utf-8", "replace").removeprefix(BOM).replace("\r\n", "\n").replace("\r", "\n")
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    return text[opening.end() : closing.start()] if opening and closing else None
+
+
+def script_number(value: float) -> str:
+    """A number as JavaScript prints it."""
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    if value == int(value) and abs(value) < 1e21:
+        return str(int(value))
+    return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(float(value)))
+
+
+# YAML
+
+
+def _yaml_of(block: str, lines: Mapping[str, tuple[str, bool]]) -> dict[str, object] | None:
+    """What YAML makes of the header: as it stands, else mended; None where it makes nothing of it."""
+    for text in _attempts(block, lines):
+        try:
+            value = read_part(text, 0, len(text), len(text))
+        except FormatError:
+            continue
+        return value if isinstance(value, dict) else None
+    return None
+
+
+def _attempts(block: str, lines: Mapping[str, tuple[str, bool]]) -> Iterator[str]:
+    yield block
+    yield _with_flow_on_one_line(block)
+    quoted = _with_quotes(block, lines)
+    yield quoted
+    yield _with_flow_on_one_line(quoted)
+
+
+def _with_flow_on_one_line(block: str) -> str:
+    """Each top-level `{…}` or `[…]` on one line: YAML 1.2 lets a key in them span lines, PyYAML does not."""
+    parts, at = [], 0
+    while found := _FLOW.search(block, at):
+        end = _end_of_flow(block, found.end())
+        parts += [
+            block[at : found.end()],
+            re.sub(r"\s*\n\s*", " ", _COMMENT.sub("", block[found.end() : end])),
+        ]
+        at = end
+    return "".join((*parts, block[at:]))
+
+
+def _end_of_flow(text: str, at: int) -> int:
+    depth = 0
+    while at < len(text):
+        quoted = _QUOTED.match(text, at)
+        if quoted:
+            at = quoted.end()
+            continue
+        depth += (text[at] in "{[") - (text[at] in "}]")
+        at += 1
+        if depth == 0:
+            break
+    return at
+
+
+def _with_quotes(block: str, lines: Mapping[str, tuple[str, bool]]) -> str:
+    """The header with the values that often break it in quotes, where they are broken."""
+
+    def mended(line: str) -> str:
+        found = _LINE.fullmatch(line)
+        sign = QUOTED_WHEN_BROKEN.get(found[1]) if found else None
+        value = found[2].strip() if found else ""
+        if found is None or sign is None or sign not in value or not value or _reads(f"{found[1]}: {value}"):
+            return line
+        return f"{found[1]}: {json.dumps(value, ensure_ascii=False)}"
+
+    return "\n".join(mended(line) for line in block.split("\n"))
+
+
+def _reads(line: str) -> bool:
+    try:
+        read_part(line, 0, len(line), len(line))
+    except FormatError:
+        return False
+    return True
+
+
+def _text(value: object) -> str | None:
+    match value:
+        case None:
+            return None
+        case str():
+            return value.strip()
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return script_number(value)
+        case _:
+            return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _plain(value: object) -> object:
+    match value:
+        case list():
+            return [_plain(item) for item in value]
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case float() if not math.isfinite(value):
+            return None
+        case float() if value == int(value) and abs(value) < 1e21:
+            return int(value)
+        case _:
+            return value
+
+
+# Lines
+
+
+def _lines_of(block: str) -> Iterator[tuple[str, tuple[str, bool]]]:
+    """Each key at the start of a line with its raw text, and whether that stands on the key's own line."""
+    lines = block.split("\n")
+    at = 0
+    while at < len(lines):
+        found = _LINE.fullmatch(lines[at])
+        at += 1
+        if found is None:
+            continue
+        value = found[2].strip()
+        if not value and at < len(lines) and lines[at].startswith((" ", "\t")):
+            start = at
+            while at < len(lines) and (not lines[at] or lines[at].startswith((" ", "\t"))):
+                at += 1
+            raw = "\n".join(lines[start:at]).strip()
+            if raw:
+                yield found[1], (raw, False)
+            continue
+        value = _without_quotes(value)
+        if value:
+            yield found[1], (value, True)
+
+
+def _without_quotes(text: str) -> str:
+    return text[1:-1] if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'" else text

@@ -1,0 +1,61 @@
+"""`${NAME}` in the texts of settings, and the variables that settings and `.env` files set themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.surroundings import Files
+from hookscope.formats import KeyPath, read_dotenv
+
+LARGEST = 1_048_576  # bytes of a .env file
+_VARIABLE = re.compile(r"\$(\$?)\{([A-Z_][A-Z0-9_]*)\}")
+
+
+def filled(
+    value: Any, env: Mapping[str, str], missing: Callable[[KeyPath, str], None], at: KeyPath = ()
+) -> Any:
+    """The value with `${NAME}` replaced in every text; `$${NAME}` becomes `${NAME}`.
+
+    A variable that is not set or empty stays as written, and `missing` hears where. Source:
+    rules-openclaw section 8.
+    """
+    match value:
+        case str() if "$" in value:
+
+            def of(found: re.Match[str]) -> str:
+                name = found[2]
+                if found[1]:
+                    return f"${{{name}}}"
+                if not env.get(name):
+                    missing(at, name)
+                    return found[0]
+                return env[name]
+
+            return _VARIABLE.sub(of, value)
+        case list():
+            return [filled(item, env, missing, (*at, number)) for number, item in enumerate(value)]
+        case Mapping():
+            return {key: filled(item, env, missing, (*at, key)) for key, item in value.items()}
+        case _:
+            return value
+
+
+def with_dotenv(env: Mapping[str, str], file: Path, files: Files) -> Mapping[str, str]:
+    """The environment with the variables of a `.env` file that are not set in it."""
+    facts = files.facts(file)
+    if facts is None or not facts.file or facts.size > LARGEST:
+        return env
+    try:
+        return {**read_dotenv(files.read(file)), **env}
+    except OSError:
+        return env
+
+
+def with_own(env: Mapping[str, str], variables: Any) -> Mapping[str, str]:
+    """The environment with the variables of the settings that are not set in it, or blank."""
+    own = variables if isinstance(variables, Mapping) else {}
+    texts = {name: value for name, value in own.items() if isinstance(value, str) and value.strip()}
+    return {**env, **{name: value for name, value in texts.items() if not env.get(name, "").strip()}}

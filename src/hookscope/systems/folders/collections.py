@@ -1,0 +1,225 @@
+"""Hooks in collections, packs and folders of their own, behind boundaries: no link or hard link leads out.
+
+Source: rules-openclaw section 1, "Folder shapes" and "Files".
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import LANGUAGE_OF, Folder, Found, Hook, Place
+from hookscope.core.surroundings import Child
+from hookscope.formats import header_block, read_text_header
+from hookscope.systems.folders.discovery import (
+    LARGEST_MANIFEST,
+    MANIFEST,
+    PYTHON_HANDLERS,
+    FolderTexts,
+    Search,
+    Shape,
+    children_of,
+    explain_missing_manifest,
+    no_handler,
+    reason_of,
+)
+from hookscope.systems.folders.text_metadata import metadata_of_texts
+
+PACKAGE = "package.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Collections:
+    """What one host version finds in its folders."""
+
+    namespaces: tuple[str, ...]  # of the metadata; the first that is there
+    package_key: str  # package.json → this → `hooks`
+    install_labels: Mapping[str, str]  # see `install_of`
+    may_be_hooks: frozenset[str]  # sources whose folder may itself be a hook or a pack
+
+
+def find_in_collections(
+    host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Hook], *, rules: Collections
+) -> Found:
+    """All hooks of the host's folders in order of looking. A hook without a handler is rejected (disc-10)."""
+    search = Search(shape, texts, host.surroundings.files)
+    for folder in host.folders:
+        for path, linked in _hook_folders(folder, rules, search):
+            _look_at(path, linked, folder, rules, search)
+    search.hooks += legacy
+    return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
+
+
+def _hook_folders(folder: Folder, rules: Collections, search: Search) -> Iterator[tuple[Path, bool]]:
+    """The folders that would be hooks, each with whether a link may have led there."""
+    if folder.source in rules.may_be_hooks:
+        packed = _pack(folder.path, folder, rules, search)
+        if packed is not None:
+            yield from ((path, True) for path in packed)
+            return
+        if _names(folder.path, search) & {MANIFEST}:
+            yield folder.path, True
+            return
+    for child in children_of(folder, search):
+        if child.linked:
+            _explain_link(child, folder, search)
+        elif child.folder:
+            packed = _pack(child.path, folder, rules, search)
+            yield from [(child.path, False)] if packed is None else [(path, True) for path in packed]
+
+
+def _explain_link(child: Child, folder: Folder, search: Search) -> None:
+    """A linked hook folder in a collection does not count (disc-11)."""
+    if child.folder and MANIFEST in _names(child.path, search):
+        search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
+    elif not child.folder and search.files.facts(child.path) is None:
+        search.reject(folder, child.path, "a link that leads nowhere", name=child.name)
+
+
+def _names(folder: Path, search: Search) -> frozenset[str]:
+    try:
+        return frozenset(search.files.names(folder))
+    except OSError:
+        return frozenset()
+
+
+# Packs
+
+
+def _pack(path: Path, folder: Folder, rules: Collections, search: Search) -> list[Path] | None:
+    """The hook folders that a package lists, in its order; None where it lists none (disc-06 to disc-08)."""
+    listed = _listed(path, rules.package_key, search)
+    if not listed:
+        return None
+    inside = []
+    real = search.files.real(path)
+    for entry in listed:
+        target = _below(path, entry)
+        facts = search.files.facts(target) if target is not None else None
+        if target is None or facts is None or not search.files.real(target).is_relative_to(real):
+            search.warn(search.texts.out_of_package, entry=entry, folder=path)
+            reason = f"{PACKAGE} lists {entry}, which is not in the package"
+            search.reject(folder, path, reason, place=Place(path / PACKAGE))
+        elif MANIFEST in _names(target, search):
+            inside.append(target)
+        else:
+            search.reject(folder, target, f"listed in {PACKAGE} and without a {MANIFEST}", name=target.name)
+    return inside
+
+
+def _listed(path: Path, key: str, search: Search) -> list[str]:
+    """`hooks` of a package; empty where there is no package, or none that reads (disc-06)."""
+    facts = search.files.facts(path / PACKAGE)
+    if facts is None or not facts.file or facts.size > LARGEST_MANIFEST:
+        return []
+    try:
+        package = json.loads(search.files.read(path / PACKAGE).decode("utf-8", "replace"))
+    except (OSError, ValueError, RecursionError):
+        return []
+    own = package.get(key) if isinstance(package, dict) else None
+    listed = own.get("hooks") if isinstance(own, dict) else None
+    items = listed if isinstance(listed, list) else []
+    return [item.strip() for item in items if isinstance(item, str) and item.strip()]
+
+
+def _below(path: Path, entry: str) -> Path | None:
+    """The path that an entry spells, if that is in the folder."""
+    steps: list[str] = []
+    for step in entry.split("/"):
+        if step == ".." and not steps:
+            return None
+        if step == "..":
+            steps.pop()
+        elif step not in ("", "."):
+            steps.append(step)
+    absolute = Path(entry).is_absolute()
+    return path.joinpath(*steps) if not absolute and "\0" not in entry else None
+
+
+# One hook
+
+
+def _look_at(path: Path, linked: bool, folder: Folder, rules: Collections, search: Search) -> None:
+    try:
+        names = search.files.names(path)
+    except OSError as error:
+        search.reject(folder, path, f"cannot be read: {reason_of(error)}", name=path.name)
+        return
+    if MANIFEST not in names:
+        explain_missing_manifest(path, names, folder, search)
+        return
+    real = search.files.real(path) if linked or folder.real != folder.path else path
+    source = _manifest(path / MANIFEST, real, folder, search)
+    if source is None:
+        return
+    header = read_text_header(source)
+    name = header.get("name", "").strip() or path.name
+    handler, refused = _handler(path, real, frozenset(names), search.shape.handlers, search)
+    if handler is None:
+        search.warn(search.texts.no_handler, folder=path, name=name)
+        handler, _ = _handler(path, real, frozenset(names), PYTHON_HANDLERS, search)
+        if handler is None:
+            search.reject(folder, path, no_handler(frozenset(names), refused, search.shape), name=name)
+            return
+    beyond = handler.name in PYTHON_HANDLERS
+    notes = () if header_block(source) is not None else (f"{MANIFEST} has no header between two lines `---`",)
+    search.hooks.append(
+        Hook(
+            name=name,
+            kind="folder",
+            folder=folder,
+            path=path,
+            meta=metadata_of_texts(header, rules.namespaces, rules.install_labels),
+            description=header.get("description", ""),
+            manifest=path / MANIFEST,
+            handler=handler,
+            language=LANGUAGE_OF.get(handler.suffix, "unknown"),
+            real=real,
+            beyond_host=beyond,
+            notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if beyond else ())),
+        )
+    )
+
+
+def _manifest(file: Path, real: Path, folder: Folder, search: Search) -> bytes | None:
+    """The bytes of a HOOK.md inside its boundaries; None where it does not count (disc-11 to disc-13)."""
+    refused = boundary(file, real, search)
+    facts = search.files.facts(file)
+    if not refused and facts is not None and facts.size > LARGEST_MANIFEST:
+        search.warn(search.texts.oversized, file=file, limit=LARGEST_MANIFEST)
+        refused = f"larger than {LARGEST_MANIFEST:,} bytes"
+    if not refused:
+        try:
+            return search.files.read(file)
+        except OSError as error:
+            refused = f"cannot be read: {reason_of(error)}"
+    search.reject(folder, file.parent, f"{MANIFEST} {refused}", name=file.parent.name)
+    return None
+
+
+def _handler(
+    path: Path, real: Path, names: frozenset[str], candidates: tuple[str, ...], search: Search
+) -> tuple[Path | None, str]:
+    """The first candidate inside its boundaries, links resolved, and what was refused before it (disc-09)."""
+    refused = ""
+    for name in candidates:
+        if name not in names:
+            continue
+        why = boundary(path / name, real, search)
+        if not why:
+            return search.files.real(path / name), ""
+        refused = f"{name} {why}"
+    return None, refused
+
+
+def boundary(file: Path, folder: Path, search: Search) -> str:
+    """Why a file of a hook does not count; empty where it does. `folder` is the hook's real folder."""
+    facts = search.files.facts(file)
+    if facts is None or not facts.file:
+        return "is not a readable file"
+    if facts.links > 1:
+        return "is a hard link to a file that stands elsewhere too"
+    if facts.linked and not (target := search.files.real(file)).is_relative_to(folder):
+        return f"leads out of its folder, to {target}"
+    return ""

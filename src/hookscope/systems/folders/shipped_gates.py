@@ -1,0 +1,229 @@
+"""Checks of shipped hosts where they differ from their guides'. A rule is `(hook, host) → Gate`.
+
+Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its lists print them.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Edit, Gate, Hook
+from hookscope.formats.places import KeyPath
+from hookscope.systems.folders import gates
+from hookscope.systems.folders.places import PLUGIN, WORKSPACE
+
+NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})
+SETTINGS_OPEN = Gate("settings", True, reported=False)
+SELECTED_BY_ALL = Gate("selected", True, found="all hooks are selected", reported=False)
+
+
+def settings(hook: Hook, host: Host) -> Gate:
+    """Does the host take its settings at all (cfg-02, cfg-03)."""
+    refusal = host.settings.refusal
+    if not refusal:
+        return SETTINGS_OPEN
+    reason = " ".join(refusal.split())
+    return Gate(
+        "settings", False, missing=("valid settings",), found="refused", reason=reason, reported=False
+    )
+
+
+def events(hook: Hook, host: Host) -> Gate:
+    """Does it listen to anything (req-08)."""
+    gate = gates.events(hook, host)
+    return gate if gate.passed else replace(gate, reason="no events defined")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedOs:
+    """The platform as reports compare it: case aside, and with other names for platforms (req-06)."""
+
+    aliases: Mapping[str, str]
+
+    def __call__(self, hook: Hook, host: Host) -> Gate:
+        names, here = hook.meta.os, host.surroundings.platform
+        if not names:
+            return gates.OS_OPEN
+        known = [self.aliases.get(name.lower(), name.lower()) for name in names]
+        if here in known:
+            return Gate("os", True, needed=names, found=here)
+        return Gate("os", False, names, names, found=here, reason=listed("os", names))
+
+
+def os_of_loader(hook: Hook, host: Host) -> Gate:
+    """The platform as the loader compares it, letter for letter; the lists do not show it (req-06)."""
+    gate = gates.os(hook, host)
+    if gate.passed is not False:
+        return replace(gate, reported=False)
+    reason = f"the loader compares letter for letter: {listed('os', gate.needed)}, here {gate.found}"
+    return replace(gate, reason=reason, reported=False)
+
+
+def bins(hook: Hook, host: Host) -> Gate:
+    """Are all these programs on PATH and may be run; a folder of that name counts too (req-01)."""
+    needed = hook.meta.requires.bins
+    if not needed:
+        return gates.NOTHING_NEEDED["bins"]
+    paths = {name: _program(name, host) for name in needed}
+    missing = tuple(name for name, path in paths.items() if path is None)
+    found = ", ".join(path or f"{name} not on PATH" for name, path in paths.items())
+    return Gate("bins", not missing, needed, missing, found, listed("bins", missing) if missing else "")
+
+
+def any_bins(hook: Hook, host: Host) -> Gate:
+    """Is at least one of these programs on PATH; if none, all of them are missing (req-01)."""
+    needed = hook.meta.requires.any_bins
+    if not needed:
+        return gates.NOTHING_NEEDED["anyBins"]
+    path = next((path for name in needed if (path := _program(name, host)) is not None), None)
+    if path is not None:
+        return Gate("anyBins", True, needed, found=path)
+    return Gate("anyBins", False, needed, needed, "none on PATH", listed("anyBins", needed))
+
+
+def _program(name: str, host: Host) -> str | None:
+    folders = host.surroundings.search_path()
+    return host.surroundings.files.program(name, folders, folders_too=True).path
+
+
+def env(hook: Hook, host: Host) -> Gate:
+    """Is each variable set and not blank, in the environment or in the entry's `env` (req-02)."""
+    needed = hook.meta.requires.env
+    if not needed:
+        return gates.NOTHING_NEEDED["env"]
+    own = host.entry_env(hook.key)
+    where = {
+        name: "" if host.env.get(name, "").strip() else " by its entry" if own.get(name, "").strip() else None
+        for name in needed
+    }
+    missing = tuple(name for name in needed if where[name] is None)
+    found = ", ".join(
+        f"{name} unset" if where[name] is None else f"{name} set{where[name]}" for name in needed
+    )
+    return Gate("env", not missing, needed, missing, found, listed("env", missing) if missing else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Does each dotted path lead to something truthy (req-03, req-04)."""
+
+    true_when_absent: frozenset[str]
+
+    def __call__(self, hook: Hook, host: Host) -> Gate:
+        needed = hook.meta.requires.config
+        if not needed:
+            return gates.NOTHING_NEEDED["config"]
+        missing = tuple(path for path in needed if not self.satisfied(path, host))
+        found = ", ".join(f"{path} {'unset or empty' if path in missing else 'set'}" for path in needed)
+        return Gate(
+            "config",
+            not missing,
+            needed,
+            missing,
+            found,
+            listed("config", missing) if missing else "",
+            setting=tuple(part for part in (missing or needed)[0].split(".") if part) or None,
+        )
+
+    def satisfied(self, path: str, host: Host) -> bool:
+        """Blank text, null, false and 0 are not; a path that is absent is where the host says so."""
+        there, value = setting_at(path, host.settings.value)
+        if not there:
+            return path in self.true_when_absent
+        return bool(value.strip()) if isinstance(value, str) else gates.truthy(value)
+
+
+def setting_at(path: str, value: Any) -> tuple[bool, Any]:
+    """Is there anything at a dotted path, and what. Empty steps are skipped; lists have a `length`."""
+    for step in filter(None, path.split(".")):
+        if step in NEVER_RESOLVED:
+            return False, None
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step == "length":
+            value = len(value)
+        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return False, None
+    return True, value
+
+
+def _is_index(step: str) -> bool:
+    return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
+
+
+def switch_of_loader(hook: Hook, host: Host) -> Gate:
+    """Are hooks on at all; the lists do not show it (sel-04)."""
+    return replace(gates.switch(hook, host), reported=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """Is this hook on: a plugin's always, a workspace's only where its entry says so (req-07)."""
+
+    workspace_reason: str
+
+    def __call__(self, hook: Hook, host: Host) -> Gate:
+        if hook.folder.source == PLUGIN:
+            return Gate("enabled", True, ("not false",), found=f"managed by plugin {hook.folder.plugin}")
+        gate = gates.enabled(hook, host)
+        value, where = host.hooks_setting("entries", hook.key, "enabled")
+        if hook.folder.source != WORKSPACE or gate.passed is False or value is True:
+            return gate
+        dotted = ".".join(str(part) for part in where)
+        fix = Edit(host.settings.file, where, True, f"{dotted}: true")
+        return Gate(
+            "enabled", False, ("true",), ("true",), "not set", self.workspace_reason, fix=fix, setting=where
+        )
+
+
+def selected(hook: Hook, host: Host) -> Gate:
+    """Does the loader take it: entries are an allow list, without them it takes all or nothing (sel-01..04).
+
+    The lists do not show it. Installs that the host tracks elsewhere are not read.
+    """
+    on, _ = host.hooks_setting("enabled")
+    found, where = host.hooks_setting("entries")
+    entries: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
+    names = {key for key, entry in entries.items() if not _is_off(entry)}
+    if _has_extra_folder(host) or (on is True and not entries):
+        return SELECTED_BY_ALL
+    if on is not True and not names:
+        fix = _switched_on(host)
+        return _unselected(
+            "nothing is selected", "the settings configure no hooks, so none is loaded", where, fix
+        )
+    if hook.name in names or hook.key in names:
+        return Gate("selected", True, ("an entry",), found="named by an entry", reported=False, setting=where)
+    dotted = ".".join(str(part) for part in where)
+    path = (*where, hook.key, "enabled")
+    fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+    return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
+
+
+def _unselected(found: str, reason: str, where: KeyPath, fix: Edit) -> Gate:
+    return Gate(
+        "selected", False, ("an entry",), ("an entry",), found, reason, reported=False, fix=fix, setting=where
+    )
+
+
+def _switched_on(host: Host) -> Edit:
+    path = (*host.dialect.layout.hooks[0], "enabled")
+    return Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+
+
+def _is_off(entry: object) -> bool:
+    return isinstance(entry, Mapping) and entry.get("enabled") is False
+
+
+def _has_extra_folder(host: Host) -> bool:
+    listed, _ = host.hooks_setting("load", "extraDirs")
+    named = listed if isinstance(listed, list) else []
+    return bool(host.choices.extra) or any(isinstance(item, str) and item.strip() for item in named)
+
+
+def listed(name: str, missing: tuple[str, ...]) -> str:
+    """What is missing, as the host's lists print it."""
+    return f"{name}: {', '.join(missing)}"

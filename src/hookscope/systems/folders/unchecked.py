@@ -1,0 +1,192 @@
+"""The checks of Milady and Eliza as shipped: metadata is used as it stands, whatever its types.
+
+Text where a list is wanted is walked letter by letter, or ends the whole load. Source: rules note,
+sections 1.1 and 1.4; recorded in milady 06 to 10 and their namesakes of eliza.
+"""
+
+from collections.abc import Callable, Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Gate, Hook
+from hookscope.systems.folders.gates import FIELDS_OPEN, NOTHING_NEEDED, OS_OPEN, GateRule
+from hookscope.systems.folders.line_header import truthy
+
+WALKED = ("bins", "env", "config")  # one by one; a text letter by letter
+ENDINGS = ".COM;.EXE;.BAT;.CMD"  # what Windows runs where PATHEXT says nothing
+
+# (name of a program, host) → where it was found
+Finder = Callable[[str, Host], str | None]
+
+
+def fields(hook: Hook, host: Host) -> Gate:
+    """Does a field of the wrong type end the load. The host throws where nobody catches it."""
+    fault = _fault_of_legacy(hook) if hook.kind == "legacy" else _fault(hook, host)
+    if fault is None:
+        return FIELDS_OPEN
+    return Gate("fields", False, found="ends the load", reason=fault, stops_load=True)
+
+
+def _fault_of_legacy(hook: Hook) -> str | None:
+    return next((fault.text for fault in hook.meta.faults if fault.path[-1] == "module"), None)
+
+
+def _fault(hook: Hook, host: Host) -> str | None:
+    unchecked = hook.meta.unchecked
+    names = unchecked.get("os")
+    if isinstance(names, str) and host.surroundings.platform not in names:
+        return "the whole load fails: `os` is a text that does not hold this platform, and wants a list"
+    if hook.meta.always:
+        return None
+    if isinstance(unchecked.get("anyBins"), str):
+        return "the whole load fails: `anyBins` is a text, and wants a list"
+    for name in WALKED:
+        if name in unchecked and not isinstance(unchecked[name], str):
+            return f"the whole load fails: `{name}` cannot be walked through, and wants a list"
+    return None
+
+
+def events(hook: Hook, host: Host) -> Gate:
+    """Does it listen to anything, as far as the host can read it."""
+    keys = hook.meta.events
+    if keys:
+        return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
+    return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason="no events")
+
+
+def os(hook: Hook, host: Host) -> Gate:
+    """Is this platform one of those named. Within a text it counts as well."""
+    names, here = hook.meta.os, host.surroundings.platform
+    if not names or here in names:
+        return OS_OPEN if not names else Gate("os", True, needed=names, found=here)
+    reason = f"OS: requires {'|'.join(names)}, current: {here}"
+    return Gate("os", False, needed=names, missing=names, found=here, reason=reason)
+
+
+def bins(find: Finder) -> GateRule:
+    """Are all these programs there, as `find` looks for them."""
+
+    def rule(hook: Hook, host: Host) -> Gate:
+        needed = _walked(hook, "bins")
+        places = {name: find(name, host) for name in needed}
+        return _all_there("bins", "Binary missing", needed, places, host)
+
+    return rule
+
+
+def any_bins(find: Finder) -> GateRule:
+    """Is one of these programs there, as `find` looks for them."""
+
+    def rule(hook: Hook, host: Host) -> Gate:
+        needed = hook.meta.requires.any_bins
+        if not needed:
+            return NOTHING_NEEDED["anyBins"]
+        found = next((place for name in needed if (place := find(name, host)) is not None), None)
+        if found is not None:
+            return Gate("anyBins", True, needed, found=found)
+        reason = f"None of: {', '.join(needed)}"
+        return Gate("anyBins", False, needed, needed, found=_nowhere(host), reason=reason)
+
+    return rule
+
+
+def env(hook: Hook, host: Host) -> Gate:
+    """Is each variable set and not empty, in the environment or, as anything, in the entry's `env`."""
+    own = host.entry(hook.key).get("env")
+    entry: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    needed = _walked(hook, "env")
+    places = {
+        name: f"{name} set" if host.env.get(name) else f"{name} set by its entry"
+        for name in needed
+        if host.env.get(name) or truthy(entry.get(name))
+    }
+    return _all_there("env", "Env missing", needed, places, host)
+
+
+def config(hook: Hook, host: Host) -> Gate:
+    """Does each dotted path lead to something in the settings that is not empty."""
+    needed = _walked(hook, "config")
+    places = {path: f"{path} set" for path in needed if truthy(setting_at(path, host))}
+    return _all_there("config", "Config missing", needed, places, host)
+
+
+def setting_at(path: str, host: Host) -> Any:
+    """The value at a dotted path, as JavaScript follows it: positions and the length of lists count."""
+    value: Any = host.settings.value
+    for part in path.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(part)
+        elif isinstance(value, list) and part == "length":
+            value = len(value)
+        elif isinstance(value, list) and part in map(str, range(len(value))):
+            value = value[int(part)]
+        else:
+            return None
+    return value
+
+
+def on_path(name: str, host: Host) -> str | None:
+    """Anything of that name in a folder of PATH: it need not be a file, nor be allowed to run."""
+    places = (f"{folder}/{name}" for folder in host.surroundings.search_path())
+    return _first_there(places, host)
+
+
+def on_path_or_known(own: tuple[str, ...]) -> Finder:
+    """As `on_path`, and what an absolute path names, the programs beside the host's own runtime (`own`),
+    and on Windows names without their ending."""
+
+    def find(name: str, host: Host) -> str | None:
+        if name in own:
+            return f"{name}, beside the host's own runtime"
+        folders = host.surroundings.search_path()
+        bare = [name] if Path(name).is_absolute() else [f"{folder}/{name}" for folder in folders]
+        endings = ("", *_endings(host))
+        return _first_there(chain.from_iterable((f"{path}{end}" for end in endings) for path in bare), host)
+
+    return find
+
+
+def _endings(host: Host) -> tuple[str, ...]:
+    if host.surroundings.platform != "win32":
+        return ()
+    return tuple(part for part in host.env.get("PATHEXT", ENDINGS).split(";") if part)
+
+
+def _first_there(paths: Any, host: Host) -> str | None:
+    return next((path for path in paths if host.surroundings.files.facts(Path(path)) is not None), None)
+
+
+def _nowhere(host: Host) -> str:
+    return f"not on PATH ({len(host.surroundings.search_path())} folders looked in)"
+
+
+def _walked(hook: Hook, name: str) -> tuple[str, ...]:
+    """What is asked for one by one: the list, or each letter of a text."""
+    unchecked = hook.meta.unchecked.get(name)
+    if isinstance(unchecked, str):
+        return tuple(unchecked)
+    asked: tuple[str, ...] = getattr(hook.meta.requires, name)
+    return asked
+
+
+def _all_there(
+    name: str, lack: str, needed: tuple[str, ...], places: Mapping[str, str | None], host: Host
+) -> Gate:
+    """The gate for things that must all be there. One reason for each that is not."""
+    if not needed:
+        return NOTHING_NEEDED[name]
+    missing = tuple(thing for thing in needed if places.get(thing) is None)
+    found = [place for thing in dict.fromkeys(needed) if (place := places.get(thing)) is not None]
+    if missing:
+        found.append(_nowhere(host) if name == "bins" else f"{len(missing)} not set")
+    return Gate(
+        name,
+        not missing,
+        needed,
+        missing,
+        found=", ".join(found),
+        reason=", ".join(f"{lack}: {thing}" for thing in missing),
+        setting=tuple((missing or needed)[0].split(".")) if name == "config" else None,
+    )
