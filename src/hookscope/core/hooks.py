@@ -103,6 +103,7 @@ class Metadata:
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds: load, run. Hookscope's own
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
+    declared: bool = True  # False: its file has no metadata at all
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ def raised(error: BaseException, phase: Phase = "run", target: object = None) ->
 
 def told(document: Mapping[str, Any], phase: Phase) -> Failure:
     """What a worker says its handler raised. Raises KeyError or TypeError where it is no such document."""
-    return Failure(str(document["type"]), str(document["message"]), frames_of(document["frames"]), phase)
+    frames, chain = frames_of(document["frames"]), tuple(map(str, document.get("chain", ())))
+    return Failure(str(document["type"]), str(document["message"]), frames, phase, chain)
 
 
 def frames_of(documents: Iterable[Mapping[str, Any]]) -> tuple[Frame, ...]:

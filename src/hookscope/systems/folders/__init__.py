@@ -13,7 +13,7 @@ from hookscope.core.runs import Event, EventKind, Policy
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
-from hookscope.systems.folders.policy import ErrorText, SharedEvent
+from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, message_of
 from hookscope.systems.folders.ranking import ranking_of
 from hookscope.systems.folders.wrong_settings import wrong_settings
 
@@ -35,6 +35,7 @@ class FolderSystem:
     legacy: LegacyRule | None = None
     type_first: bool = False  # does `command` go before `command:new`
     reports_by_rank: bool = False
+    words: Words = message_of  # what the host prints of a handler's error
     finder: Finder = find_hooks
     ranker: Ranker | None = None  # in place of the highest folder, then the last
 
@@ -64,4 +65,4 @@ class FolderSystem:
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def policy(self, event: Event) -> Policy:
-        return SharedEvent(self.error_text, event.key)
+        return SharedEvent(self.error_text, event.key, words=self.words)
