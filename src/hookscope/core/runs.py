@@ -48,6 +48,7 @@ class Code:
     language: Language
     digest: str = ""  # empty: not yet taken
     env: Mapping[str, str] = field(default_factory=dict)  # laid over the handler's environment
+    plain: bool = False  # nothing is repaired, stubbed or transformed that its language would refuse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,6 +201,7 @@ class Failure:
     frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
     phase: Literal["spawn", "load", "run"] = "run"
     plain: str | None = None  # the thrown thing's own text, where `message` says it in other words
+    chain: tuple[str, ...] = ()  # bare messages, of the error and then of its causes; empty: not known
 
     @property
     def own_text(self) -> str:

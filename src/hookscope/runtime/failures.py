@@ -35,6 +35,7 @@ def told(document: Mapping[str, Any], phase: Phase) -> Failure:
         frames_of(document["frames"]),
         phase,
         plain if isinstance(plain, str) else None,
+        tuple(map(str, document.get("chain", ()))),
     )
 
 
