@@ -429,3 +429,15 @@ async def test_an_event_is_fired_on_copies(
         await story.press("down")
         await story.shows("written", "– → 7 bytes", "+one")
     assert "new.txt" not in os.listdir(workspace)
+
+
+async def test_one_key_changes_the_dialect_and_the_header_says_which(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, file="handler.ts")
+    async with console(size) as story:
+        await story.shows("host openclaw")
+        await story.press("D")
+        await story.shows("openclaw@2026.9", "✗ broken")
+        await story.press("D")
+        await story.shows("milady")

@@ -41,6 +41,14 @@ EVERYWHERE = (
         tooltip="To the pane before",
     ),
     Binding(
+        "D",
+        "dialect",
+        "Dialect",
+        show=False,
+        id="console.dialect",
+        tooltip="Another dialect: a guide, or a program as it ships",
+    ),
+    Binding(
         "P",
         "workers",
         "Processes",

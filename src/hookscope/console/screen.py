@@ -80,6 +80,7 @@ from hookscope.console.text import plain
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.console.workers import WorkersScreen
 from hookscope.core.hooks import Place
+from hookscope.workbench.options import dialect_after
 
 if TYPE_CHECKING:
     from hookscope.workbench import Workbench
@@ -328,6 +329,17 @@ class MainScreen(Screen[None]):
     @on(LateCame)
     def _late_came(self, event: LateCame) -> None:
         self.log_line("late", event.text, "warning", event.who)
+
+    def action_dialect(self) -> None:
+        """The next one: each guide, then the program of that host as it ships."""
+        view = self.state.view
+        if view is None:
+            self._say("Still looking.", "warning")
+            return
+        then = dialect_after(view.host.dialect)
+        self.bridge.bench.use_dialect(then.name)
+        self._say(f"{then.name}: {then.title}. D goes on to the next.")
+        self.bridge.look()
 
     def action_workers(self) -> None:
         self.app.push_screen(WorkersScreen(self.bridge.bench), lambda _: self._show_keys())

@@ -83,7 +83,7 @@ def _of_files(row: Standing, then: Standing) -> Iterator[str]:
 
 
 def _because(then: Standing) -> str:
-    return f": {then.hook.notes[0]}" if then.hook.notes else ""
+    return f": {then.hook.meta.notes[0]}" if then.hook.meta.notes else ""
 
 
 def _of_standing(row: Standing, then: Standing) -> Iterator[str]:

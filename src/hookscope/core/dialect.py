@@ -86,6 +86,7 @@ class Layout:
     program: str = ""  # its command, by which its installed package is found
     packages: tuple[str, ...] = ()  # the names that its package may have
     version_path: KeyPath = ()  # where it writes its own version into its settings
+    own_bundled: str = ""  # where in its package its own hooks lie
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,7 @@ class Choices:
     bundled: Path | None = None
     config: Path | None = None
     extra: tuple[Path, ...] = ()
+    own_bundled: Path | None = None  # what an installed host ships itself
 
 
 class System(Protocol):

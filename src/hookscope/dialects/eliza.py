@@ -48,6 +48,8 @@ ELIZA = Dialect(
         settings="eliza.json",
         state_variable="ELIZA_STATE_DIR",
         settings_variable="ELIZA_CONFIG_PATH",
+        program="elizaos",
+        packages=("@elizaos/cli", "elizaos"),
     ),
     systems=(
         FolderSystem(

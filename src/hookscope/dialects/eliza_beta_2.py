@@ -28,6 +28,7 @@ ELIZA_BETA_2 = replace(
     ELIZA,
     name="eliza@2.0.0-beta.2",
     title="Eliza 2.0.0-beta.2, as shipped",
+    version="2.0.0-beta.2",
     systems=(
         replace(
             GUIDE,

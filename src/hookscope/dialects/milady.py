@@ -34,6 +34,8 @@ MILADY = Dialect(
         settings="milady.json",
         state_variable="MILADY_STATE_DIR",
         settings_variable="MILADY_CONFIG_PATH",
+        program="milady",
+        packages=("milady", "miladyai"),
         hooks=(("hooks", "internal"), ("hooks",)),  # the guide writes `hooks.entries`, `hooks.load`
     ),
     systems=(

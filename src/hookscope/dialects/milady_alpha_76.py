@@ -27,6 +27,7 @@ MILADY_ALPHA_76 = replace(
     MILADY,
     name="milady@2.0.0-alpha.76",
     title="Milady 2.0.0-alpha.76, as shipped",
+    version="2.0.0-alpha.76",
     layout=replace(MILADY.layout, hooks=(("hooks", "internal"),)),
     systems=(
         replace(

@@ -58,6 +58,10 @@ OPENCLAW = Dialect(
         state_variable="OPENCLAW_STATE_DIR",
         settings_variable="OPENCLAW_CONFIG_PATH",
         workspace_variable="OPENCLAW_WORKSPACE_DIR",
+        program="openclaw",
+        packages=("openclaw",),
+        version_path=("meta", "lastTouchedVersion"),
+        own_bundled="dist/bundled",
     ),
     systems=(
         FolderSystem(

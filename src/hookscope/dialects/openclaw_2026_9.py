@@ -107,6 +107,7 @@ OPENCLAW_2026_9 = Dialect(
     name="openclaw@2026.9",
     title="OpenClaw 2026.9, as shipped",
     product="OpenClaw",
+    version="2026.9",
     layout=replace(
         OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents_path=("agents", "list")
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, UndoStack, apply
+from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
@@ -123,7 +124,7 @@ class Workbench:
         host = self.open()
         looked = examine(look(host), host)
         languages, without = self.crew.languages(host, looked)
-        inventory = self._with_notes(looked, host, languages, without)
+        inventory = self._with_notes(looked, host, languages, without, self._differences(host, looked))
         self._generation += 1
         return View(
             host=host,
@@ -141,15 +142,35 @@ class Workbench:
             ),
         )
 
+    def _differences(self, host: Host, looked: Inventory) -> Mapping[Hook, tuple[str, ...]]:
+        """What the program does otherwise than its guide, which is in force here."""
+        shipped = self.setup.shipped
+        if shipped is None or shipped.product != host.dialect.product:
+            return {}
+        other = open_host(shipped, host.surroundings, host.choices, trust=host.trust)
+        return compare(Seen(host, looked), Seen(other, look(other)))
+
+    def use_dialect(self, name: str) -> None:
+        """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""
+        options = replace(self.options, dialect=name)
+        self.setup, self.options = set_up(options), options
+
     def _with_notes(
-        self, inventory: Inventory, host: Host, languages: frozenset[Language], without: str
+        self,
+        inventory: Inventory,
+        host: Host,
+        languages: frozenset[Language],
+        without: str,
+        differences: Mapping[Hook, tuple[str, ...]],
     ) -> Inventory:
-        """Rows say where the version before the last edit goes on running, and what their language lacks."""
+        """Rows say where the version before the last edit goes on running, what their language lacks, and
+        what the program makes of them where a guide is in force."""
 
         def notes(row: Standing) -> tuple[str, ...]:
             held = (HELD,) if is_held(row, host, self.crew.holds) else ()
             lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
-            return (*held, f"{row.hook.language} {without}") if lacks else held
+            needs = (f"{row.hook.language} {without}",) if lacks else ()
+            return (*held, *needs, *differences.get(row.hook, ()))
 
         rows = ((row, notes(row)) for row in inventory.hooks)
         hooks = tuple(replace(row, notes=(*row.notes, *more)) if more else row for row, more in rows)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
 from hookscope.core.surroundings import Surroundings, real_surroundings
-from hookscope.dialects import DEFAULT, DIALECTS, GUIDES, UnknownDialect, dialect_named
+from hookscope.dialects import DEFAULT, DIALECTS, GUIDES, SHIPPED, UnknownDialect, dialect_named
 from hookscope.formats import FormatError, read_yaml
 from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import settings_file, state_folder
+from hookscope.workbench.installed import Installed, installed, nearest_shipped
 from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
@@ -47,6 +48,7 @@ class Setup:
     python: str | None = None  # the interpreter that the project's configuration names
     node: str | None = None  # the Node that it names
     limits: Limits = Limits()
+    shipped: Dialect | None = None  # what a guide is compared with
 
 
 def set_up(options: Options) -> Setup:
@@ -62,6 +64,7 @@ def set_up(options: Options) -> Setup:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
     dialect, because, notice = chosen_dialect(options, project, surroundings)
+    host_here = installed(dialect, surroundings, settings_file(dialect, surroundings, Choices(config=config)))
     return Setup(
         dialect=dialect,
         because=because,
@@ -71,11 +74,29 @@ def set_up(options: Options) -> Setup:
             workspace=workspace,
             bundled=bundled_of(options, dialect, surroundings),
             config=config,
+            own_bundled=own_bundled(host_here, dialect),
         ),
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
+        shipped=shipped_of(dialect, host_here),
     )
+
+
+def own_bundled(host_here: Installed | None, dialect: Dialect) -> Path | None:
+    """The hooks that an installed host ships itself."""
+    package, where = host_here.package if host_here is not None else None, dialect.layout.own_bundled
+    return package / where if package is not None and where and (package / where).is_dir() else None
+
+
+def shipped_of(dialect: Dialect, host_here: Installed | None) -> Dialect | None:
+    """For a guide: the program as it ships, in the installed version or else the newest that is known."""
+    if dialect.version:
+        return None
+    known = [other for other in SHIPPED if other.product == dialect.product]
+    if host_here is not None:
+        return nearest_shipped(host_here, known)
+    return nearest_shipped(Installed("9999999", Path()), known)
 
 
 def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
@@ -180,7 +201,13 @@ def chosen_dialect(
         if others
         else ""
     )
-    return dialect, f"found {surroundings.short(sign)}", notice
+    settings = settings_file(dialect, surroundings, Choices(config=options.config))
+    host_here = installed(dialect, surroundings, settings)
+    shipped = shipped_of(dialect, host_here) if host_here is not None else None
+    if host_here is None or shipped is None:
+        return dialect, f"found {surroundings.short(sign)}", notice
+    told_by = surroundings.short(host_here.told_by)
+    return shipped, f"found {dialect.product} {host_here.version} by {told_by}", notice
 
 
 def sign_of(dialect: Dialect, options: Options, surroundings: Surroundings) -> Path | None:
@@ -198,3 +225,10 @@ def shipped_hooks() -> Path:
     package = Path(__file__).resolve().parent.parent
     installed = package / "bundled_hooks"
     return installed if installed.is_dir() else package.parent.parent / "bundled_hooks"
+
+
+def dialect_after(dialect: Dialect) -> Dialect:
+    """The next one, a host's guide and its shipped versions behind one another; after the last the first."""
+    order = [one for guide in GUIDES for one in (guide, *(o for o in SHIPPED if o.product == guide.product))]
+    at = next((index for index, one in enumerate(order) if one.name == dialect.name), -1)
+    return order[(at + 1) % len(order)]

@@ -71,7 +71,11 @@ def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[
     if bundled is None:
         moved = host.env.get(host.dialect.layout.bundled_variable or "", "").strip()
         bundled = host.surroundings.absolute(moved) if moved else None
-    return () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label),)
+    own = host.choices.own_bundled
+    shipped = () if bundled is None else (hooks_folder(host, BUNDLED, bundled, rank, label=label),)
+    if own is None or own == bundled:
+        return shipped
+    return (*shipped, hooks_folder(host, BUNDLED, own, rank + 1, label=label))  # the host's own win over ours
 
 
 def any_extra(path: Path, written: str, host: Host) -> str | None:

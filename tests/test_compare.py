@@ -1,0 +1,116 @@
+"""What the program does otherwise than its guide is said beside every hook it concerns."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+
+from hookscope.workbench import Options, View, Workbench
+
+FLOW = "{openclaw: {events: [command:stop]}}"
+BLOCK = """
+  openclaw:
+    events: ["command:stop", "agent:bootstrap"]
+"""
+
+
+def looked(workspace: Path, dialect: str, tmp_path: Path) -> View:
+    return Workbench(Options(workspace=workspace, dialect=dialect, bundled=tmp_path)).look()
+
+
+def notes(view: View, name: str) -> list[str]:
+    row = view.inventory.find(name)
+    assert row is not None
+    told = [note.split(": ", 1) for note in row.notes if ", as shipped: " in note]
+    assert all(
+        title in ("OpenClaw 2026.9, as shipped", "Milady 2.0.0-alpha.76, as shipped") for title, _ in told
+    )
+    return [text for _, text in told]
+
+
+def test_metadata_that_the_program_does_not_read(
+    workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "flow", FLOW, file="handler.ts")
+    (told,) = notes(looked(workspace, "openclaw", tmp_path), "flow")
+    assert told.startswith("reads no events from this HOOK.md")
+
+
+def test_a_workspace_hook_that_is_off_and_messages_that_nobody_reads(
+    workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "block", "x", file="handler.ts")
+    manifest = workspace / "hooks/block/HOOK.md"
+    manifest.write_text(f"---\nname: block\ndescription: d\nmetadata:{BLOCK}---\n")
+    told = notes(looked(workspace, "openclaw", tmp_path), "block")
+    assert any(text.startswith("it would be off: workspace hook (disabled by default)") for text in told)
+    assert "throws away what is pushed to `messages` on command:stop" in told
+
+
+def test_a_workspace_hook_cannot_override(
+    workspace: Path, home: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"]}}'
+    make_hook(workspace / "hooks", "same", metadata, file="handler.ts")
+    make_hook(home / ".openclaw/hooks", "same", metadata, file="handler.ts")
+    settings = home / ".openclaw/openclaw.json"
+    settings.write_text(json.dumps({"hooks": {"internal": {"entries": {"same": {"enabled": True}}}}}))
+    view = looked(workspace, "openclaw", tmp_path)
+    winner = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
+    assert winner.hook.folder.source == "workspace"
+    assert any("the managed hook in" in note and "wins over this one" in note for note in winner.notes)
+
+
+def test_an_event_that_is_never_sent(
+    home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(home / ".milady/hooks", "new", '{"milady": {"events": ["command:new"]}}', file="handler.ts")
+    assert "never sends command:new" in notes(looked(workspace, "milady", tmp_path), "new")
+
+
+def test_a_shipped_dialect_is_compared_with_nothing(
+    workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "flow", FLOW, file="handler.ts")
+    assert notes(looked(workspace, "openclaw@2026.9", tmp_path), "flow") == []
+
+
+@pytest.mark.parametrize(
+    ("version", "dialect"),
+    [("2026.9.6", "openclaw@2026.9"), ("2027.1.0", "openclaw@2026.9"), ("2026.1.3", "openclaw@2026.9")],
+)
+def test_the_installed_program_decides_the_dialect(
+    version: str,
+    dialect: str,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make_hook: MakeHook,
+) -> None:
+    package = tmp_path / "lib/node_modules/openclaw"
+    (package / "dist").mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"name": "openclaw", "version": version}))
+    program = package / "openclaw.mjs"
+    program.write_text("#!/usr/bin/env node\n")
+    program.chmod(0o755)
+    own = '{"openclaw": {"events": ["command:new"]}}'
+    make_hook(package / "dist/bundled", "compaction-notifier", own, file="handler.js")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/openclaw").symlink_to(program)
+    (home / ".openclaw").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    bench = Workbench(Options())
+    assert bench.dialect.name == dialect
+    view = bench.look()
+    assert view.because.startswith(f"found OpenClaw {version} by ")
+    names = {row.hook.name for row in view.inventory.hooks if row.hook.folder.source == "bundled"}
+    assert {"compaction-notifier", "command-logger"} <= names, "its own hooks stand beside Hookscope's"
+
+
+def test_what_it_wrote_into_its_settings_tells_too(home: Path) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{meta: {lastTouchedVersion: '2026.9.4'}}")
+    assert Workbench(Options()).dialect.name == "openclaw@2026.9"
+    (home / ".openclaw/openclaw.json").write_text("{}")
+    assert Workbench(Options()).dialect.name == "openclaw"
