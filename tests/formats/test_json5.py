@@ -83,7 +83,7 @@ def test_whatever_the_library_raises_is_a_format_error(
 
     monkeypatch.setattr(pyjson5, "decode", failing)
     with pytest.raises(FormatError, match=f"line 1, column 1: {error}"):
-        read_json5(b"1")
+        read_json5(b"+1")
 
 
 def test_nesting_that_people_might_write_is_read() -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock
-
 from .errors import CannotWrite
 
 Step = Callable[[str], None]
@@ -42,6 +40,8 @@ def locked(real: Path, patience: float) -> Iterator[None]:
 
     Raises CannotWrite after `patience` seconds.
     """
+    from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
     lock = FileLock(_beside(real, "lock"))
     try:
         lock.acquire(timeout=patience, poll_interval=POLL)

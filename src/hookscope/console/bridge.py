@@ -59,7 +59,6 @@ class Bridge:
         self._runs = 0
         self._firing: Firing | None = None
         self._copying = False  # a guarded run makes its copies
-        bench.crew.told_late = lambda who, text: _post(screen, LateCame(who, text))
         self._watch: Watch | None = None
 
     def look(self) -> None:
@@ -89,6 +88,10 @@ class Bridge:
         if self._watch is None:
             self._watch = self.bench.watch(lambda paths: _post(self.screen, FilesChanged(paths)))
         return self._watch.follow(view.host)
+
+    def hear_late(self) -> None:
+        """Post what handlers print or throw after they have answered."""
+        self.bench.crew.told_late = lambda who, text: _post(self.screen, LateCame(who, text))
 
     def close(self) -> None:
         """Watch nothing any more."""

@@ -118,6 +118,7 @@ class MainScreen(Screen[None]):
         self.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
         self._show(ConsoleState())
         self.query_one(HookList).focus()
+        self.bridge.hear_late()
         self.bridge.look()
 
     def on_unmount(self) -> None:

@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -119,6 +120,78 @@ class RealFiles:
         if asked not in self._programs:
             self._programs[asked] = _find_program(name, folders, folders_too)
         return self._programs[asked]
+
+
+Signature = tuple[int, ...]  # times of change first
+TICK = 50_000_000  # nanoseconds; file systems count in coarser steps than one
+
+
+class NotedFiles(RealFiles):
+    """The disk, and what of it a look has touched: so that the next one knows whether it must look again.
+
+    A file counts as it was while its times, size, number and mode are; a folder while nothing came or
+    went in it; a program's name while no folder of the search path has changed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._noted: dict[str, Signature | None] = {}
+        now = int(datetime.now(UTC).timestamp() * 1e9)
+        self._settled = now - TICK  # what has changed since may change again within the same tick
+
+    def children(self, folder: Path) -> list[Child]:
+        self._note(folder)
+        return super().children(folder)
+
+    def names(self, folder: Path) -> list[str]:
+        self._note(folder)
+        return super().names(folder)
+
+    def facts(self, path: Path) -> Facts | None:
+        self._note(path)
+        return super().facts(path)
+
+    def read(self, path: Path, limit: int = -1) -> bytes:
+        self._note(path)
+        return super().read(path, limit)
+
+    def real(self, path: Path) -> Path:
+        self._note(path)
+        return super().real(path)
+
+    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> Program:
+        for folder in folders:
+            self._note(Path(folder))
+        found = super().program(name, folders, folders_too=folders_too)
+        for path in (found.path, found.unrunnable):
+            if path is not None:
+                self._note(Path(path))  # its mode may change, and its folder does not notice
+        return found
+
+    def _note(self, path: Path) -> None:
+        text = str(path)
+        if text not in self._noted:
+            self._noted[text] = _signature(text)
+
+    def unchanged(self) -> bool:
+        """Is everything that was touched as it was then, as far as times can tell."""
+        for path, known in self._noted.items():
+            if _signature(path) != known or (known is not None and max(known[:2]) > self._settled):
+                return False
+        return True
+
+
+def _signature(path: str) -> Signature | None:
+    """None where there is nothing. Of a link: its own, and that of what it leads to."""
+    try:
+        here = os.lstat(path)
+        known = (here.st_mtime_ns, here.st_ctime_ns, here.st_size, here.st_ino, here.st_mode)
+        if stat.S_ISLNK(here.st_mode):
+            there = os.stat(path)
+            return (*known, there.st_mtime_ns, there.st_ctime_ns, there.st_size, there.st_ino, there.st_mode)
+        return known
+    except (OSError, ValueError):
+        return None
 
 
 def _nameable(path: Path) -> Path:

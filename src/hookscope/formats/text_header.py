@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Final
 
 from .places import BOM, FormatError
@@ -17,6 +18,7 @@ from .yaml12 import read_part
 QUOTED_WHEN_BROKEN: Final = {"description": "", "summary": ":", "read_when": ":"}
 """Keys whose value is put in quotes before YAML is given up, and what must stand in it for that."""
 
+REMEMBERED: Final = 4096  # headers
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
 _LINE = re.compile(r"([A-Za-z0-9_-]+):[ \t]*(.*)")
@@ -31,6 +33,12 @@ def read_text_header(source: bytes) -> dict[str, str]:
     Texts are trimmed, numbers and words printed as JavaScript prints them, lists and mappings are compact
     JSON. What YAML leaves empty, and all of it where YAML fails, is taken from the lines as they stand.
     """
+    return dict(_texts_of(source))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _texts_of(source: bytes) -> Mapping[str, str]:
+    """A look reads every header again, and nearly all are as they were."""
     block = header_block(source)
     if block is None:
         return {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -20,6 +19,7 @@ from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
 from hookscope.core.runs import Event, Group, LoadReport, Plan, Registration, Registry, Run
+from hookscope.core.surroundings import Files, NotedFiles
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine
 from hookscope.runtime import Firing, Limits
@@ -59,6 +59,32 @@ class View:
     def limits_of(self, hook: Hook) -> Limits:
         """What holds for this hook's handler, each limit with its origin."""
         return self.limits.of_hook(hook.meta.limits)
+
+
+Differences = Mapping[Hook, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The answer of a look, and what it rests on."""
+
+    host: Host
+    inventory: Inventory
+    registrations: tuple[Registration, ...]  # where no worker holds an older version
+    differences: Differences
+    files: NotedFiles
+
+    def holds(self, host: Host) -> bool:
+        """Would a look at this host, opened just now, find the same."""
+        mine = self.host
+        same = (mine.dialect.name, mine.workspace, mine.choices, mine.trust, mine.env, mine.problems) == (
+            host.dialect.name, host.workspace, host.choices, host.trust, host.env, host.problems,
+        )  # fmt: skip
+        settings = (mine.settings.value, mine.settings.exists, mine.settings.problems)
+        then = (host.settings.value, host.settings.exists, host.settings.problems)
+        around = (mine.surroundings.platform, mine.surroundings.cwd, mine.surroundings.home)
+        now = (host.surroundings.platform, host.surroundings.cwd, host.surroundings.home)
+        return same and settings == then and around == now and self.files.unchanged()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,29 +133,30 @@ class Workbench:
         self._undo = UndoStack(state_folder() / "undo")
         self._trust_all = trust_all
         self._generation = 0
+        self._last: Looked | None = None
         self._journal: Journal | None = None
 
     @property
     def dialect(self) -> Dialect:
         return self.setup.dialect
 
-    def open(self) -> Host:
-        """The host as it is now: settings and trust read anew."""
+    def open(self, files: Files | None = None) -> Host:
+        """The host as it is now: settings and trust read anew. `files`: how its disk is read."""
         setup = set_up(self.options)
         trust = Trust(everything=True) if self._trust_all else self._store.trust()
-        return open_host(setup.dialect, setup.surroundings, setup.choices, trust=trust)
+        here = setup.surroundings if files is None else replace(setup.surroundings, files=files)
+        return open_host(setup.dialect, here, setup.choices, trust=trust)
 
     def look(self) -> View:
         """All hooks as they stand now. Imports nothing, runs nothing."""
-        host = self.open()
-        looked = examine(look(host), host)
+        host, looked, differences = self._looked()
         languages, without = self.crew.languages(host, looked)
-        inventory = self._with_notes(looked, host, languages, without, self._differences(host, looked))
+        inventory = self._with_notes(looked, host, languages, without, differences)
         self._generation += 1
         return View(
             host=host,
             inventory=inventory,
-            registry=Registry(self._generation, registrations_of(inventory, host, self.crew.holds)),
+            registry=Registry(self._generation, self._registrations(inventory, host)),
             because=self.setup.because,
             keys=event_keys(host, inventory),
             languages=languages,
@@ -142,7 +169,24 @@ class Workbench:
             ),
         )
 
-    def _differences(self, host: Host, looked: Inventory) -> Mapping[Hook, tuple[str, ...]]:
+    def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
+        if self.crew.holds_any or self._last is None or self._last.host is not host:
+            return registrations_of(inventory, host, self.crew.holds)
+        return self._last.registrations
+
+    def _looked(self) -> tuple[Host, Inventory, Differences]:
+        """What was found, and what the program makes of it; the last answer where nothing has changed."""
+        host = self.open()
+        if self._last is not None and self._last.holds(host):
+            return self._last.host, self._last.inventory, self._last.differences
+        files = NotedFiles()  # settings are compared by their values, what is found by what was touched
+        host = self.open(files)
+        looked = examine(look(host), host)
+        registrations = registrations_of(looked, host)
+        self._last = Looked(host, looked, registrations, self._differences(host, looked), files)
+        return host, looked, self._last.differences
+
+    def _differences(self, host: Host, looked: Inventory) -> Differences:
         """What the program does otherwise than its guide, which is in force here."""
         shipped = self.setup.shipped
         if shipped is None or shipped.product != host.dialect.product:
@@ -161,7 +205,7 @@ class Workbench:
         host: Host,
         languages: frozenset[Language],
         without: str,
-        differences: Mapping[Hook, tuple[str, ...]],
+        differences: Differences,
     ) -> Inventory:
         """Rows say where the version before the last edit goes on running, what their language lacks, and
         what the program makes of them where a guide is in force."""
@@ -172,6 +216,8 @@ class Workbench:
             needs = (f"{row.hook.language} {without}",) if lacks else ()
             return (*held, *needs, *differences.get(row.hook, ()))
 
+        if not differences and languages >= OF_NODE | PYTHON and not self.crew.holds_any:
+            return inventory
         rows = ((row, notes(row)) for row in inventory.hooks)
         hooks = tuple(replace(row, notes=(*row.notes, *more)) if more else row for row, more in rows)
         return replace(inventory, hooks=hooks)
@@ -383,6 +429,8 @@ class Workbench:
     def _note_change(self, subject: str, change: Change) -> None:
         """On record, unless the journal cannot be written: the change is made all the same."""
         with suppress(OSError):
+            import asyncio  # here, and below: a look needs no event loop
+
             asyncio.run(
                 self.journal(self.open()).note("change", subject, change.meaning, detail=str(change.path))
             )
@@ -397,6 +445,8 @@ class Workbench:
 
     def close_now(self) -> None:
         """`close` for a caller without an event loop."""
+        import asyncio
+
         asyncio.run(self.close())
 
     async def close(self) -> None:
@@ -404,6 +454,8 @@ class Workbench:
         await self.crew.close()
         if self._journal is not None:
             journal, self._journal = self._journal, None
+            import asyncio
+
             await asyncio.to_thread(journal.close)
 
 

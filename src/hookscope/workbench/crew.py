@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +77,11 @@ class Crew:
         """Is some version of this handler loaded."""
         return any(lane.holds(code) for lane in self._processes.values())
 
+    @property
+    def holds_any(self) -> bool:
+        """Has any worker loaded anything."""
+        return any(lane.workers() for lane in self._processes.values())
+
     def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
         """The worker processes that run now, by `python` and `node`."""
         return {name: lane.workers() for name, lane in self._processes.items()}
@@ -108,6 +112,8 @@ class Crew:
 
     async def guarded(self, host: Host, languages: frozenset[Language]) -> Guard:
         """Copies and lanes for one run on them. Raises OSError where the copies cannot be made."""
+        import asyncio
+
         from hookscope.workbench.guarded import Guard, needs_of, sandbox_of  # here: a look needs no copies
 
         sandbox = await asyncio.to_thread(sandbox_of, host)

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
 from platformdirs import user_state_path
 
 from hookscope.core.dialect import Trust
@@ -49,6 +48,8 @@ class TrustStore:
         """
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
+            from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
             with FileLock(str(self.file) + ".lock", timeout=10):
                 folders = dict(self._read())
                 folders[str(folder)] = {
