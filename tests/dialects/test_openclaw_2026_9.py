@@ -391,6 +391,7 @@ def test_the_default_agents_workspace_beats_the_common_one(program: Program) -> 
     }
     program.settings(agents=agents)
     assert program.document("list")["workspaceDir"] == str(program.home / "b")
+    assert program.document("list", "--agent", "a")["workspaceDir"] == str(program.home / "a")
     program.settings(agents={"defaults": {"workspace": "~/common"}})
     assert program.document("list")["workspaceDir"] == str(program.home / "common")
 
@@ -447,3 +448,13 @@ def test_our_own_list_shows_what_only_the_loader_asks(
     assert gates == [(True, True), (False, False)]
     assert any("Hookscope only" in note for note in hooks["py"]["notes"])
     assert Path(hooks["py"]["handler"]).name == "handler.py"
+
+
+def test_the_workspace_is_the_hosts_own_wherever_one_stands(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.hook("project/hooks/mine")
+    monkeypatch.chdir(program.home / "project")
+    assert program.listed() == {}
+    monkeypatch.setenv("OPENCLAW_WORKSPACE_DIR", str(program.home / "project"))
+    assert list(program.listed()) == ["mine"]

@@ -150,6 +150,7 @@ class Choices:
     bundled: Path | None = None
     config: Path | None = None
     extra: tuple[Path, ...] = ()
+    agent: str | None = None  # whose workspace it is; None: the default agent's
 
 
 class System(Protocol):

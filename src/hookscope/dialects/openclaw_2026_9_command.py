@@ -6,6 +6,7 @@ their content, where the program fills a terminal.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
@@ -286,7 +287,6 @@ def _table(shown: list[Report], asked: Asked) -> Iterator[str]:
 def _page(report: Report, host: Host) -> Iterator[str]:
     """The text of `info`."""
     hook = report.hook
-    short = host.surroundings.short
     lacking = "✗ Missing requirements" if not report.satisfied else f"✗ {report.blocked}"
     status = "✓ Ready" if report.loadable else "⏸ Disabled" if not report.enabled else lacking
     yield from (f"{_titled(hook)} {status}", "")
@@ -294,8 +294,8 @@ def _page(report: Report, host: Host) -> Iterator[str]:
         yield from (hook.description, "")
     yield "Details:"
     yield f"  Source: {hook.folder.label}" + (f" ({hook.folder.plugin})" if hook.folder.plugin else "")
-    yield f"  Path: {short(hook.manifest) if hook.manifest else ''}"
-    yield f"  Handler: {short(hook.handler) if hook.handler else ''}"
+    yield f"  Path: {_from_home(hook.manifest, host)}"
+    yield f"  Handler: {_from_home(hook.handler, host)}"
     if hook.meta.homepage:
         yield f"  Homepage: {hook.meta.homepage}"
     if hook.meta.events:
@@ -309,3 +309,10 @@ def _page(report: Report, host: Host) -> Iterator[str]:
         if asked[name]:
             marks = [f"{'✗' if item in report.missing[name] else '✓'} {item}" for item in asked[name]]
             yield f"  {LABELS[name]}: {', '.join(marks)}"
+
+
+def _from_home(path: Path | None, host: Host) -> str:
+    home = host.surroundings.home
+    return (
+        f"~/{path.relative_to(home)}" if path is not None and path.is_relative_to(home) else str(path or "")
+    )

@@ -207,8 +207,13 @@ def _handler(
         if name not in names:
             continue
         why = boundary(path / name, real, search)
-        if not why:
-            return search.files.real(path / name), ""
+        facts = search.files.facts(path / name)
+        try:
+            search.files.read(path / name, 1)
+        except OSError as error:
+            why = why or f"cannot be read: {reason_of(error)}"
+        if not why and facts is not None:
+            return search.files.real(path / name) if facts.linked else real / name, ""
         refused = f"{name} {why}"
     return None, refused
 
