@@ -1,11 +1,15 @@
 """The rules of OpenClaw 2026.9, through its own command as a script sees it."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.dialects.conftest import Program
+
+if TYPE_CHECKING:
+    from tests.dialects.conftest import Program
 
 NOTHING: dict[str, list[str]] = {"bins": [], "anyBins": [], "env": [], "config": [], "os": []}
 
