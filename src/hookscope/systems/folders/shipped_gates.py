@@ -200,6 +200,8 @@ def selected(hook: Hook, host: Host) -> Gate:
     dotted = ".".join(str(part) for part in where)
     path = (*where, hook.key, "enabled")
     fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+    if hook.name in entries or hook.key in entries:
+        return _unselected("switched off", "its entry is false, so the loader does not take it", where, fix)
     return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
 
 
