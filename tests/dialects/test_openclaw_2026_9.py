@@ -246,6 +246,17 @@ def test_a_folder_on_the_path_counts_as_a_program(program: Program, monkeypatch:
     assert missing(program, {"anyBins": "plain, absent"})["anyBins"] == ["plain", "absent"]
 
 
+def test_on_windows_the_endings_of_programs_are_tried(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.write("bin/tool.CMD", "").chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.home / "bin"))
+    program.hook(".openclaw/hooks/h", {"requires": {"bins": ["tool"]}})
+    assert not program.listed()["h"]["loadable"]
+    (hook,) = program.document("--os", "win32", "list")["hooks"]
+    assert hook["loadable"]
+
+
 def test_variables_come_from_the_process_the_entry_the_settings_and_the_dotenv_file(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
