@@ -122,11 +122,13 @@ class HookEngine:
             return self._switched_off()
         inventory = look(self.host)
         self._provide_node(inventory)
-        loading = Loading(self.host, inventory)
+        loading = Loading(self.host, inventory, strict=strict)
         if strict:
             loading.miss(self._loaded())
         rows = {row.hook: row for row in inventory.hooks}
         for hook in inventory.load_order:
+            if strict and loading.failed:
+                break
             await loading.take(rows[hook], self._load_code)
             if loading.stopped:
                 break
@@ -268,8 +270,10 @@ class HookEngine:
 class Loading:
     """One load: takes hooks in load order, and knows what the report will say."""
 
-    def __init__(self, host: Host, inventory: Inventory) -> None:
+    def __init__(self, host: Host, inventory: Inventory, *, strict: bool = False) -> None:
+        """`strict`: the first failure ends it, and is said by the report alone."""
         self.host = host
+        self._strict = strict
         self._looked = inventory
         self.gates: dict[Hook, Gate] = {}
         self.texts = host.dialect.texts
@@ -309,9 +313,10 @@ class Loading:
             self.log.append(LogLine("warn", shut["path"]))
             self.failed.append(hook.name)
         elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
-            if "events" in shut:
+            fails = "events" in shut and self.rules.no_events is not None
+            if "events" in shut and not (fails and self._strict):
                 self._say("warn", self.texts.no_events, name=hook.name)
-            if "events" in shut and self.rules.no_events is not None:
+            if fails:
                 self.failed.append(hook.name)
                 self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
             else:
@@ -397,11 +402,12 @@ class Loading:
             "type": failure.type,
             "error": failure.own_text,
         }
-        if failure.type in (NO_FUNCTION, IS_CLASS):
-            self._say("warn", self.texts.no_function, **parts)
+        has_none = failure.type in (NO_FUNCTION, IS_CLASS)
+        if not self._strict:
+            level, text = ("warn", self.texts.no_function) if has_none else ("error", self.texts.not_loaded)
+            self._say(level, text, **parts)
+        if has_none:
             parts["error"] = self.rules.no_function.format(**parts)
-        else:
-            self._say("error", self.texts.not_loaded, **parts)
         self._refuse(self.rules.failed.format(**parts))
 
     def inventory(self) -> Inventory:

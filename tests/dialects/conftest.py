@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,3 @@ def program(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     (home / "bundled").mkdir()
     monkeypatch.setenv("OPENCLAW_BUNDLED_HOOKS_DIR", str(home / "bundled"))
     return Program(home, capsys)
-
-
-Fired = Callable[..., Any]

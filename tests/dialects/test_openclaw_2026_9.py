@@ -1,11 +1,15 @@
 """The rules of OpenClaw 2026.9, through its own command as a script sees it."""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.dialects.conftest import Program
+
+if TYPE_CHECKING:
+    from tests.dialects.conftest import Program
 
 NOTHING: dict[str, list[str]] = {"bins": [], "anyBins": [], "env": [], "config": [], "os": []}
 
@@ -242,6 +246,17 @@ def test_a_folder_on_the_path_counts_as_a_program(program: Program, monkeypatch:
     assert missing(program, {"anyBins": "plain, absent"})["anyBins"] == ["plain", "absent"]
 
 
+def test_on_windows_the_endings_of_programs_are_tried(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.write("bin/tool.CMD", "").chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.home / "bin"))
+    program.hook(".openclaw/hooks/h", {"requires": {"bins": ["tool"]}})
+    assert not program.listed()["h"]["loadable"]
+    (hook,) = program.document("--os", "win32", "list")["hooks"]
+    assert hook["loadable"]
+
+
 def test_variables_come_from_the_process_the_entry_the_settings_and_the_dotenv_file(
     program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -391,6 +406,7 @@ def test_the_default_agents_workspace_beats_the_common_one(program: Program) -> 
     }
     program.settings(agents=agents)
     assert program.document("list")["workspaceDir"] == str(program.home / "b")
+    assert program.document("list", "--agent", "a")["workspaceDir"] == str(program.home / "a")
     program.settings(agents={"defaults": {"workspace": "~/common"}})
     assert program.document("list")["workspaceDir"] == str(program.home / "common")
 
@@ -447,3 +463,13 @@ def test_our_own_list_shows_what_only_the_loader_asks(
     assert gates == [(True, True), (False, False)]
     assert any("Hookscope only" in note for note in hooks["py"]["notes"])
     assert Path(hooks["py"]["handler"]).name == "handler.py"
+
+
+def test_the_workspace_is_the_hosts_own_wherever_one_stands(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program.hook("project/hooks/mine")
+    monkeypatch.chdir(program.home / "project")
+    assert program.listed() == {}
+    monkeypatch.setenv("OPENCLAW_WORKSPACE_DIR", str(program.home / "project"))
+    assert list(program.listed()) == ["mine"]

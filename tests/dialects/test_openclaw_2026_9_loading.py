@@ -1,19 +1,23 @@
 """What OpenClaw 2026.9 loads, keeps and calls: through the engine that a program embeds."""
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.dialects.conftest import Program
 
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Event, LoadReport, Run
 from hookscope.engine import HookEngine
 from hookscope.runtime import NoNode, find_node
+
+if TYPE_CHECKING:
+    from tests.dialects.conftest import Program
 
 needs_node = pytest.mark.skipif(
     isinstance(find_node(shutil.which("node")), NoNode), reason="runs JavaScript handlers"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -44,9 +45,9 @@ def is_host(shape: str, **flags: Any) -> bool:
     return False
 
 
-def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
+def listed(options: Options, eligible: bool, verbose: bool, agent: str | None) -> Answer:
     """As the host's `list`."""
-    command, view, said = _opened(options)
+    command, view, said = _opened(replace(options, agent=agent))
     return _answer(said or command.list(view.host, view.inventory, Asked(eligible, verbose)))
 
 
@@ -79,7 +80,7 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
 
 
 def _bench(options: Options) -> Workbench:
-    return answers.bench_of(options)
+    return answers.bench_of(replace(options, as_host=True))
 
 
 def _opened(options: Options) -> tuple[HostCommand, View, Said | None]:

@@ -155,6 +155,7 @@ class Choices:
     config: Path | None = None
     extra: tuple[Path, ...] = ()
     own_bundled: Path | None = None  # what an installed host ships itself
+    agent: str | None = None  # whose workspace it is; None: the default agent's
 
 
 class System(Protocol):

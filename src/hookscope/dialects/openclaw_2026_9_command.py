@@ -1,77 +1,17 @@
-"""`openclaw hooks list | info | check | enable | disable` of OpenClaw 2026.9: documents, exit codes, words.
+"""`openclaw hooks list | info | check | enable | disable` of OpenClaw 2026.9: documents and exit codes.
 
-Source: rules-openclaw section 9; words as recorded in req-08, cli-01 and cfg-02. Tables are as wide as
-their content, where the program fills a terminal.
+Source: rules-openclaw section 9; req-08, cli-01 and cfg-02.
 """
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Inventory, Standing
+from hookscope.core.hooks import Inventory, Standing
 from hookscope.core.host_command import Asked, Said
+from hookscope.dialects.openclaw_2026_9_report import Report, reports
+from hookscope.dialects.openclaw_2026_9_words import SEE_ALL, page, table, titled, why_not
 from hookscope.systems.folders.shipped_gates import Config
-
-REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
-LABELS = {"bins": "Binaries", "anyBins": "Any binary", "env": "Environment", "config": "Config", "os": "OS"}
-SEE_ALL = "Run `openclaw hooks list` to see"
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """One hook as the program's reports have it: from the gates that they show."""
-
-    row: Standing
-    unknown: tuple[str, ...]
-
-    @property
-    def hook(self) -> Hook:
-        return self.row.hook
-
-    @property
-    def gates(self) -> Mapping[str, Gate]:
-        return {gate.name: gate for gate in self.row.verdict.gates if gate.reported}
-
-    @property
-    def missing(self) -> dict[str, list[str]]:
-        return {name: list(self.gates[name].missing) for name in REQUIREMENTS}
-
-    @property
-    def enabled(self) -> bool:
-        return self.gates["enabled"].passed is not False
-
-    @property
-    def satisfied(self) -> bool:
-        return all(self.gates[name].passed is not False for name in REQUIREMENTS)
-
-    @property
-    def loadable(self) -> bool:
-        return self.blocked is None
-
-    @property
-    def blocked(self) -> str | None:
-        """The first reason that applies (req-08)."""
-        if not self.enabled:
-            return self.gates["enabled"].reason
-        if not self.satisfied:
-            return "missing requirements"
-        return None if self.hook.meta.events else self.gates["events"].reason
-
-    @property
-    def lacks(self) -> list[str]:
-        """Each kind of requirement that is not met, in words."""
-        return [f"{name}: {', '.join(names)}" for name, names in self.missing.items() if names]
-
-
-def reports(host: Host, inventory: Inventory) -> list[Report]:
-    """The hooks that the program itself sees, in its order."""
-    known = host.dialect.catalogue().by_key
-    return [
-        Report(inventory.standing(hook), tuple(key for key in hook.meta.events or () if key not in known))
-        for hook in inventory.report_order
-        if not hook.beyond_host
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +35,7 @@ class Command:
             "managedHooksDir": str(host.state / "hooks"),
             "hooks": [_listed(report) for report in shown],
         }
-        return Said(0, document, tuple(_table(shown, asked)), _log(inventory))
+        return Said(0, document, tuple(table(shown, asked)), _log(inventory))
 
     def check(self, host: Host, inventory: Inventory, asked: Asked) -> Said:
         found = reports(host, inventory)
@@ -114,13 +54,13 @@ class Command:
         lines.append(f"Not ready: {len(others)}")
         if others:
             lines += ["", "Hooks not ready:"]
-            lines += [f"  {_titled(report.hook)} - {_why_not(report)}" for report in others]
+            lines += [f"  {titled(report.hook)} - {why_not(report)}" for report in others]
         return Said(0, document, tuple(lines), _log(inventory))
 
     def info(self, host: Host, inventory: Inventory, name: str) -> Said:
         found = _find(reports(host, inventory), name)
         if isinstance(found, Report):
-            return Said(0, self._described(found, host), tuple(_page(found, host)), _log(inventory))
+            return Said(0, self._described(found, host), tuple(page(found, host)), _log(inventory))
         document = {**_error(found.split(" Run ")[0]), "hook": name}
         return Said(1, document, errors=(*_log(inventory), f"Error: {found}"))
 
@@ -141,7 +81,7 @@ class Command:
 
     def switched(self, row: Standing, on: bool) -> Said:
         return Said(
-            lines=(f"✓ Enabled hook: {_titled(row.hook)}" if on else f"Disabled hook: {row.hook.name}",)
+            lines=(f"✓ Enabled hook: {titled(row.hook)}" if on else f"Disabled hook: {row.hook.name}",)
         )
 
     def _described(self, report: Report, host: Host) -> dict[str, Any]:
@@ -238,74 +178,5 @@ def _refusal(sentence: str) -> Said:
     return Said(1, _error(sentence), errors=(f"Error: {sentence}",))
 
 
-# Words
-
-
 def _log(inventory: Inventory) -> tuple[str, ...]:
     return tuple(line.text for line in inventory.log)
-
-
-def _titled(hook: Hook) -> str:
-    return f"{hook.meta.emoji} {hook.name}" if hook.meta.emoji else hook.name
-
-
-def _status(report: Report) -> str:
-    if report.loadable:
-        return "✓ ready"
-    if not report.enabled:
-        return "disabled"
-    return "✗ missing" if not report.satisfied else f"✗ {report.blocked}"
-
-
-def _why_not(report: Report) -> str:
-    """What `check` says of a hook that is not ready."""
-    reason = [] if report.enabled and not report.satisfied else [report.blocked or ""]
-    return "; ".join((*reason, *report.lacks))
-
-
-def _table(shown: list[Report], asked: Asked) -> Iterator[str]:
-    if not shown:
-        yield f"No eligible hooks found. {SEE_ALL} all hooks." if asked.eligible else "No hooks found."
-        return
-    head = ["Status", "Hook", "Description", "Source", *(["Missing"] if asked.verbose else [])]
-    rows = [head]
-    for report in shown:
-        hook = report.hook
-        lacks = "; ".join(report.lacks) or ("" if hook.meta.events else report.gates["events"].reason)
-        cells = [_status(report), _titled(hook), hook.description, hook.folder.label]
-        rows.append([" ".join(cell.split()) for cell in (*cells, *([lacks] if asked.verbose else []))])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-    ready = sum(report.loadable for report in shown)
-    yield f"Hooks ({ready}/{len(shown)} ready)"
-    for number, row in enumerate(rows):
-        yield " │ ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        if number == 0:
-            yield "─┼─".join("─" * width for width in widths)
-
-
-def _page(report: Report, host: Host) -> Iterator[str]:
-    """The text of `info`."""
-    hook = report.hook
-    short = host.surroundings.short
-    lacking = "✗ Missing requirements" if not report.satisfied else f"✗ {report.blocked}"
-    status = "✓ Ready" if report.loadable else "⏸ Disabled" if not report.enabled else lacking
-    yield from (f"{_titled(hook)} {status}", "")
-    if hook.description:
-        yield from (hook.description, "")
-    yield "Details:"
-    yield f"  Source: {hook.folder.label}" + (f" ({hook.folder.plugin})" if hook.folder.plugin else "")
-    yield f"  Path: {short(hook.manifest) if hook.manifest else ''}"
-    yield f"  Handler: {short(hook.handler) if hook.handler else ''}"
-    if hook.meta.homepage:
-        yield f"  Homepage: {hook.meta.homepage}"
-    if hook.meta.events:
-        yield f"  Events: {', '.join(hook.meta.events)}"
-    if report.blocked is not None:
-        yield f"  Blocked reason: {report.blocked}"
-    asked = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REQUIREMENTS if name != "os"}
-    if any(asked.values()):
-        yield from ("", "Requirements:")
-    for name in REQUIREMENTS:
-        if asked[name]:
-            marks = [f"{'✗' if item in report.missing[name] else '✓'} {item}" for item in asked[name]]
-            yield f"  {LABELS[name]}: {', '.join(marks)}"

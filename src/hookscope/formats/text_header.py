@@ -69,13 +69,22 @@ def header_block(source: bytes) -> str | None:
 
 def script_number(value: float) -> str:
     """A number as JavaScript prints it."""
-    if math.isnan(value):
+    number = _double(value)
+    if math.isnan(number):
         return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
-    return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(float(value)))
+    if math.isinf(number):
+        return "Infinity" if number > 0 else "-Infinity"
+    if number == int(number) and abs(number) < 1e21:
+        return str(int(number))
+    return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(number))
+
+
+def _double(value: float) -> float:
+    """JavaScript has no other numbers: a whole number is rounded, and may be beyond all of them."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 # YAML
@@ -169,10 +178,11 @@ def _plain(value: object) -> object:
             return [_plain(item) for item in value]
         case dict():
             return {key: _plain(item) for key, item in value.items()}
-        case float() if not math.isfinite(value):
-            return None
-        case float() if value == int(value) and abs(value) < 1e21:
-            return int(value)
+        case int() | float() if not isinstance(value, bool):
+            number = _double(value)
+            if not math.isfinite(number):
+                return None
+            return int(number) if number == int(number) and abs(number) < 1e21 else number
         case _:
             return value
 

@@ -40,7 +40,8 @@ def open_host(
         surroundings=surroundings,
         settings=settings,
         state=state,
-        workspace=choices.workspace or configured_workspace(dialect, surroundings, settings, state),
+        workspace=choices.workspace
+        or configured_workspace(dialect, surroundings, settings, state, choices.agent),
         env=env,
         choices=choices,
         trust=trust,
@@ -68,23 +69,28 @@ def settings_file(dialect: Dialect, surroundings: Surroundings, choices: Choices
 
 
 def configured_workspace(
-    dialect: Dialect, surroundings: Surroundings, settings: Settings, state: Path
+    dialect: Dialect, surroundings: Surroundings, settings: Settings, state: Path, agent: str | None = None
 ) -> Path:
     """The workspace that the settings name, else the variable, else the one in the state folder.
 
-    Of several agents the default one counts: the one that says so, else the first.
+    Of several agents `agent` counts, else the default one: the one that says so, else the first.
     """
-    named = _of_default_agent(dialect, settings) or settings.get(dialect.layout.workspace_path)
+    named = _of_agent(agent, dialect, settings) or settings.get(dialect.layout.workspace_path)
     if isinstance(named, str) and named.strip():
         return surroundings.absolute(named.strip())
     moved = _moved(dialect.layout.workspace_variable, surroundings)
     return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
 
 
-def _of_default_agent(dialect: Dialect, settings: Settings) -> str | None:
+def _of_agent(name: str | None, dialect: Dialect, settings: Settings) -> str | None:
     listed = settings.get(dialect.layout.agents_path) if dialect.layout.agents_path else None
     agents = [agent for agent in listed if isinstance(agent, Mapping)] if isinstance(listed, list) else []
-    chosen = next((agent for agent in agents if agent.get("default") is True), agents[0] if agents else {})
+    if name is not None:
+        chosen = next((agent for agent in agents if agent.get("id") == name), {})
+    else:
+        chosen = next(
+            (agent for agent in agents if agent.get("default") is True), agents[0] if agents else {}
+        )
     named = chosen.get("workspace")
     return named if isinstance(named, str) and named.strip() else None
 

@@ -34,6 +34,8 @@ class Options:
     os: str | None = None  # what-if
     env: Mapping[str, str] = field(default_factory=dict)  # what-if, laid over the environment
     clean_env: bool = False  # what-if: a service's environment instead of this shell's
+    as_host: bool = False  # the workspace is the host's own, wherever one stands
+    agent: str | None = None  # whose workspace, where the host has several agents
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ def set_up(options: Options) -> Setup:
     config = options.config and surroundings.absolute(options.config)
     if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
-    if workspace is None and any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS):
+    stands_in_one = any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS)
+    if workspace is None and stands_in_one and not options.as_host:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
     dialect, because, notice = chosen_dialect(options, project, surroundings)
@@ -75,6 +78,7 @@ def set_up(options: Options) -> Setup:
             bundled=bundled_of(options, dialect, surroundings),
             config=config,
             own_bundled=own_bundled(host_here, dialect),
+            agent=options.agent,
         ),
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),

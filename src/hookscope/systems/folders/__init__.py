@@ -46,6 +46,8 @@ class FolderSystem:
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         folders, problems = self.places(host)
+        if host.dialect.settings_rules.check is not None:  # then wrong ones are refused, not passed over
+            return folders, problems
         return folders, wrong_settings(host) + problems
 
     def find(self, host: Host) -> Found:

@@ -206,11 +206,21 @@ def _handler(
     for name in candidates:
         if name not in names:
             continue
-        why = boundary(path / name, real, search)
-        if not why:
-            return search.files.real(path / name), ""
+        why = boundary(path / name, real, search) or _unreadable(path / name, search)
+        facts = search.files.facts(path / name)
+        if not why and facts is not None:
+            return search.files.real(path / name) if facts.linked else real / name, ""
         refused = f"{name} {why}"
     return None, refused
+
+
+def _unreadable(file: Path, search: Search) -> str:
+    """Why a regular file cannot be read; empty where it can."""
+    try:
+        search.files.read(file, 1)
+    except OSError as error:
+        return f"cannot be read: {reason_of(error)}"
+    return ""
 
 
 def boundary(file: Path, folder: Path, search: Search) -> str:

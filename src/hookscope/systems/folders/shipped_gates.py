@@ -13,6 +13,7 @@ from hookscope.formats.places import KeyPath
 from hookscope.systems.folders import gates
 from hookscope.systems.folders.places import PLUGIN, WORKSPACE
 
+PATHEXT = ".EXE;.CMD;.BAT;.COM"  # where Windows does not say
 NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})
 SETTINGS_OPEN = Gate("settings", True, reported=False)
 SELECTED_BY_ALL = Gate("selected", True, found="all hooks are selected", reported=False)
@@ -83,8 +84,13 @@ def any_bins(hook: Hook, host: Host) -> Gate:
 
 
 def _program(name: str, host: Host) -> str | None:
-    folders = host.surroundings.search_path()
-    return host.surroundings.files.program(name, folders, folders_too=True).path
+    here = host.surroundings
+    endings = here.env.get("PATHEXT", PATHEXT).split(";") if here.platform == "win32" else []
+    for ending in ("", *filter(None, endings)):
+        path = here.files.program(name + ending, here.search_path(), folders_too=True).path
+        if path is not None:
+            return path
+    return None
 
 
 def env(hook: Hook, host: Host) -> Gate:
@@ -200,6 +206,8 @@ def selected(hook: Hook, host: Host) -> Gate:
     dotted = ".".join(str(part) for part in where)
     path = (*where, hook.key, "enabled")
     fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
+    if hook.name in entries or hook.key in entries:
+        return _unselected("switched off", "its entry is false, so the loader does not take it", where, fix)
     return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
 
 

@@ -1,0 +1,70 @@
+"""A header as texts: YAML where it reads, the lines as they stand where it does not."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hookscope.formats import header_block, read_dotenv, read_text_header, script_number
+
+
+def header(*lines: str) -> dict[str, str]:
+    return read_text_header("\n".join(("---", *lines, "---", "")).encode())
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: f"---\n{text}\n---\n".encode()))
+@example(b"---\na: {\n---\n")
+@example(b'---\na: ["\n---\n')
+@example(b"---\n" + b"a: " + b"[" * 5000 + b"\n---\n")
+@example(b"---\na: " + b"9" * 400 + b"\nb:\n  c: " + b"9" * 400 + b"\n---\n")
+@example(b"---\na: 1e999\nb: [.nan, -.inf]\n---\n")
+def test_any_bytes_are_texts_or_nothing(source: bytes) -> None:
+    read = read_text_header(source)
+    assert all(isinstance(key, str) and isinstance(value, str) for key, value in read.items())
+    assert header_block(source) is not None or read == {}
+
+
+def test_values_are_printed_as_javascript_prints_them() -> None:
+    read = header("a: 1e21", "b: 1e-7", "c: 0.10", "d: -0", "e: {x: 1.0, y: [~, true, .inf]}")
+    assert read == {
+        "a": "1e+21", "b": "1e-7", "c": "0.1", "d": "0", "e": "{x: 1.0, y: [~, true, .inf]}",
+    }  # fmt: skip
+    assert header("e:", "  x: 1.0", "  y: [~, true, .inf]") == {"e": '{"x":1,"y":[null,true,null]}'}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1.0, "1"), (1e20, "100000000000000000000"), (float("nan"), "NaN"), (-0.5, "-0.5")]
+)
+def test_numbers(value: float, text: str) -> None:
+    assert script_number(value) == text
+
+
+def test_lines_fill_what_yaml_leaves_empty() -> None:
+    assert header("a: null", "b:", "c: ~") == {"a": "null", "c": "~"}
+
+
+def test_where_yaml_fails_the_lines_count_and_the_last_of_a_key() -> None:
+    assert header("a: 'one'", "a: two", "b:", "\tx: 1", "", "  y", "not a line", "c: {", "d:e") == {
+        "a": "two", "b": "x: 1\n\n  y", "c": "{", "d": "e",
+    }  # fmt: skip
+
+
+def test_a_key_may_span_lines_in_braces() -> None:
+    assert header("a:", "  {", "    one # why", "      two: [1,", "    2],", "  }") == {
+        "a": '{"one two":[1,2]}'
+    }
+
+
+def test_only_broken_descriptions_are_put_in_quotes() -> None:
+    assert header("description: 'a: b'", "summary: c: d", "read_when: e") == {
+        "description": "a: b", "summary": "c: d", "read_when": "e",
+    }  # fmt: skip
+
+
+def test_a_dotenv_file() -> None:
+    source = b"\xef\xbb\xbfA=1\r\nexport B=\"x\\ny\" # c\nC='a # b'\nD = 5 # no\nE=\nnothing\nA=2\nF=`q`\n"
+    assert read_dotenv(source) == {"A": "2", "B": "x\ny", "C": "a # b", "D": "5", "E": "", "F": "q"}
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_variables_or_nothing(source: bytes) -> None:
+    assert all(isinstance(value, str) for value in read_dotenv(source).values())
