@@ -293,6 +293,24 @@ async def test_python_handlers_are_marked(program: Program, write: Write) -> Non
     assert marks == {"a": True, "b": False}
 
 
+async def test_what_the_host_does_not_see_hides_nothing_that_it_sees(
+    program: Program, write: Write, workspace: Path
+) -> None:
+    write("z")
+    write("a")
+    write("a", {"requires": {"anyBins": "npm"}}, "", file="handler.py", folder=workspace / "hooks")
+    write("b", {}, "", file="handler.py", folder=workspace / "hooks")
+    host = program.host({}, workspace_path=workspace)
+    inventory = look(host)
+    assert [(hook.name, hook.beyond_host) for hook in inventory.load_order] == [
+        ("a", False),
+        ("z", False),
+        ("b", True),
+    ]
+    (shadowed,) = [row for row in inventory.hooks if row.state is State.SHADOWED]
+    assert shadowed.hook.folder.source == "workspace"
+
+
 async def test_an_edited_file_that_others_import_is_not_the_programs_business(
     program: Program, write: Write
 ) -> None:

@@ -78,6 +78,7 @@ class Layout:
     settings_variable: str | None = None
     workspace_variable: str | None = None
     bundled_variable: str | None = None  # names the folder of bundled hooks
+    bundles: bool = True  # False: the program looks in no bundled folder unless somebody names one
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
     agents_path: KeyPath | None = None  # a list of agents, of which the default one may have its own
     workspace: str = "workspace"  # below the state folder, where nothing else names one

@@ -28,6 +28,7 @@ ELIZA_BETA_2 = replace(
     ELIZA,
     name="eliza@2.0.0-beta.2",
     title="Eliza 2.0.0-beta.2, as shipped",
+    layout=replace(ELIZA.layout, bundles=False),
     systems=(
         replace(
             GUIDE,

@@ -27,7 +27,7 @@ MILADY_ALPHA_76 = replace(
     MILADY,
     name="milady@2.0.0-alpha.76",
     title="Milady 2.0.0-alpha.76, as shipped",
-    layout=replace(MILADY.layout, hooks=(("hooks", "internal"),)),
+    layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), bundles=False),
     systems=(
         replace(
             GUIDE,

@@ -79,11 +79,12 @@ def set_up(options: Options) -> Setup:
 
 
 def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
-    """The folder that is named; None where the host's own variable names one; else Hookscope's hooks."""
+    """The folder that is named; None where the host's own variable names one, or it has none; else
+    Hookscope's hooks."""
     if options.bundled:
         return surroundings.absolute(options.bundled)
     moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
-    return None if moved else shipped_hooks()
+    return None if moved or not dialect.layout.bundles else shipped_hooks()
 
 
 def _program(
