@@ -311,11 +311,9 @@ class Loading:
         elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
             if "events" in shut:
                 self._say("warn", self.texts.no_events, name=hook.name)
-            if "events" in shut and self.rules.empty_fails:
+            if "events" in shut and self.rules.no_events is not None:
                 self.failed.append(hook.name)
-                self._refuse(
-                    (self.texts.no_events or self.rules.failed).format(name=hook.name, error=shut["events"])
-                )
+                self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
             else:
                 self._skip(hook, *shut.values())
         else:
@@ -359,22 +357,19 @@ class Loading:
             self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
 
     def miss(self, loaded: tuple[Hook, ...]) -> None:
-        """A strict load fails for a hook that was loaded and has lost its HOOK.md or its handler.
+        """A strict load fails for a hook that was loaded and has lost its HOOK.md, metadata or handler.
 
         One that its settings have taken out, or whose folder is none of the host's any more, is not missed.
         """
-        there = {hook.path for hook in self._looked.load_order} | {
-            row.hook.path for row in self._looked.hooks
-        }
+        declared = {row.hook.path: row.hook.meta.declared for row in self._looked.hooks}
         folders = {folder.path for folder in self.host.folders}
         for hook in loaded:
-            gone = hook.path is not None and hook.path not in there and hook.folder.path in folders
-            if not gone or hook.manifest is None or not self._wanted(hook):
+            is_there = hook.path is None or declared.get(hook.path, False)
+            if is_there or hook.manifest is None or hook.folder.path not in folders or not self._wanted(hook):
                 continue
             facts = self.host.surroundings.files.facts(hook.manifest)
-            template = (
-                self.rules.lost_handler if facts is not None and facts.file else self.rules.lost_manifest
-            )
+            has_lost_handler = facts is not None and facts.file and hook.path not in declared
+            template = self.rules.lost_handler if has_lost_handler else self.rules.lost_manifest
             if template is not None:
                 self.failed.append(hook.name)
                 self._refuse(template.format(name=hook.name, file=hook.manifest, folder=hook.path))
@@ -400,7 +395,8 @@ class Loading:
             "name": hook.name,
             "export": hook.meta.export,
             "type": failure.type,
-            "error": failure.own_text,
+            "error": failure.message,
+            "plain": failure.own_text,
         }
         if failure.type in (NO_FUNCTION, IS_CLASS):
             self._say("warn", self.texts.no_function, **parts)

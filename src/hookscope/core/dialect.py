@@ -188,7 +188,7 @@ class LoaderTexts:
     registered: str | None = None  # {emoji} {name} {events}
     legacy_registered: str | None = None  # {event} {module}
     complete: str | None = None  # {registered} {discovered} {skipped} {failed}
-    not_loaded: str | None = None  # {file} {type} {error}
+    not_loaded: str | None = None  # {file} {type} {error} {plain}: with and without what we say beside it
     no_function: str | None = None  # {file} {export}
     no_events: str | None = None  # {name}
     off: str | None = None
@@ -200,11 +200,12 @@ class LoaderTexts:
 class LoadRules:
     """What a load replaces, what fails it, and what all hooks being off means."""
 
+    plain: bool = False  # the host loads what its language does, and nothing is mended for a handler
     keeps_code: bool = False  # handlers registered by code outlive a load
     off_closes: bool = False  # switched off, events reach nobody, whoever has registered
     takes_classes: bool = False  # a class counts as loaded, and fails when it is called
     imports_idle: bool = False  # a hook without events is imported before it is passed over
-    empty_fails: bool = False  # a hook without events fails; else it is skipped
+    no_events: str | None = None  # what fails a hook without events; None: it is skipped
     failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
     lost_manifest: str | None = None  # {name} {file}: strict, of a hook that was loaded before

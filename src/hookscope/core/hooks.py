@@ -105,6 +105,7 @@ class Metadata:
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
+    declared: bool = True  # False: its file has no metadata at all
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ def code_of(hook: Hook, host: Host) -> Code:
         root=hook.path or hook.handler.parent,
         language=hook.language,
         env=host.entry_env(hook.key) if host.dialect.entry_env else {},
+        plain=host.dialect.load_rules.plain,
     )
 
 

@@ -48,6 +48,7 @@ class Code:
     language: Language
     digest: str = ""  # empty: not yet taken
     env: Mapping[str, str] = field(default_factory=dict)  # laid over the handler's environment
+    plain: bool = False  # nothing is repaired, stubbed or transformed that its language would refuse
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,6 +200,7 @@ class Failure:
     message: str
     frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
     phase: Literal["spawn", "load", "run"] = "run"
+    chain: tuple[str, ...] = ()  # bare messages, of the error and then of its causes; empty: not known
     plain: str | None = None  # the thrown thing's own text, where `message` says it in other words
 
     @property

@@ -25,6 +25,7 @@ from hookscope.systems.folders.places import (
     hooks_folder,
 )
 from hookscope.systems.folders.plugin_bundles import Bundles, bundle_folders
+from hookscope.systems.folders.policy import bare_chain
 from hookscope.systems.folders.source_policy import SourcePolicy, ranking_by_source
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
@@ -98,6 +99,7 @@ def error_text(key: str, event: str, message: str) -> str:
     return f"[internal-hooks] Hook error [{event}]: {message}"
 
 
+NO_EVENTS = "Hook has no events defined in metadata"
 FAILED = "[hooks:loader] Failed to load hook {name}: "
 TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."
 
@@ -130,6 +132,7 @@ OPENCLAW_2026_9 = Dialect(
                 "(must be within package directory)",
             ),
             type_first=True,
+            words=bare_chain,
             finder=partial(find_in_collections, rules=COLLECTIONS),
             ranker=partial(ranking_by_source, policy=POLICY),
         ),
@@ -137,7 +140,7 @@ OPENCLAW_2026_9 = Dialect(
     texts=LoaderTexts(
         not_loaded=FAILED + "{error}",
         no_function=FAILED + "Handler '{export}' is not a function",
-        no_events=FAILED + "Hook has no events defined in metadata",
+        no_events=FAILED + NO_EVENTS,
         loading={
             EXTRA: TRUSTED_CODE.format("managed"),
             MANAGED: TRUSTED_CODE.format("managed"),
@@ -163,10 +166,11 @@ OPENCLAW_2026_9 = Dialect(
         issue="- {path}: {text}",
     ),
     load_rules=LoadRules(
+        plain=True,
         keeps_code=True,
         off_closes=True,
         takes_classes=True,
-        empty_fails=True,
+        no_events=NO_EVENTS,
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",
         lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',

@@ -28,12 +28,14 @@ def raised(error: BaseException, phase: Phase = "run", target: object = None) ->
 
 def told(document: Mapping[str, Any], phase: Phase) -> Failure:
     """What a worker says its handler raised. Raises KeyError or TypeError where it is no such document."""
+    frames, chain = frames_of(document["frames"]), tuple(map(str, document.get("chain", ())))
     plain = document.get("plain")
     return Failure(
         str(document["type"]),
         str(document["message"]),
-        frames_of(document["frames"]),
+        frames,
         phase,
+        chain,
         plain if isinstance(plain, str) else None,
     )
 

@@ -88,6 +88,7 @@ class Order:
             "root": str(self.code.root),
             "name": self.name,
             "shared": self.shared,
+            "plain": self.code.plain,
         }
 
 

@@ -11,8 +11,9 @@ import { cut, kindOf, safeText } from "./kinds.mjs";
 const LISTED = 8; // errors of an AggregateError
 const { isPrototypeOf } = Object.prototype;
 const { apply } = Reflect;
+const { stringify } = JSON;
 
-/** {type, message, frames, plain?}: outermost first, without frames of ours. Never throws. */
+/** {type, message, frames, chain, plain?}: outermost first, without frames of ours. Never throws. */
 export function describe(error) {
   try {
     const stack = isError(error) ? memberOf(error, "stack") : "";
@@ -23,7 +24,8 @@ export function describe(error) {
       frames.push(new Sources().frame(at.file, at.line, at.column, "", at.source));
     }
     const [message, plain] = [messageOf(error), plainOf(error)];
-    return { type: typeOf(error), message, frames, ...(plain === message ? {} : { plain }) };
+    const bare = plain === message ? {} : { plain };
+    return { type: typeOf(error), message, frames, chain: chainOf(error), ...bare };
   } catch { // no room left to describe it with
     return { type: kindOf(error), message: kindOf(error), frames: [] };
   }
@@ -85,6 +87,29 @@ function plainOf(error) {
     return cut(String(text));
   } catch { // it has no text, or one that throws
     return wordsOf(error);
+  }
+}
+
+/** The bare messages of an error and of its causes; of another value, the one text that it prints as. */
+function chainOf(error) {
+  const chain = [];
+  let step = error;
+  while (isError(step) && chain.length < LISTED) {
+    const words = memberOf(step, "message");
+    chain.push(typeof words === "string" && words ? cut(words) : typeOf(step));
+    step = memberOf(step, "cause");
+  }
+  if (chain.length === 0 || typeof step === "string") chain.push(printed(step));
+  return chain;
+}
+
+/** A text as it is, an object as JSON, everything else as `String` has it. */
+function printed(value) {
+  if (typeof value === "string") return cut(value);
+  try {
+    return cut((typeof value === "object" && value !== null && stringify(value)) || String(value));
+  } catch {
+    return safeText(value);
   }
 }
 

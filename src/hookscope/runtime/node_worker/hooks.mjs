@@ -45,9 +45,9 @@ function find(worlds, world, specifier, context, next) {
     return next(specifier, context);
   } catch (error) {
     if (!MISSING.has(error?.code)) throw error;
-    const file = repaired(world, specifier, context.parentURL);
+    const file = world.isPlain ? "" : repaired(world, specifier, context.parentURL);
     if (file) return next(pathToFileURL(file).href, context);
-    const stub = isRequire(context) ? null : stubFor(worlds, world, specifier, context.parentURL);
+    const stub = isRequire(context) || world.isPlain ? null : stubFor(worlds, world, specifier, context.parentURL);
     if (stub) return stub;
     worlds.missing.set(error, { file: split(context.parentURL).path, specifier });
     throw error;
@@ -106,6 +106,11 @@ function load(worlds, url, context, next) {
   const { path: file } = split(url);
   if (!file || !(worlds.of(url) || (isPackaged(file) && isTypeScript(file)))) return next(url, context);
   worlds.loading(url);
+  if (worlds.of(url)?.isPlain) {
+    const loaded = next(url, context);
+    if (loaded.format?.startsWith("module") && isRequire(context)) worlds.required.add(file);
+    return loaded;
+  }
   refuseMarkup(file);
   if (isTypeScript(file)) {
     const source = readFileSync(file, "utf8");

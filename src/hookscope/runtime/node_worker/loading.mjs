@@ -29,7 +29,7 @@ export class Modules {
   /** The function that `export` names in the file. Throws what the file throws, or NoHandler. */
   async importHandler(code) {
     const mark = this.markOf(code);
-    this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED));
+    this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, code.plain === true));
     this.worlds.recent.length = 0;
     let namespace;
     try {

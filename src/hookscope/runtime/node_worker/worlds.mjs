@@ -51,12 +51,15 @@ export class Worlds {
     this.reloads = 0; // how often a folder's content was replaced: the older ones stay in memory
   }
 
-  /** Make this content of the folder the present one. Which files are to be forgotten for it. */
-  enter(root, name, shared) {
+  /**
+   * Make this content of the folder the present one. Which files are to be forgotten for it.
+   * `isPlain`: Node alone loads it, nothing is repaired, stubbed or transformed.
+   */
+  enter(root, name, shared, isPlain = false) {
     const before = this.roots.get(root);
     const [isNew, isNewAround] = [before?.name !== name, !this.marks.has(shared)];
     if (before && isNew) this.reloads += 1;
-    const world = { root, name, shared };
+    const world = { root, name, shared, isPlain };
     this.roots.set(root, world);
     this.marks.set(name, world);
     this.marks.set(shared, world);

@@ -13,7 +13,7 @@ from hookscope.core.runs import Event, EventKind, Policy
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
-from hookscope.systems.folders.policy import ErrorText, SharedEvent
+from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, message_of
 from hookscope.systems.folders.ranking import ranking_of
 from hookscope.systems.folders.wrong_settings import wrong_settings
 
@@ -36,6 +36,7 @@ class FolderSystem:
     failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
     type_first: bool = False  # does `command` go before `command:new`
     reports_by_rank: bool = False
+    words: Words = message_of  # what the host prints of a handler's error
     finder: Finder = find_hooks
     ranker: Ranker | None = None  # in place of the highest folder, then the last
 
@@ -65,7 +66,7 @@ class FolderSystem:
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def policy(self, event: Event) -> Policy:
-        return SharedEvent(self.error_text, event.key, failed_text=self.failed_text)
+        return SharedEvent(self.error_text, event.key, words=self.words, failed_text=self.failed_text)
 
 
 def folder_system_of(dialect: Dialect) -> FolderSystem:

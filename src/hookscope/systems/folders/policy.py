@@ -7,9 +7,25 @@ from typing import Any
 
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
+from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
 
 ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
+Words = Callable[[Failure], str]  # what a host prints of an error
+
+
+def message_of(failure: Failure) -> str:
+    """The message, with the cause in brackets."""
+    return failure.message
+
+
+def own_text(failure: Failure) -> str:
+    """What the thrown thing says of itself: a message, or what `String` makes of it (milady 13)."""
+    return failure.own_text
+
+
+def bare_chain(failure: Failure) -> str:
+    """The error's message and those of its causes, as `outer | inner cause` (disp-02)."""
+    return " | ".join(failure.chain) or failure.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +38,7 @@ class SharedEvent:
     error_text: ErrorText
     event_key: str  # as the event was fired: handlers may change the event's own words
     batched: bool = True
+    words: Words = message_of
     failed_text: str | None = None  # the host's last line where handlers failed: {count}
 
     def start(self, event: Event) -> Fold:
@@ -33,7 +50,7 @@ class SharedEvent:
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         if result.error is None:
             return fold, Next.GO
-        text = self.error_text(result.call.key, self.event_key, result.error.own_text)
+        text = self.error_text(result.call.key, self.event_key, self.words(result.error))
         return replace(fold, log=(*fold.log, LogLine("error", text))), Next.GO
 
     def finish(self, fold: Fold) -> Ending:

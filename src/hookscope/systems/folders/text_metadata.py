@@ -40,6 +40,7 @@ def metadata_of_texts(
         install=install_of(fields.get("install"), install_labels),
         limits=limits_in(block, reading),
         notes=tuple(reading.notes),
+        declared=own is not None,
     )
 
 
