@@ -400,7 +400,8 @@ class Loading:
             "name": hook.name,
             "export": hook.meta.export,
             "type": failure.type,
-            "error": failure.own_text,
+            "error": failure.message,
+            "plain": failure.own_text,
         }
         has_none = failure.type in (NO_FUNCTION, IS_CLASS)
         if not self._strict:

@@ -260,6 +260,7 @@ def load(item: LoadReport) -> Document:
         "failed": list(item.failed),
         "log": log(item.log),
         "failures": {name: failure(fault) for name, fault in item.failures.items()},
+        "stopped": item.stopped or None,
     }
 
 

@@ -317,4 +317,6 @@ def load(item: LoadReport) -> str:
         first = error_lines(fault)[:3]
         lines.append(f"  failed   {one_line(name)}" + (f": {first[0]}" if first else ""))
         lines += [f"             {text}" for text in first[1:]]
+    if item.stopped:
+        lines.append(f"  stopped  {one_line(item.stopped, 300)}; later hooks were never reached")
     return "\n".join(lines)

@@ -78,6 +78,7 @@ class Layout:
     settings_variable: str | None = None
     workspace_variable: str | None = None
     bundled_variable: str | None = None  # names the folder of bundled hooks
+    bundles: bool = True  # False: the program looks in no bundled folder unless somebody names one
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
     agents_path: KeyPath | None = None  # a list of agents, of which the default one may have its own
     workspace: str = "workspace"  # below the state folder, where nothing else names one
@@ -193,7 +194,7 @@ class LoaderTexts:
     registered: str | None = None  # {emoji} {name} {events}
     legacy_registered: str | None = None  # {event} {module}
     complete: str | None = None  # {registered} {discovered} {skipped} {failed}
-    not_loaded: str | None = None  # {file} {type} {error}
+    not_loaded: str | None = None  # {file} {type} {error} {plain}: with and without what we say beside it
     no_function: str | None = None  # {file} {export}
     no_events: str | None = None  # {name}
     off: str | None = None

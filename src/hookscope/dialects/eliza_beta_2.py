@@ -19,6 +19,7 @@ from hookscope.dialects.shipped import (
 from hookscope.systems.folders import folder_system_of, unchecked
 from hookscope.systems.folders.legacy import LegacyRule
 from hookscope.systems.folders.line_header import read_line_header
+from hookscope.systems.folders.policy import own_text
 
 LEGACY = LegacyRule(roots=roots_resolved, links_resolved=True, refusal=REFUSED_MODULE, literal=True)
 OF_ITS_RUNTIME = ("node",)  # it looks in the folder of the program that runs it
@@ -29,6 +30,7 @@ ELIZA_BETA_2 = replace(
     name="eliza@2.0.0-beta.2",
     title="Eliza 2.0.0-beta.2, as shipped",
     version="2.0.0-beta.2",
+    layout=replace(ELIZA.layout, bundles=False),
     systems=(
         replace(
             GUIDE,
@@ -37,13 +39,14 @@ ELIZA_BETA_2 = replace(
             rules=shipped_gates(LEGACY, unchecked.on_path_or_known(OF_ITS_RUNTIME)),
             always_skips=REQUIREMENTS,
             legacy=LEGACY,
+            words=own_text,
             failed_text=FAILED,
         ),
     ),
     texts=replace(
         ELIZA.texts,
         legacy_registered=LEGACY_REGISTERED,
-        not_loaded="[hooks] Failed to load handler {file}: {type}: {error}",
+        not_loaded="[hooks] Failed to load handler {file}: {type}: {plain}",
     ),
     clears_when_off=False,  # it returns before clearing, whatever its guide shows
     load_rules=LOAD_RULES,

@@ -19,6 +19,7 @@ from hookscope.dialects.shipped import (
 from hookscope.systems.folders import folder_system_of, unchecked
 from hookscope.systems.folders.legacy import LegacyRule
 from hookscope.systems.folders.line_header import read_line_header
+from hookscope.systems.folders.policy import own_text
 
 LEGACY = LegacyRule(roots=roots_as_text, links_resolved=False, refusal=REFUSED_MODULE, literal=True)
 GUIDE = folder_system_of(MILADY)
@@ -28,7 +29,7 @@ MILADY_ALPHA_76 = replace(
     name="milady@2.0.0-alpha.76",
     title="Milady 2.0.0-alpha.76, as shipped",
     version="2.0.0-alpha.76",
-    layout=replace(MILADY.layout, hooks=(("hooks", "internal"),)),
+    layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), bundles=False),
     systems=(
         replace(
             GUIDE,
@@ -37,10 +38,15 @@ MILADY_ALPHA_76 = replace(
             rules=shipped_gates(LEGACY, unchecked.on_path),
             always_skips=REQUIREMENTS,
             legacy=LEGACY,
+            words=own_text,
             failed_text=FAILED,
         ),
     ),
-    texts=replace(MILADY.texts, legacy_registered=LEGACY_REGISTERED),
+    texts=replace(
+        MILADY.texts,
+        legacy_registered=LEGACY_REGISTERED,
+        not_loaded="[hooks] Failed to load handler {file}: {plain}",
+    ),
     load_rules=LOAD_RULES,
     entry_env=False,
     catalogue=partial(catalogue, CATALOGUE),

@@ -30,8 +30,8 @@ LEGACY_REGISTERED = "[hooks] Registered legacy handler: {event} -> {module}"
 FAILED = "[hooks] {count} hook handler(s) failed — errors were logged above"
 ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may lie below these, not below extra folders
 
-# A class is a function to them, until it is called (rules note 1.5).
-LOAD_RULES = LoadRules(imports_idle=True, takes_classes=True)
+# A class is a function to them, until it is called (rules note 1.5). They were recorded under Node alone.
+LOAD_RULES = LoadRules(plain=True, imports_idle=True, takes_classes=True)
 
 
 def shipped_gates(legacy: LegacyRule, find: Finder) -> Mapping[str, GateRule]:

@@ -104,11 +104,12 @@ def shipped_of(dialect: Dialect, host_here: Installed | None) -> Dialect | None:
 
 
 def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
-    """The folder that is named; None where the host's own variable names one; else Hookscope's hooks."""
+    """The folder that is named; None where the host's own variable names one, or it has none; else
+    Hookscope's hooks."""
     if options.bundled:
         return surroundings.absolute(options.bundled)
     moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
-    return None if moved else shipped_hooks()
+    return None if moved or not dialect.layout.bundles else shipped_hooks()
 
 
 def _program(

@@ -20,7 +20,10 @@ def command(options: Options, trust: bool) -> Answer:
     left = answers.not_trusted(bench.untrusted_folders(bench.look()))
     report = asyncio.run(_load(bench))
     return Answer(
-        documents.load(report), tables.load(report), yes=not report.failed and not left, aside=tuple(left)
+        documents.load(report),
+        tables.load(report),
+        yes=not (report.failed or report.stopped or left),
+        aside=tuple(left),
     )
 
 

@@ -18,6 +18,11 @@ def message_of(failure: Failure) -> str:
     return failure.own_text
 
 
+def own_text(failure: Failure) -> str:
+    """What the thrown thing says of itself: a message, or what `String` makes of it (milady 13)."""
+    return failure.own_text
+
+
 def bare_chain(failure: Failure) -> str:
     """The error's message and those of its causes, as `outer | inner cause` (disp-02)."""
     return " | ".join(failure.chain) or failure.message

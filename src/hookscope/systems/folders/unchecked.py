@@ -26,7 +26,7 @@ def fields(hook: Hook, host: Host) -> Gate:
     fault = _fault_of_legacy(hook) if hook.kind == "legacy" else _fault(hook, host)
     if fault is None:
         return FIELDS_OPEN
-    return Gate("fields", False, found="ends the load", reason=fault, stops_load=True)
+    return Gate("fields", False, found="ends the load", reason=fault, stops_load=not hook.beyond_host)
 
 
 def _fault_of_legacy(hook: Hook) -> str | None:
