@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from hookscope.changes import Change
 from hookscope.runtime import Firing, Limits, WorkerFacts
 from hookscope.runtime.limits import LimitName, size_in_words
-from hookscope.workbench.bench import PastRun, View, Workbench
+from hookscope.workbench.bench import Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.toggle import Effect, Toggle, Undoing
+from hookscope.workbench.view import PastRun, View
 from hookscope.workbench.watching import Watch
 
 if TYPE_CHECKING:  # a look needs no database

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import Event, Group, LoadReport, Plan, Registration, Registry, Run
+from hookscope.core.runs import Event, Group, LoadReport, Plan, Registration, Registry
 from hookscope.core.surroundings import Files, NotedFiles
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine
@@ -33,6 +32,7 @@ from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.trust import TrustStore, state_folder
+from hookscope.workbench.view import Differences, Looked, PastRun, View
 from hookscope.workbench.watching import Told, Watch
 
 if TYPE_CHECKING:
@@ -40,61 +40,6 @@ if TYPE_CHECKING:
 
 HELD = "the version loaded before its last edit goes on running until the file loads again"
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """One look, frozen: the host as it was opened, what was found, who listens to what."""
-
-    host: Host
-    inventory: Inventory
-    registry: Registry
-    because: str  # why this dialect
-    keys: tuple[str, ...]  # the event keys that can be fired here
-    languages: frozenset[Language] = PYTHON  # those that can be run here
-    without: str = ""  # what keeps the others from running
-    limits: Limits = Limits()  # of every handler, unless it says otherwise
-    quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
-
-    def limits_of(self, hook: Hook) -> Limits:
-        """What holds for this hook's handler, each limit with its origin."""
-        return self.limits.of_hook(hook.meta.limits)
-
-
-Differences = Mapping[Hook, tuple[str, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """The answer of a look, and what it rests on."""
-
-    host: Host
-    inventory: Inventory
-    registrations: tuple[Registration, ...]  # where no worker holds an older version
-    differences: Differences
-    files: NotedFiles
-
-    def holds(self, host: Host) -> bool:
-        """Would a look at this host, opened just now, find the same."""
-        mine = self.host
-        same = (mine.dialect.name, mine.workspace, mine.choices, mine.trust, mine.env, mine.problems) == (
-            host.dialect.name, host.workspace, host.choices, host.trust, host.env, host.problems,
-        )  # fmt: skip
-        settings = (mine.settings.value, mine.settings.exists, mine.settings.problems)
-        then = (host.settings.value, host.settings.exists, host.settings.problems)
-        around = (mine.surroundings.platform, mine.surroundings.cwd, mine.surroundings.home)
-        now = (host.surroundings.platform, host.surroundings.cwd, host.surroundings.home)
-        return same and settings == then and around == now and self.files.unchanged()
-
-
-@dataclass(frozen=True, slots=True)
-class PastRun:
-    """A run from the journal, as it can be shown again. No `run`: its program ended before it did."""
-
-    id: int
-    at: datetime
-    plan: Plan
-    run: Run | None
 
 
 class Workbench:

@@ -15,8 +15,8 @@ from hookscope.runtime.node import BRINGS, OLDEST
 from hookscope.workbench.trust import state_folder
 
 if TYPE_CHECKING:
-    from hookscope.workbench.bench import View
     from hookscope.workbench.options import Setup
+    from hookscope.workbench.view import View
 
 OLDEST_PYTHON = (3, 9)  # that a worker runs on
 PATIENCE = 10  # seconds for an interpreter to say its version

@@ -13,7 +13,8 @@ from hookscope.formats import FormatError, read_yaml
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
-    from hookscope.workbench.bench import View, Workbench
+    from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
 
 KNOWN = frozenset({"event", "session", "context", "expect"})
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

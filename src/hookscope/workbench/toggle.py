@@ -14,7 +14,7 @@ from hookscope.settings import open_host, settings_of
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
-    from hookscope.workbench.bench import View
+    from hookscope.workbench.view import View
 
 
 @dataclass(frozen=True, slots=True)

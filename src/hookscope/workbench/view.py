@@ -1,0 +1,70 @@
+"""What a look answers, and what that rests on. Frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Hook, Inventory, Language
+from hookscope.core.runs import Plan, Registration, Registry, Run
+from hookscope.core.surroundings import NotedFiles
+from hookscope.runtime import Limits
+from hookscope.workbench.crew import PYTHON
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One look, frozen: the host as it was opened, what was found, who listens to what."""
+
+    host: Host
+    inventory: Inventory
+    registry: Registry
+    because: str  # why this dialect
+    keys: tuple[str, ...]  # the event keys that can be fired here
+    languages: frozenset[Language] = PYTHON  # those that can be run here
+    without: str = ""  # what keeps the others from running
+    limits: Limits = Limits()  # of every handler, unless it says otherwise
+    quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
+
+    def limits_of(self, hook: Hook) -> Limits:
+        """What holds for this hook's handler, each limit with its origin."""
+        return self.limits.of_hook(hook.meta.limits)
+
+
+Differences = Mapping[Hook, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The answer of a look, and what it rests on."""
+
+    host: Host
+    inventory: Inventory
+    registrations: tuple[Registration, ...]  # where no worker holds an older version
+    differences: Differences
+    files: NotedFiles
+
+    def holds(self, host: Host) -> bool:
+        """Would a look at this host, opened just now, find the same."""
+        mine = self.host
+        same = (mine.dialect.name, mine.workspace, mine.choices, mine.trust, mine.env, mine.problems) == (
+            host.dialect.name, host.workspace, host.choices, host.trust, host.env, host.problems,
+        )  # fmt: skip
+        settings = (mine.settings.value, mine.settings.exists, mine.settings.problems)
+        then = (host.settings.value, host.settings.exists, host.settings.problems)
+        around = (mine.surroundings.platform, mine.surroundings.cwd, mine.surroundings.home)
+        now = (host.surroundings.platform, host.surroundings.cwd, host.surroundings.home)
+        return same and settings == then and around == now and self.files.unchanged()
+
+
+@dataclass(frozen=True, slots=True)
+class PastRun:
+    """A run from the journal, as it can be shown again. No `run`: its program ended before it did."""
+
+    id: int
+    at: datetime
+    plan: Plan
+    run: Run | None
