@@ -163,7 +163,8 @@ async def load_hooks(
         internal_config: the `hooks.internal` settings. None: those in `host_config`.
         host_config: all settings, for `requires.config`. None, like internal_config: the host's own
             settings file is read.
-        dialect: whose rules apply: "openclaw", "milady" or "eliza".
+        dialect: whose rules apply: "openclaw", "milady" or "eliza", or a version of one as it was shipped
+            ("milady@2.0.0-alpha.76").
         strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
 
     Never raises for what a hook file holds: it is in the report. Raises LookupError for an unknown

@@ -71,7 +71,7 @@ class Session:
             case "register":
                 self._register(step)
             case "set-config":
-                self.config = self.stand_ins.fill(step["config"])
+                self.config = self.stand_ins.fill(step["config"] or {})
             case "write":
                 file = self._place(step["file"])
                 file.parent.mkdir(parents=True, exist_ok=True)
