@@ -114,3 +114,58 @@ def test_what_it_wrote_into_its_settings_tells_too(home: Path) -> None:
     assert Workbench(Options()).dialect.name == "openclaw@2026.9"
     (home / ".openclaw/openclaw.json").write_text("{}")
     assert Workbench(Options()).dialect.name == "openclaw"
+
+
+def test_always_skips_less_than_the_guide_says(
+    home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"], "always": true, "os": ["win32"]}}'
+    make_hook(home / ".openclaw/hooks", "always", metadata, file="handler.ts")
+    (home / ".openclaw/openclaw.json").write_text('{"hooks": {"internal": {"enabled": true}}}')
+    told = notes(looked(workspace, "openclaw", tmp_path), "always")
+    assert any(text.startswith("it would be blocked: ") for text in told), told
+
+
+def test_entries_are_an_allow_list(home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"]}}'
+    for name in ("listed", "unlisted"):
+        make_hook(home / ".openclaw/hooks", name, metadata, file="handler.ts")
+    settings = {"hooks": {"internal": {"entries": {"listed": {"enabled": True}}}}}
+    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
+    view = looked(workspace, "openclaw", tmp_path)
+    assert any(text.startswith("it would be off: ") for text in notes(view, "unlisted"))
+    assert not any(text.startswith("it would be off: ") for text in notes(view, "listed"))
+
+
+def test_a_list_of_handlers_is_there_no_more(workspace: Path, home: Path, tmp_path: Path) -> None:
+    module = workspace / "hooks" / "old.py"
+    module.write_text("def handler(event): pass")
+    handlers = [{"event": "command:new", "module": str(module)}]
+    (home / ".openclaw").mkdir()
+    settings = {"hooks": {"internal": {"handlers": handlers}}}
+    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
+    view = looked(workspace, "openclaw", tmp_path)
+    (row,) = [row for row in view.inventory.hooks if row.hook.kind == "legacy"]
+    assert any("has no list of handlers in its settings any more" in note for note in row.notes)
+
+
+def test_entries_stand_elsewhere_than_miladys_guide_writes_them(
+    home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{"milady": {"events": ["gateway:startup"]}}'
+    make_hook(home / ".milady/hooks", "switched", metadata, file="handler.ts")
+    settings = {"hooks": {"entries": {"switched": {"enabled": False}}}}
+    (home / ".milady/milady.json").write_text(json.dumps(settings))
+    told = notes(looked(workspace, "milady", tmp_path), "switched")
+    assert "nothing of this keeps it from running: it is off by the guide alone" in told
+
+
+def test_the_environment_of_an_entry_reaches_no_handler(
+    home: Path, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"]}}'
+    make_hook(home / ".openclaw/hooks", "env", metadata, file="handler.ts")
+    settings = {"hooks": {"internal": {"entries": {"env": {"enabled": True, "env": {"KEY": "value"}}}}}}
+    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
+    told = notes(looked(workspace, "openclaw", tmp_path), "env")
+    assert any("counts for eligibility only" in text for text in told)

@@ -100,8 +100,9 @@ async def test_a_hook_in_quarantine_is_said_left_out_of_saves_and_lifted_by_one_
         assert automatic.not_run[0].reason.startswith("in quarantine after three faults")
         await story.press("f5")
         await story.shows("Run 4", "1 of 1 failed")
-        await story.press("1")
+        await story.pilot.click("#mode-hooks")
         await story.shows("in quarantine")
+        await story.focus_in("list")
         await story.press("L")
         await story.until(lambda: "in quarantine" not in story.text(), "it is lifted")
         assert story.app.bench.plan(view, event, automatic=True).groups
@@ -119,7 +120,7 @@ async def test_what_comes_late_is_in_the_log_with_the_hooks_name(
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
         await story.press("f5")
         await story.shows("✓ ok")
-        await story.press("3")
+        await story.pilot.click("#mode-log")  # a key could go to an editor
         await story.shows("! late", "failed la")
 
 
@@ -136,5 +137,7 @@ async def test_the_worker_processes_are_listed(
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
         await story.press("f5")
         await story.shows("✓ ok")
-        await story.press("1", "P")
+        await story.pilot.click("#mode-hooks")
+        await story.focus_in("list")
+        await story.press("P")
         await story.shows("python", "shared", "MiB")

@@ -10,6 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, State
 
 Key = tuple[str, str]
+RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,10 @@ def _of_standing(row: Standing, then: Standing) -> Iterator[str]:
         yield f"the {theirs.folder.source} hook in {theirs.path} wins over this one"
     elif mine is not None and theirs is None:
         yield f"this one wins over the {mine.folder.source} hook in {mine.path}"
-    elif then.state not in (row.state, State.UNTRUSTED, State.SILENT) and not _told(then):
+    elif then.state in RUNNABLE:
+        if row.state not in RUNNABLE:
+            yield f"nothing of this keeps it from running: it is {row.state} by the guide alone"
+    elif then.state is not row.state and not _told(then):
         yield f"it would be {then.state}" + (f": {then.verdict.why()}" if then.verdict.why() else "")
 
 
