@@ -22,7 +22,7 @@ def looked(workspace: Path, dialect: str, tmp_path: Path) -> View:
 def notes(view: View, name: str) -> list[str]:
     row = view.inventory.find(name)
     assert row is not None
-    told = [note.split(": ", 1) for note in row.notes if ", as shipped: " in note]
+    told = [note.split(": ", 1) for note in row.differs]
     assert all(
         title in ("OpenClaw 2026.9, as shipped", "Milady 2.0.0-alpha.76, as shipped") for title, _ in told
     )
@@ -59,7 +59,7 @@ def test_a_workspace_hook_cannot_override(
     view = looked(workspace, "openclaw", tmp_path)
     winner = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
     assert winner.hook.folder.source == "workspace"
-    assert any("the managed hook in" in note and "wins over this one" in note for note in winner.notes)
+    assert any("the managed hook in" in note and "wins over this one" in note for note in winner.differs)
 
 
 def test_an_event_that_is_never_sent(
@@ -146,7 +146,7 @@ def test_a_list_of_handlers_is_there_no_more(workspace: Path, home: Path, tmp_pa
     (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
     view = looked(workspace, "openclaw", tmp_path)
     (row,) = [row for row in view.inventory.hooks if row.hook.kind == "legacy"]
-    assert any("has no list of handlers in its settings any more" in note for note in row.notes)
+    assert any("has no list of handlers in its settings any more" in note for note in row.differs)
 
 
 def test_entries_stand_elsewhere_than_miladys_guide_writes_them(

@@ -67,7 +67,7 @@ def hook(row: Standing) -> Document:
         "eligible": row.verdict.eligible,
         "enabled": row.verdict.enabled,
         "gates": [gate(item) for item in row.verdict.gates],
-        "notes": list(row.notes),
+        "notes": [*row.notes, *row.differs],
         "shadows": [str(other.path) for other in row.shadows],
         "shadowed_by": _path_of(row.verdict.shadowed_by),
     }

@@ -141,7 +141,7 @@ def info(view: View, row: Standing) -> str:
     lines += ["", *(gate_line(gate, view) for gate in ordered(row.verdict.gates))]
     lines += ["", "Which file wins", *_copies(view, row)]
     lines += ["", *_facts(view, row)]
-    lines += [f"note: {one_line(note, 400)}" for note in row.notes]
+    lines += [f"note: {one_line(note, 400)}" for note in (*row.notes, *row.differs)]
     return "\n".join(line.rstrip() for line in lines)
 
 

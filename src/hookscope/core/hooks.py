@@ -267,6 +267,7 @@ class Standing:
     verdict: Verdict
     shadows: tuple[Hook, ...] = ()
     notes: tuple[str, ...] = ()
+    differs: tuple[str, ...] = ()  # what another dialect makes of it, each sentence naming that dialect
 
     @property
     def state(self) -> State:

@@ -159,12 +159,15 @@ class Workbench:
             held = (HELD,) if is_held(row, host, self.crew.holds) else ()
             lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
             needs = (f"{row.hook.language} {without}",) if lacks else ()
-            return (*held, *needs, *differences.get(row.hook, ()))
+            return (*held, *needs)
 
         if not differences and languages >= OF_NODE | PYTHON and not self.crew.holds_any:
             return inventory
-        rows = ((row, notes(row)) for row in inventory.hooks)
-        hooks = tuple(replace(row, notes=(*row.notes, *more)) if more else row for row, more in rows)
+        hooks = tuple(
+            replace(row, notes=(*row.notes, *more), differs=differs) if more or differs else row
+            for row in inventory.hooks
+            for more, differs in ((notes(row), differences.get(row.hook, ())),)
+        )
         return replace(inventory, hooks=hooks)
 
     def hook(self, view: View, name: str) -> Standing:

@@ -15,6 +15,8 @@ from hookscope.console.theme import FAINT, MUTED
 from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hookscope.console.state import Source
     from hookscope.workbench import View
 
@@ -105,6 +107,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     _notes(sheet, row, view)
     _handler(sheet, hook, view)
     which_wins(sheet, row, view)
+    _as_shipped(sheet, row)
     _declared(sheet, row, view, source)
 
 
@@ -199,10 +202,19 @@ def _notes(sheet: Sheet, row: Standing, view: View) -> None:
         notes.append("Hookscope only: its host has no handlers in Python")
     if row.hook.handler in view.quarantined:
         notes.append("in quarantine: three faults within five minutes. A fire by hand runs it; L lifts it")
-    if notes:
-        sheet.title("Notes")
-    for note in notes:
-        sheet.put([(Content(" ·"), 3)], foreign(note))
+    _listed(sheet, "Notes", notes)
+
+
+def _as_shipped(sheet: Sheet, row: Standing) -> None:
+    """Where the real program decides otherwise; below what decides here, which is asked for first."""
+    _listed(sheet, "As it ships", row.differs)
+
+
+def _listed(sheet: Sheet, title: str, items: Sequence[str]) -> None:
+    if items:
+        sheet.title(title)
+    for item in items:
+        sheet.put([(Content(" ·"), 3)], foreign(item))
 
 
 def _handler(sheet: Sheet, hook: Hook, view: View) -> None:
