@@ -440,6 +440,18 @@ def test_enable_does_not_look_at_events_and_keeps_other_fields(program: Program)
     }
 
 
+def test_hookscopes_own_hooks_are_no_part_of_the_hosts_answers(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENCLAW_BUNDLED_HOOKS_DIR")
+    program.hook(".openclaw/hooks/h")
+    for command in ("list", "check"):
+        code, out, warnings = program.says(command)
+        assert (code, warnings) == (0, [])
+        assert "boot-md" not in out
+    assert list(program.listed()) == ["h"]
+
+
 def test_the_hosts_flags_want_the_hosts_format(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
     from hookscope.cli.main import exit_code
 

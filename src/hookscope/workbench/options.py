@@ -34,7 +34,7 @@ class Options:
     os: str | None = None  # what-if
     env: Mapping[str, str] = field(default_factory=dict)  # what-if, laid over the environment
     clean_env: bool = False  # what-if: a service's environment instead of this shell's
-    as_host: bool = False  # the workspace is the host's own, wherever one stands
+    as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
     agent: str | None = None  # whose workspace, where the host has several agents
 
 
@@ -104,12 +104,12 @@ def shipped_of(dialect: Dialect, host_here: Installed | None) -> Dialect | None:
 
 
 def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
-    """The folder that is named; None where the host's own variable names one, or it has none; else
-    Hookscope's hooks."""
+    """The folder that is named; None where the host's own variable names one, it has none, or all is to be
+    as the host sees it; else Hookscope's hooks."""
     if options.bundled:
         return surroundings.absolute(options.bundled)
     moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
-    return None if moved or not dialect.layout.bundles else shipped_hooks()
+    return None if moved or options.as_host or not dialect.layout.bundles else shipped_hooks()
 
 
 def _program(
