@@ -8,6 +8,9 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open, Story
 
+from hookscope.console.fire.composer import KeyField
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.pane import FirePane
 from hookscope.workbench import Options, Workbench
 
 pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
@@ -72,6 +75,26 @@ async def test_an_armed_event_fires_on_save_and_says_what_changed(
         await story.shows("+1 message")
         await story.press("f6")
         await story.until(lambda: story.screen.state.armed is None, "it is disarmed")
+
+
+async def test_function_keys_work_inside_the_editor_too(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size, watches=True) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.until(lambda: isinstance(story.screen.focused, KeyField), "letters are commands")
+        await story.press("tab", "tab")
+        await story.until(lambda: isinstance(story.screen.focused, JsonEditor), "the editor has the focus")
+        text = story.screen.query_one(JsonEditor).text
+        await story.press("f6")
+        await story.shows("↻ on save: command:new")
+        await story.press("f7")
+        await story.until(lambda: story.screen.query_one(FirePane).runs.current, "a run on copies has begun")
+        await story.press("shift+end", "x")  # and the editor's own keys do what they did
+        assert story.screen.query_one(JsonEditor).text != text
 
 
 @pytest.mark.parametrize("fault", ["def handler(:", "import no_such_module"])

@@ -47,7 +47,7 @@ async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
 
 async def test_invalid_json_never_fires_and_says_why(console: Any, size: Size) -> None:
     async with console(size=size) as c:
-        await c.press("comma", "f5")
+        await c.press("tab", "tab", "comma", "f5")
         await c.shows("line 1, column 1: Expecting value", "Not fired", "no plan until the event is valid")
         assert not any(isinstance(message, FirePane.FireAsked) for message in c.app.asked)
         assert c.last(FirePane.DraftChanged).event is None
@@ -55,7 +55,7 @@ async def test_invalid_json_never_fires_and_says_why(console: Any, size: Size) -
 
 async def test_the_field_under_the_cursor_is_explained(console: Any) -> None:
     async with console() as c:
-        await c.press("down", "down")
+        await c.press("tab", "tab", "down", "down")
         await c.shows("commandSource: where it came from")
 
 

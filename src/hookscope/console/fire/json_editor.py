@@ -51,6 +51,12 @@ class JsonEditor(TextArea):
             self.notify_style_update()
             self.refresh()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """F6 and F7 are the pane's: inside an editor they are the only way to what `w` and `g` do outside."""
+        if action in ("select_line", "select_all"):
+            return False
+        return super().check_action(action, parameters)
+
     def edit(self, edit: Edit) -> EditResult:
         edit.text = escaped(edit.text)
         return super().edit(edit)

@@ -24,7 +24,6 @@ from hookscope.console.fire.composer import Composer, KeyField
 from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.event_picker import EventPicker
 from hookscope.console.fire.history import History
-from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.keys import KEYS
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import word
@@ -148,7 +147,8 @@ class FirePane(Widget):
             composer.load(key, only)
         self._zoom(None)
         self._prefer_plan(True)
-        self.query_one(JsonEditor).focus()
+        # Not an editor: the next key is a command. Later, as a pane just shown takes no focus before.
+        self.call_after_refresh(self.query_one(KeyField).focus)
 
     def show_plan(self, plan: Plan | None, problem: str = "") -> None:
         """Show who would run, or why there is no plan."""
