@@ -85,11 +85,13 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         chosen = Options(workspace=workspace, bundled=bundled, **options)  # type: ignore[arg-type]
         bench = Workbench(chosen, limits=limits)
         app = Console(bench, watches=watches)
-        async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
-            story = Story(app, pilot)
-            await story.until(lambda: story.screen.state.view is not None, "the first look is there")
-            await pilot.pause()
-            yield story
-        await bench.close()
+        try:
+            async with app.run_test(size=size, notifications=True, tooltips=True) as pilot:
+                story = Story(app, pilot)
+                await story.until(lambda: story.screen.state.view is not None, "the first look is there")
+                await pilot.pause()
+                yield story
+        finally:  # a story that failed leaves no workers behind, whom other tests would meet
+            await bench.close()
 
     return opened

@@ -34,6 +34,7 @@ async def test_the_console_survives_what_hooks_do_and_says_it(
         await story.shows("[/x]")
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("Run 1")
         await story.until(lambda: story.screen.state.firing is None, "the run is over")
@@ -54,6 +55,7 @@ async def test_a_run_is_cancelled_by_hand(console: Open, workspace: Path, make_h
     async with console() as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("» running")
         await story.press("escape")
@@ -73,6 +75,7 @@ async def test_the_console_process_runs_no_handler(
     async with console() as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("pid ")
         assert f"pid {os.getpid()}" not in story.text()
@@ -88,6 +91,7 @@ async def test_a_hook_in_quarantine_is_said_left_out_of_saves_and_lifted_by_one_
     async with console(size) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         for number in (1, 2, 3):
             await story.press("f5")
             await story.shows(f"Run {number}", "1 of 1 failed")
@@ -118,6 +122,7 @@ async def test_what_comes_late_is_in_the_log_with_the_hooks_name(
     async with console(size) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("✓ ok")
         await story.pilot.click("#mode-log")  # a key could go to an editor
@@ -135,6 +140,7 @@ async def test_the_worker_processes_are_listed(
         await story.shows("Worker processes", "No worker runs")
         await story.press("escape", "f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("✓ ok")
         await story.pilot.click("#mode-hooks")

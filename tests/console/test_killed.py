@@ -113,6 +113,7 @@ async def test_the_last_runs_are_there_when_the_console_opens_again(
     async with console() as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("[/x] hello")
         await story.until(lambda: story.screen.state.firing is None, "the run is over")

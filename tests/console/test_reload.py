@@ -65,6 +65,7 @@ async def test_an_armed_event_fires_on_save_and_says_what_changed(
     async with console(size, watches=True) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("1 of 1 failed")
         await story.press("f6")
@@ -85,6 +86,7 @@ async def test_function_keys_work_inside_the_editor_too(
     async with console(size, watches=True) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.until(lambda: isinstance(story.screen.focused, KeyField), "letters are commands")
         await story.press("tab", "tab")
         await story.until(lambda: isinstance(story.screen.focused, JsonEditor), "the editor has the focus")
@@ -106,6 +108,7 @@ async def test_the_last_good_version_stays_in_use_and_is_labelled(
     async with console(size, watches=True) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f5")
         await story.shows("✓ ok")
         await story.press("f6")

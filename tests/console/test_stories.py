@@ -86,6 +86,7 @@ async def test_a_first_event_is_fired_within_three_keys(
     async with console(size) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("ctrl+r")
         await story.until(lambda: "Run 1" in story.text() and "hello you" in story.text(), "the run is shown")
         await story.press("3")
@@ -105,6 +106,7 @@ async def test_trust_is_asked_before_the_first_fire_and_cancel_is_the_default(
     async with console(size) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("ctrl+r")
         await story.shows("Allow this folder to run?", "writer", "handler.py", "Cancel", "Fire without them")
         await story.press("enter")
@@ -423,6 +425,7 @@ async def test_an_event_is_fired_on_copies(
     async with console(size) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
         await story.press("f7")
         await story.shows("on copies", "1 file written")
         story.screen.query_one("#fire-run Waterfall").focus()
