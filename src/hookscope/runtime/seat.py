@@ -282,6 +282,7 @@ class Seat:
                 due.append(loop.call_later(GATHER, tell))
 
         worker.attend(news)
+        tell()  # what came between the last answer and now has nobody else to tell it
 
     def _note_late(self, worker: Link) -> None:
         self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))
