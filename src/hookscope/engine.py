@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Gate, Hook, Inventory, Language, LogLine, Standing, State, Verdict
 from hookscope.core.look import look
-from hookscope.core.plan import code_of, make_plan, registrations_of
+from hookscope.core.plan import code_of, declared_by, make_plan, registrations_of
 from hookscope.core.runs import (
     Code,
     Event,
@@ -17,6 +18,7 @@ from hookscope.core.runs import (
     Handler,
     Lane,
     LoadReport,
+    Module,
     NotRun,
     Plan,
     Recorder,
@@ -35,7 +37,7 @@ LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is nev
 
 OF_NODE: tuple[Language, ...] = ("typescript", "javascript")
 
-LoadCode = Callable[[Code], Awaitable["Handler | Code | Failure | str"]]
+LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +181,7 @@ class HookEngine:
             self.registry = self.registry.with_registrations(self._kept())
         return LoadReport(log=(LogLine("info", text),) if text else ())
 
-    async def _load_code(self, code: Code) -> Handler | Code | Failure | str:
+    async def _load_code(self, code: Code) -> Handler | Code | Module | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried."""
         if code.language == "unknown":
             text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
@@ -232,21 +234,26 @@ class HookEngine:
         return replace(plan, groups=(), not_run=off + plan.not_run)
 
     def _planned(self, event: Event, only: str | None) -> Plan:
-        """A plan depends on the event's key alone, so it is made once for each generation."""
+        """Of folder hooks a plan depends on the event's key alone, so it is made once for each generation."""
+        if event.kind != "folder":
+            return self._plan_of(event, only)
         if self._planned_for is not self.registry or len(self._plans) > MOST_PLANS:
             self._planned_for, self._plans = self.registry, {}
         asked = (event.kind, event.key, only)
         if asked not in self._plans:
-            self._plans[asked] = make_plan(
-                event,
-                self.registry,
-                self.inventory,
-                self.host,
-                languages=self.lanes.languages,
-                without=self._without,
-                only=only,
-            )
+            self._plans[asked] = self._plan_of(event, only)
         return self._plans[asked]
+
+    def _plan_of(self, event: Event, only: str | None) -> Plan:
+        return make_plan(
+            event,
+            self.registry,
+            self.inventory,
+            self.host,
+            languages=self.lanes.languages,
+            without=self._without,
+            only=only,
+        )
 
     def fire(
         self,
@@ -260,7 +267,19 @@ class HookEngine:
         `complete` has the last word on the Run, before its end is recorded.
         """
         plan = self.plan(event, only=only) if isinstance(event, Event) else event
-        return Firing(plan, self.lanes.of, recorder=self.recorder, follow=self.plan, complete=complete)
+        return Firing(
+            self._prepared(plan),
+            self.lanes.of,
+            recorder=self.recorder,
+            follow=lambda caused: self._prepared(self.plan(caused)),
+            complete=complete,
+        )
+
+    def _prepared(self, plan: Plan) -> Plan:
+        """The plan with its event as it is fired this once."""
+        system = self.host.dialect.system_of(plan.event.kind)
+        event = system.prepare(plan.event, self.host, os.urandom(16))
+        return plan if event is plan.event else replace(plan, event=event)
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""
@@ -280,7 +299,7 @@ class Loading:
         self.rules = host.dialect.load_rules
         self.refusal = ""
         self.registrations: list[Registration] = []
-        self.discovered = sum(hook.kind == "folder" for hook in inventory.load_order)
+        self.discovered = sum(hook.kind != "legacy" for hook in inventory.load_order)
         self.eligible = self.registered = 0
         self.skipped: list[str] = []
         self.failures: dict[str, Failure] = {}
@@ -334,18 +353,22 @@ class Loading:
             self._skip(hook, outcome)
         elif isinstance(outcome, Failure):
             self._fail(hook, outcome)
+        elif isinstance(outcome, Module):
+            self.log += outcome.log
+            self._register(hook, declared_by(outcome, hook, self.host))
         elif not hook.meta.events:
             self._say("warn", self.texts.no_events, name=hook.name)
             self._skip(hook, "no events")
         else:
-            self._register(hook, outcome)
+            events = hook.meta.events
+            self._register(hook, [Registration(key, hook.name, outcome, hook) for key in events])
 
-    def _register(self, hook: Hook, target: Handler | Code) -> None:
-        events = hook.meta.events or ()
-        self.registrations += [Registration(key, hook.name, target, hook) for key in events]
+    def _register(self, hook: Hook, calls: list[Registration]) -> None:
+        events = list(dict.fromkeys(call.key for call in calls))
+        self.registrations += calls
         self.gates[hook] = LOADED
         self.registered += 1
-        self._warn_of_strangers(hook)
+        self._warn_of_strangers(hook, events)
         if hook.kind == "legacy" and self.texts.legacy_registered is not None:
             for event in events:
                 self._say("info", self.texts.legacy_registered, event=event, module=hook.name)
@@ -353,10 +376,12 @@ class Loading:
         emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
         self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
 
-    def _warn_of_strangers(self, hook: Hook) -> None:
+    def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
         """Events that the host does not know: they are registered, and never come."""
-        known = self.host.dialect.catalogue().by_key if self.texts.never_sent else {}
-        strangers = [key for key in hook.meta.events or () if key not in known]
+        known = (
+            self.host.dialect.catalogue().by_key if self.texts.never_sent and hook.kind == "folder" else {}
+        )
+        strangers = [key for key in events if key not in known] if known else []
         if strangers and self.texts.never_sent:
             what = "event" if len(strangers) == 1 else "events"
             self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))

@@ -33,6 +33,10 @@ class Scripted:
         for call in batch:
             step(Result(call, "ok", returned=call.target(view)))  # type: ignore[operator]  # a function
 
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        for call, view in calls:
+            await self.run((call,), view, step)
+
     async def load(self, code: Code) -> Failure | Code:
         return code
 

@@ -120,7 +120,10 @@ def check(view: View) -> Document:
 
 
 def event(item: Event, messages: Iterable[str] | None = None) -> Document:
-    """An event with the seeds' camelCase keys and ISO time."""
+    """An event with the seeds' camelCase keys and ISO time. Stream and plugin events have more."""
+    more = (
+        {} if item.kind == "folder" else {"kind": item.kind, "meta": plain(item.meta), "ctx": plain(item.ctx)}
+    )
     return {
         "type": item.type,
         "action": item.action,
@@ -128,6 +131,7 @@ def event(item: Event, messages: Iterable[str] | None = None) -> Document:
         "timestamp": iso(item.timestamp),
         "messages": list(item.messages if messages is None else messages),
         "context": plain(item.context),
+        **more,
     }
 
 
@@ -136,7 +140,11 @@ def plan(item: Plan) -> Document:
     return {
         "event": event(item.event),
         "groups": [
-            {"together": group.together, "calls": [call(entry) for entry in group.calls]}
+            {
+                "label": group.label,
+                "together": group.together,
+                "calls": [call(entry) for entry in group.calls],
+            }
             for group in item.groups
         ],
         "not_run": [not_run(entry) for entry in item.not_run],
@@ -166,6 +174,7 @@ def run(item: Run, dialect: str) -> Document:
         "context": plain(item.context),
         "result": plain(item.ending.answer),
         "failure": item.ending.failure,
+        "verdict": item.ending.verdict,
         "log": log(item.ending.log),
         "caused": [run(entry, dialect) for entry in item.caused],
         "ms": ms(item.took),
@@ -218,6 +227,7 @@ def result(item: Result, delivers: bool) -> Document:
         "notes": list(item.notes),
         "forced": item.forced,
         "stale": failure(item.stale),
+        "asked": list(item.asked),
     }
 
 

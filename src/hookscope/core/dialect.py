@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
 from hookscope.core.host_command import HostCommand
-from hookscope.core.runs import Event, EventKind, Policy
+from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest
 from hookscope.formats.places import KeyPath
@@ -33,6 +33,10 @@ class EventType:
     session: str = DEFAULT_SESSION  # a realistic session key
     context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
     fields: Mapping[str, str] = field(default_factory=dict)  # context field → what it is
+    required: tuple[str, ...] = ()  # context fields without which the host could not have sent it
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # an example of a handler's second argument
+    policy: str = ""  # the name of its policy, where events of one system have several
+    limit: float | None = None  # seconds that the host gives each handler; None: any
     source: str = ""
 
     @property
@@ -53,11 +57,19 @@ class Catalogue:
 
     def find(self, key: str) -> EventType | None:
         """The event of exactly this key, else the family it belongs to; None for neither."""
+        key = self.canonical(key)
         return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
+
+    def canonical(self, key: str) -> str:
+        """The host's own spelling of a key: plugin hooks may be written with hyphens (seed 003)."""
+        if key in self.by_key or "-" not in key:
+            return key
+        known = self.by_key.get(key.replace("-", "_"))
+        return known.key if known is not None and known.kind == "plugin" else key
 
     def sends(self, key: str) -> bool:
         """Does the host ever send an event that a listener of `key` would hear?"""
-        exact = self.by_key.get(key)
+        exact = self.by_key.get(self.canonical(key))
         if exact is not None:
             return exact.emitted
         family = self.by_key.get(key.partition(":")[0])
@@ -157,6 +169,7 @@ class Choices:
     extra: tuple[Path, ...] = ()
     own_bundled: Path | None = None  # what an installed host ships itself
     agent: str | None = None  # whose workspace it is; None: the default agent's
+    plugin_hooks: tuple[Mapping[str, Any], ...] = ()  # `plugin_hooks:` of the project's configuration
 
 
 class System(Protocol):
@@ -183,7 +196,26 @@ class System(Protocol):
         """The registry keys that hear this event, in order of calling."""
         ...
 
+    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
+        """Those that heard the event, grouped and in the order of calling; and whom the host leaves out."""
+        ...
+
+    def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
+        """The event as it is fired: its name in the host's spelling, stamped, its `ctx` filled in.
+
+        `entropy` is 16 random bytes. Called once for each fire.
+        """
+        ...
+
     def policy(self, event: Event) -> Policy: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Arranged:
+    """Who is called for an event, and who heard it and is not called."""
+
+    groups: tuple[Group, ...]
+    left_out: tuple[NotRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +277,11 @@ class Dialect:
     command: HostCommand | None = None  # its own command about hooks, where it has one
     catalogue: Callable[[], Catalogue] = Catalogue
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
+
+    @property
+    def kinds(self) -> tuple[EventKind, ...]:
+        """The kinds of hooks that this host has, the first being that of an event nobody knows."""
+        return tuple(system.kind for system in self.systems)
 
     def system_of(self, kind: EventKind) -> System:
         """Raises LookupError where this host has no such hooks."""

@@ -102,6 +102,7 @@ class Metadata:
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
     limits: Mapping[str, float] = field(default_factory=dict)  # seconds: load, run. Hookscope's own
+    priority: int = 0  # of a plugin hook that the settings define
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
@@ -122,6 +123,15 @@ class Folder:
     plugin: str = ""  # the id of the plugin that brings it
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A definition that stands beside a stream hook, which `toolResultFrom` may be asked about."""
+
+    kind: Literal["tool", "connection"]
+    name: str
+    path: Path
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Hook:
     """One hook that was found or registered. Equal to itself only: two copies are two hooks."""
@@ -138,6 +148,10 @@ class Hook:
     real: Path | None = None  # its own folder, links resolved: what trust is asked about
     leads_out: Path | None = None  # where its handler really lies, when that is outside `real`
     beyond_host: bool = False  # Hookscope runs it, its host would not
+    root: Path | None = None  # heads its handler's import path, where its own folder does not
+    scope: str = ""  # the agent whose events it hears, where a host has several; empty: the root agent
+    role: str = ""  # what it is to its host, where that is no plain hook: channel, dynamic, mapped
+    beside: tuple[Beside, ...] = ()  # definitions of its agent, which its handlers may ask about
     notes: tuple[str, ...] = ()
 
     @property

@@ -1,13 +1,30 @@
 """From an inventory to a registry, and from a registry to a plan. Pure: nothing is read or run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
-from hookscope.core.runs import Code, Event, Group, NotRun, Plan, Registration, Registry
+from hookscope.core.hooks import Hook, Inventory, Kind, Language, Standing, State
+from hookscope.core.runs import (
+    Code,
+    Declared,
+    Event,
+    EventKind,
+    Module,
+    NotRun,
+    Plan,
+    Registration,
+    Registry,
+    Shape,
+)
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
+KNOWN_AFTER_LOAD = "which events it hears is known after a load"
+MAPPED = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
+SHAPES: Mapping[Kind, Shape] = {"stream": "stream", "plugin": "plugin"}
+
+ModuleOf = Callable[[Hook], Module | None]
 ALL_LANGUAGES: frozenset[Language] = frozenset({"python", "typescript", "javascript", "unknown"})
 
 
@@ -15,28 +32,48 @@ HANDLER_GATES = frozenset({"handler", "export"})  # shut by what stands in the h
 
 
 def registrations_of(
-    inventory: Inventory, host: Host, held: Callable[[Code], bool] | None = None
+    inventory: Inventory,
+    host: Host,
+    held: Callable[[Code], bool] | None = None,
+    module_of: ModuleOf | None = None,
 ) -> tuple[Registration, ...]:
     """A registration for every event of every hook that may run, in load order.
 
     Silent hooks are among them: fired by hand, they run. So are hooks that only an edit of their
-    handler's file has broken, where `held` says that a version from before is still loaded.
+    handler's file has broken, where `held` says that a version from before is still loaded. Of a hook whose
+    module is loaded (`module_of`) it is what the module declares, else what its file says it listens to.
     """
     standings = {row.hook: row for row in inventory.hooks}
-    return tuple(
-        registration_of(key, hook, host)
-        for hook in inventory.load_order
-        if may_run(standings[hook]) or (held and is_held(standings[hook], host, held))
-        for key in hook.meta.events or ()
-    )
+    found: list[Registration] = []
+    for hook in inventory.load_order:
+        if not (may_run(standings[hook]) or (held and is_held(standings[hook], host, held))):
+            continue
+        module = module_of(hook) if module_of is not None else None
+        if module is not None:
+            found += declared_by(module, hook, host)
+        else:
+            found += [registration_of(key, hook, host) for key in hook.meta.events or ()]
+    return tuple(found)
+
+
+def declared_by(module: Module, hook: Hook, host: Host) -> list[Registration]:
+    """The registrations of a loaded module, under the host's spelling of its events."""
+    return [_declared(item, hook, host) for item in module.declares]
+
+
+def _declared(item: Declared, hook: Hook, host: Host) -> Registration:
+    key = host.dialect.catalogue().canonical(item.key)
+    limit = hook.meta.limits.get("run", item.limit)
+    return Registration(key, hook.name, item.target, hook, item.priority, limit, options=item.options)
 
 
 def registration_of(key: str, hook: Hook, host: Host) -> Registration:
     """A hook's handler under one of its events."""
-    limits = hook.meta.limits
-    return Registration(
-        key, hook.name, code_of(hook, host), hook, limit=limits.get("run"), load_limit=limits.get("load")
-    )
+    limits, code = hook.meta.limits, code_of(hook, host)
+    if code.shape in ("stream", "plugin"):
+        code = replace(code, member=key)
+    run, load = limits.get("run"), limits.get("load")
+    return Registration(key, hook.name, code, hook, hook.meta.priority, run, load)
 
 
 def is_held(row: Standing, host: Host, held: Callable[[Code], bool]) -> bool:
@@ -58,10 +95,12 @@ def code_of(hook: Hook, host: Host) -> Code:
     return Code(
         path=hook.handler,
         export=hook.meta.export,
-        root=hook.path or hook.handler.parent,
+        root=hook.root or hook.path or hook.handler.parent,
         language=hook.language,
         env=host.entry_env(hook.key) if host.dialect.entry_env else {},
         plain=host.dialect.load_rules.plain,
+        shape="arguments" if hook.role == MAPPED else SHAPES.get(hook.kind, "hook"),
+        beside=hook.beside,
     )
 
 
@@ -89,11 +128,12 @@ def make_plan(
         (call, _left_out(call, languages, without, only) or (barred(call) if barred else ""))
         for call in heard
     ]
-    calls = tuple(call for call, reason in left_out if not reason)
+    arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
     not_run = _unique(
         chain(
             (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
-            _hooks_not_heard(heard, inventory, keys),
+            arranged.left_out,
+            _hooks_not_heard(heard, inventory, keys, event.kind),
             (NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected),
         )
     )
@@ -101,12 +141,17 @@ def make_plan(
     return Plan(
         event=event,
         generation=registry.generation,
-        groups=(Group(calls),) if calls else (),
+        groups=arranged.groups,
         not_run=not_run,
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
         assumed=host.surroundings.assumed,
     )
+
+
+def kind_of(hook: Hook) -> EventKind:
+    """The kind of events that a hook hears."""
+    return hook.kind if hook.kind in ("stream", "plugin") else "folder"
 
 
 def _left_out(call: Registration, languages: frozenset[Language], without: str, only: str | None) -> str:
@@ -118,14 +163,14 @@ def _left_out(call: Registration, languages: frozenset[Language], without: str, 
 
 
 def _hooks_not_heard(
-    heard: Sequence[Registration], inventory: Inventory, keys: Sequence[str]
+    heard: Sequence[Registration], inventory: Inventory, keys: Sequence[str], kind: EventKind
 ) -> list[NotRun]:
-    """Every hook of the inventory that is not registered for this event; who listens to it first."""
+    """Every hook of the event's kind that is not registered for it; who listens to it first."""
     registered = {call.hook for call in heard}
     missed: list[NotRun] = []
     others: list[NotRun] = []
     for row in inventory.hooks:
-        if row.hook in registered:
+        if row.hook in registered or kind_of(row.hook) != kind:
             continue
         events = row.hook.meta.events or ()
         listens = any(key in keys for key in events)
@@ -135,6 +180,8 @@ def _hooks_not_heard(
             )
         elif listens:
             reason = "it is not registered now"
+        elif row.hook.meta.events is None:
+            reason = KNOWN_AFTER_LOAD
         else:
             reason = f"listens to {', '.join(events)}"
         missing_events = any(gate.name in ("events", "fields") for gate in row.verdict.shut())

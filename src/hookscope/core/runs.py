@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from hookscope.core.event import HookEvent
-from hookscope.core.hooks import Hook, Language, LogLine
+from hookscope.core.hooks import Beside, Hook, Language, LogLine
 
 EventKind = Literal["folder", "stream", "plugin"]
 Status = Literal["ok", "error", "timeout", "crashed", "cancelled"]
 Handler: TypeAlias = Callable[[Any], Awaitable[object] | object]
-Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as to_document shows it
+Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as the handler got it
+# What a module is, and so how it is loaded and called: a handler of one event; a handler of two arguments;
+# a stream hook, channel or dynamic resolver with its handlers by event; a plugin that registers handlers; a
+# tool; an agent with its scripted model.
+Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +33,8 @@ class Event:
     messages: tuple[str, ...] = ()
     timestamp: datetime = field(default_factory=lambda: datetime.now(UTC))
     kind: EventKind = "folder"
-    meta: Mapping[str, Any] = field(default_factory=dict)  # a stream's envelope, a plugin call's ctx
+    meta: Mapping[str, Any] = field(default_factory=dict)  # a stream's envelope: id, at
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # the second argument of stream and plugin handlers
     live: HookEvent | None = None  # the embedding program's own object, changed in place
 
     @property
@@ -49,6 +54,9 @@ class Code:
     digest: str = ""  # empty: not yet taken
     env: Mapping[str, str] = field(default_factory=dict)  # laid over the handler's environment
     plain: bool = False  # nothing is repaired, stubbed or transformed that its language would refuse
+    shape: Shape = "hook"
+    member: str = ""  # which of the module's handlers; empty: the module as a whole
+    beside: tuple[Beside, ...] = ()  # what the module may name by its definition
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +70,26 @@ class Registration:
     priority: int = 0
     limit: float | None = None  # seconds to run; None: the lane's own limit, 0: none
     load_limit: float | None = None  # seconds to load
+    options: Mapping[str, Any] = field(default_factory=dict)  # what else was said when it registered
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One handler that a module brings. `key` as it was written, known to the host or not."""
+
+    key: str
+    target: Handler | Code
+    priority: int = 0
+    limit: float | None = None  # seconds; None: not said
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module with any number of handlers, loaded: a stream hook, a plugin."""
+
+    declares: tuple[Declared, ...] = ()
+    log: tuple[LogLine, ...] = ()  # what the loader says of it: unknown names, a refused registration
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +127,7 @@ class Group:
     calls: tuple[Registration, ...]
     together: bool = False  # started at once
     after_record: bool = True
+    label: str = ""  # what the host calls them, where an event has several groups: channel, typed, *
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +167,8 @@ class Ending:
     failure: str | None = None
     follow_ups: tuple[Event, ...] = ()
     log: tuple[LogLine, ...] = ()
+    verdict: str = ""  # one line for people: allowed; changed params; blocked by guard: no
+    context: Mapping[str, Any] | None = None  # of the event afterwards; None: the fold's event has it
 
 
 class Policy(Protocol):
@@ -235,6 +266,9 @@ class Result:
     notes: tuple[str, ...] = ()  # cut output, asked-for cancels, late output: said, not hidden
     forced: bool = False
     stale: Failure | None = None  # why the saved version did not load: this ran the last good one
+    asked: tuple[
+        str, ...
+    ] = ()  # what it asked its host for by its `ctx`: cancel; or `promise`, see Arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,9 +343,18 @@ class Lane(Protocol):
         """
         ...
 
-    async def load(self, code: Code) -> Handler | Code | Failure:
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        """Start all calls at once, in order, each on its own view; otherwise as `run`.
+
+        Steps of several calls come in between each other. Calls that cannot run beside each other here run
+        one after another.
+        """
+        ...
+
+    async def load(self, code: Code) -> Handler | Code | Module | Failure:
         """Load a handler without running it: what to register for it, or why it cannot be.
 
+        A Module for the shapes `stream` and `plugin`, whose declared targets can be registered and run.
         What comes back stands for the code as it was loaded: a later edit of the file, even one that
         breaks it, does not change what a registration calls.
         """

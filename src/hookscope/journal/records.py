@@ -47,6 +47,7 @@ def event_document(event: Event) -> Document:
         "context": plain(event.context),
         "kind": event.kind,
         "meta": plain(event.meta),
+        "ctx": plain(event.ctx),
     }
 
 
@@ -61,6 +62,7 @@ def event_of(document: Mapping[str, Any]) -> Event:
         timestamp=from_iso(document["timestamp"]),
         kind=document["kind"],
         meta=document["meta"],
+        ctx=document.get("ctx", {}),  # journals of before have none
     )
 
 
@@ -78,6 +80,7 @@ def run_document(run: Run, dialect: str) -> Document:
         "context": plain(run.context),
         "result": plain(run.ending.answer),
         "failure": run.ending.failure,
+        "verdict": run.ending.verdict,
         "log": [{"level": line.level, "text": line.text} for line in run.ending.log],
         "follow_ups": [event_document(event) for event in run.ending.follow_ups],
         "caused": [run_document(item, dialect) for item in run.caused],
@@ -110,6 +113,7 @@ def run_of(document: Mapping[str, Any]) -> Run:
             document["failure"],
             tuple(event_of(item) for item in document["follow_ups"]),
             tuple(LogLine(line["level"], line["text"]) for line in document["log"]),
+            document.get("verdict", ""),
         ),
         messages=tuple(document["messages"]),
         context=document["context"],
@@ -181,6 +185,7 @@ def _result_document(result: Result, delivers: bool) -> Document:
         "notes": list(result.notes),
         "forced": result.forced,
         "stale": _failure_document(result.stale),
+        "asked": list(result.asked),
     }
 
 
@@ -199,7 +204,8 @@ def _result_of(document: Mapping[str, Any]) -> Result:
         patch=tuple(document["patch"]),
         notes=tuple(document["notes"]),
         forced=document["forced"],
-        stale=_failure_of(document.get("stale")),  # journals of before have none
+        stale=_failure_of(document.get("stale")),  # journals of before have none, as the next
+        asked=tuple(document.get("asked", ())),
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, OnStep, Registration, Result, Slow, Started, Step
+from hookscope.core.runs import Code, Failure, Module, OnStep, Registration, Result, Slow, Started, Step
 from hookscope.runtime.process_lane import ProcessLane, code_of
 from hookscope.runtime.sandbox import Sandbox
 
@@ -33,10 +33,26 @@ class CopiesLane:
         finally:
             self._move_out(moved, view)
 
-    async def load(self, code: Code) -> Code | Failure:
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        """See Lane.run_together."""
+        inside = [(self._inside(call), self._moved_in(view)) for call, view in calls]
+        outside = {moved: call for (moved, _), (call, _) in zip(inside, calls, strict=True)}
+
+        def told(news: Step) -> None:
+            step(self._outside(news, outside[news.call]))
+
+        try:
+            await self._lane.run_together(inside, told)
+        finally:
+            for (_, moved), (_, view) in zip(inside, calls, strict=True):
+                self._move_out(moved, view)
+
+    async def load(self, code: Code) -> Code | Module | Failure:
         """See Lane.load."""
         loaded = await self._lane.load(self._code(code))
-        return self._failure(loaded) if isinstance(loaded, Failure) else code
+        if isinstance(loaded, Failure):
+            return self._failure(loaded)
+        return loaded if isinstance(loaded, Module) else code
 
     async def close(self) -> None:
         await self._lane.close()

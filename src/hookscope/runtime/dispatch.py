@@ -125,22 +125,31 @@ async def _run_together(
     """All at once, each on a view of the fold as it is now; the results in plan order."""
     import asyncio  # here, so that a command line that runs nothing does not pay for it
 
+    results: dict[Registration, Result] = {}
+    arrived = _noting(results, step)
+    lanes: dict[int, tuple[Lane, list[tuple[Registration, Any]]]] = {}
+    for call in group.calls:
+        lane = lane_of(call)
+        lanes.setdefault(id(lane), (lane, []))[1].append((call, policy.view(fold, call)))
     async with asyncio.TaskGroup() as tasks:
-        running = [
-            tasks.create_task(_run_in(lane_of(call), (call,), policy.view(fold, call), step))
-            for call in group.calls
-        ]
-    return [result for task in running for result in task.result()]
+        for lane, calls in lanes.values():
+            tasks.create_task(lane.run_together(calls, arrived))
+    return [results[call] for call in group.calls if call in results]
 
 
 async def _run_in(lane: Lane, batch: Sequence[Registration], view: Any, step: OnStep) -> list[Result]:
     """A batch's results in plan order."""
-    results: dict[Registration, Result] = {}  # a registration equals itself only: a hook may be planned twice
+    results: dict[Registration, Result] = {}
+    await lane.run(batch, view, _noting(results, step))
+    return [results[call] for call in batch if call in results]
+
+
+def _noting(results: dict[Registration, Result], step: OnStep) -> OnStep:
+    """Notes results by their call. A registration equals itself only: a hook may be planned twice."""
 
     def arrived(news: Step) -> None:
         if isinstance(news, Result):
             results[news.call] = news
         step(news)
 
-    await lane.run(batch, view, arrived)
-    return [results[call] for call in batch if call in results]
+    return arrived

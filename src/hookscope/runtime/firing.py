@@ -237,6 +237,8 @@ class _Course:
     def _run(self) -> Run:
         plan, ending = self.plan, self._ending()
         messages, context = self._event_afterwards()
+        if ending.context is not None:
+            context = ending.context
         return Run(
             id=self._number(),
             event=plan.event,

@@ -17,7 +17,18 @@ from types import CoroutineType
 from typing import Any, TypeAlias
 
 from hookscope.core.event import HookEvent, put_back
-from hookscope.core.runs import Code, Failure, Handler, OnStep, Patch, Registration, Result, Started, Status
+from hookscope.core.runs import (
+    Code,
+    Failure,
+    Handler,
+    Module,
+    OnStep,
+    Patch,
+    Registration,
+    Result,
+    Started,
+    Status,
+)
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.digest import module_name
 from hookscope.runtime.failures import CANCELLED, LoadFailed, overran, raised
@@ -90,7 +101,13 @@ class InProcessLane:
             for part in ([pair] for pair in group) if self._observe else (list(group),):
                 await self._run_part(part, view, limit, step)
 
-    async def load(self, code: Code) -> Handler | Failure:
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        """See Lane.run_together."""
+        async with asyncio.TaskGroup() as tasks:
+            for call, view in calls:
+                tasks.create_task(self.run((call,), view, step))
+
+    async def load(self, code: Code) -> Handler | Module | Failure:
         """See Lane.load: the function itself. The import runs here and now, without a limit."""
         try:
             return self._modules.load(code)

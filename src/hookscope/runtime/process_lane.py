@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.runs import Code, Failure, OnStep, Registration
+from hookscope.core.runs import Code, Failure, Module, OnStep, Registration
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course
 from hookscope.runtime.digest import with_digest
@@ -96,7 +96,12 @@ class ProcessLane:
                 self._hand_over(seat)
             self._provide_spare()
 
-    async def load(self, code: Code) -> Code | Failure:
+    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
+        """See Lane.run_together."""
+        for call, view in calls:
+            await self.run((call,), view, step)
+
+    async def load(self, code: Code) -> Code | Module | Failure:
         """See Lane.load: the Code with its digest. What an import prints is said with the next result.
 
         The worker keeps what it loaded under that digest as long as it lives. A fresh one, after a

@@ -307,15 +307,18 @@ class Workbench:
         """The last runs of this workspace, oldest first, from the journal. Blocks; raises OSError."""
         from hookscope.journal import run_of
 
-        policy_of = view.host.dialect.system_of("folder").policy
+        dialect = view.host.dialect
         past = []
         for stored in reversed(self.journal(view.host).recent(limit)):
             if stored.outcome == "running":
                 continue
             run = run_of(stored.document)
+            if run.event.kind not in dialect.kinds:  # of a dialect that was in force then
+                continue
             calls = tuple(result.call for result in run.results)
             groups = (Group(calls),) if calls else ()
-            plan = Plan(run.event, 0, groups, run.not_run, policy_of(run.event), delivers=run.delivers)
+            policy = dialect.system_of(run.event.kind).policy(run.event)
+            plan = Plan(run.event, 0, groups, run.not_run, policy, delivers=run.delivers)
             interrupted = stored.outcome == "interrupted"
             past.append(PastRun(stored.id, stored.started, plan, None if interrupted else run))
         return tuple(past)

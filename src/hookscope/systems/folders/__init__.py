@@ -4,12 +4,12 @@ The way: discovery (which folders are hooks) → ranking (who wins a name) → g
 a winner and running). `FolderSystem` puts the chosen functions together; dialects make one each.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hookscope.core.dialect import Dialect, Host
+from hookscope.core.dialect import Arranged, Dialect, Host
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
-from hookscope.core.runs import Event, EventKind, Policy
+from hookscope.core.runs import Event, EventKind, Group, Policy, Registration
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
@@ -66,6 +66,12 @@ class FolderSystem:
             return (event.type,)
         exact = f"{event.type}:{event.action}"
         return (event.type, exact) if self.type_first else (exact, event.type)
+
+    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
+        return Arranged((Group(tuple(heard)),) if heard else ())
+
+    def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
+        return event
 
     def policy(self, event: Event) -> Policy:
         return SharedEvent(self.error_text, event.key, failed_text=self.failed_text, words=self.words)

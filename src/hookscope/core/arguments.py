@@ -1,0 +1,32 @@
+"""What a handler of two arguments gets: stream and plugin hooks are called with `(event, ctx)`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+EVENT, CTX, METHODS, SYNC, ASKED = "event", "ctx", "methods", "sync", "asked"
+CANCEL = "cancel"
+PROMISE = "promise"  # in `asked`: a handler that must answer at once gave a promise, which is ignored
+
+
+class Arguments(dict[str, Any]):
+    """The two arguments as one view, which lanes carry as JSON.
+
+    `event` is what handlers may change; `ctx` the plain members of the second argument; `methods` the
+    names of those that are functions (`cancel`, `getSandbox`, `getSkill`); `sync` says that a promise is
+    no answer; `asked` collects what handlers asked their host for, in order.
+    """
+
+
+def arguments(
+    event: Any, ctx: Mapping[str, Any], *, methods: Iterable[str] = (), sync: bool = False
+) -> Arguments:
+    """A fresh view. `event` is not copied."""
+    return Arguments({EVENT: event, CTX: dict(ctx), METHODS: list(methods), SYNC: sync, ASKED: []})
+
+
+def asked_in(view: object) -> tuple[str, ...]:
+    """What handlers have asked so far; nothing where the view is none of two arguments."""
+    asked = view.get(ASKED) if isinstance(view, Arguments) else None
+    return tuple(map(str, asked)) if isinstance(asked, list) else ()
