@@ -14,7 +14,12 @@ from textual.widget import Widget
 from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
 from hookscope.console.state import LookBegan, Looked, LookFailed
+from hookscope.core.runs import Event, Plan
 from hookscope.core.surroundings import real_surroundings
+from hookscope.systems.folders.policy import SharedEvent
+
+EVENT = Event("command", "new")
+PLAN = Plan(EVENT, 1, (), (), SharedEvent(lambda key, event, message: message, EVENT.key))
 
 
 class Listener(Widget):
@@ -120,8 +125,8 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         bridge = Bridge(listener, bench)  # type: ignore[arg-type]
-        assert bridge.fire(None, None)  # type: ignore[arg-type]
-        assert not bridge.fire(None, None)  # type: ignore[arg-type]
+        assert bridge.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
+        assert not bridge.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
         assert bridge.cancel()
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) for m in listener.heard))
         gathered = [message for message in listener.heard if isinstance(message, StepsCame)]
@@ -138,7 +143,7 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         bridge = Bridge(listener, bench)  # type: ignore[arg-type]
-        bridge.fire(None, None)  # type: ignore[arg-type]
+        bridge.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
         assert not bridge.cancel()
 

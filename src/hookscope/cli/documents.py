@@ -62,7 +62,7 @@ def hook(row: Standing) -> Document:
         "path": str(it.path) if it.path else None,
         "handler": str(it.handler) if it.handler else None,
         "language": it.language,
-        "events": list(it.meta.events) if it.meta.events is not None else None,
+        "events": list(row.events) if row.events is not None else None,
         "state": row.state.value,
         "eligible": row.verdict.eligible,
         "enabled": row.verdict.enabled,

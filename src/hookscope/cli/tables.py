@@ -116,8 +116,9 @@ def _folder_line(source: str, folder: Folder | None, view: View, filled: bool) -
 
 
 def _events(row: Standing) -> str:
-    events = row.hook.meta.events
-    return one_line(", ".join(events), 60) if events else "–"
+    if row.events is None:
+        return "known after a load"
+    return one_line(", ".join(row.events), 60) if row.events else "–"
 
 
 def _row(row: Standing, names: int, events: int) -> str:

@@ -58,7 +58,7 @@ class Bridge:
         self._again = False
         self._runs = 0
         self._firing: Firing | None = None
-        self._copying = False  # a guarded run makes its copies
+        self._preparing = False  # copies are made for a guarded run, or modules loaded
         self._watch: Watch | None = None
 
     def look(self) -> None:
@@ -204,16 +204,19 @@ class Bridge:
 
         self.screen.run_worker(remembering, name="journal", group="journal", thread=True, exit_on_error=False)
 
-    def fire(self, view: View, plan: Plan, guarded: bool = False) -> bool:
-        """Run a plan; on copies if `guarded`. False where one is running already."""
-        if self._firing is not None or self._copying:
+    def fire(self, view: View, plan: Plan, again: Callable[[View], Plan], guarded: bool = False) -> bool:
+        """Run a plan; on copies if `guarded`. False where one is running already.
+
+        `again` plans anew for a view in which modules were loaded that tell more.
+        """
+        if self._firing is not None or self._preparing:
             return False
         self._runs += 1
         number = self._runs
-        if guarded:
-            self._copying = True
+        if guarded or plan.event.kind != "folder":
+            self._preparing = True
             self.screen.run_worker(
-                self._fire_guarded(number, view, plan),
+                self._fire_prepared(number, view, plan, again, guarded),
                 name=f"run {number}",
                 group="fire",
                 exit_on_error=False,
@@ -230,14 +233,21 @@ class Bridge:
         )
         return True
 
-    async def _fire_guarded(self, number: int, view: View, plan: Plan) -> None:
+    async def _fire_prepared(
+        self, number: int, view: View, plan: Plan, again: Callable[[View], Plan], guarded: bool
+    ) -> None:
         try:
-            self._firing = await self.bench.fire_guarded(view, plan)
+            ready = await self.bench.ready(view, plan.event.kind)
+            if ready is not view:
+                view, plan = ready, again(ready)
+                self.look()  # the rows show what the load has found out
+            fire = self.bench.fire_guarded
+            self._firing = await fire(view, plan) if guarded else self.bench.fire(view, plan)
         except Exception as error:
             _post(self.screen, FiringOver(number, None, _said(error)))
             return
         finally:
-            self._copying = False
+            self._preparing = False
         _post(self.screen, FiringStarted(number, plan))
         await self._follow(number, self._firing)
 

@@ -17,6 +17,7 @@ from hookscope.core.runs import Plan, Run, Started
 
 if TYPE_CHECKING:
     from hookscope.console.screen import MainScreen
+    from hookscope.workbench import View
 
 
 CODE = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})
@@ -71,7 +72,7 @@ class FireDesk:
         if folders:
             self._question(folders, lambda answer: self._answered(answer, draft, folders))
         else:
-            self._fire(plan, draft.guarded)
+            self._fire(plan, draft)
 
     def _question(self, folders: tuple[Path, ...], then: Callable[[Answer | None], None]) -> None:
         view = self.state.view
@@ -88,7 +89,7 @@ class FireDesk:
     def _fire_draft(self, draft: Draft, automatic: bool = False) -> None:
         plan, problem = self._plan(draft, automatic)
         if plan is not None:
-            self._fire(plan, draft.guarded)
+            self._fire(plan, draft, automatic)
         else:
             self._say(problem, "warning")
 
@@ -125,8 +126,13 @@ class FireDesk:
         """Nothing waits any more."""
         self._waiting = None
 
-    def _fire(self, plan: Plan, guarded: bool = False) -> None:
-        if self.state.view is not None and not self.screen.bridge.fire(self.state.view, plan, guarded):
+    def _fire(self, plan: Plan, draft: Draft, automatic: bool = False) -> None:
+        view, bench = self.state.view, self.screen.bridge.bench
+
+        def again(ready: View) -> Plan:
+            return bench.plan(ready, plan.event, only=draft.only, automatic=automatic)
+
+        if view is not None and not self.screen.bridge.fire(view, plan, again, draft.guarded):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def cancel(self) -> None:

@@ -283,6 +283,22 @@ class Dialect:
         """The kinds of hooks that this host has, the first being that of an event nobody knows."""
         return tuple(system.kind for system in self.systems)
 
+    def event_of(self, key: str) -> Event:
+        """A bare event of that key. One that nobody knows is of the kind that its spelling shows."""
+        catalogue = self.catalogue()
+        key, known = catalogue.canonical(key), catalogue.find(key)
+        kind = known.kind if known is not None else self._kind_by_spelling(key)
+        if kind != "folder":
+            return Event(key, kind=kind)
+        family, _, action = key.partition(":")
+        return Event(family, action)
+
+    def _kind_by_spelling(self, key: str) -> EventKind:
+        """`a:b` is of a folder, `a_b` of a plugin, `a.b` of a stream, where the host has them."""
+        marks: tuple[tuple[str, EventKind], ...] = ((":", "folder"), ("_", "plugin"), (".", "stream"))
+        found = next((kind for mark, kind in marks if mark in key and kind in self.kinds), None)
+        return found or self.kinds[0]
+
     def system_of(self, kind: EventKind) -> System:
         """Raises LookupError where this host has no such hooks."""
         for system in self.systems:

@@ -282,6 +282,12 @@ class Standing:
     shadows: tuple[Hook, ...] = ()
     notes: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()  # what another dialect makes of it, each sentence naming that dialect
+    declared: tuple[str, ...] | None = None  # the events that its loaded module declares; None: not loaded
+
+    @property
+    def events(self) -> tuple[str, ...] | None:
+        """What it listens to, in order; None where only a load can tell."""
+        return self.hook.meta.events if self.declared is None else self.declared
 
     @property
     def state(self) -> State:

@@ -172,7 +172,7 @@ def _hooks_not_heard(
     for row in inventory.hooks:
         if row.hook in registered or kind_of(row.hook) != kind:
             continue
-        events = row.hook.meta.events or ()
+        events = row.events or ()
         listens = any(key in keys for key in events)
         if not may_run(row):
             reason = (
@@ -180,7 +180,7 @@ def _hooks_not_heard(
             )
         elif listens:
             reason = "it is not registered now"
-        elif row.hook.meta.events is None:
+        elif row.events is None:
             reason = KNOWN_AFTER_LOAD
         else:
             reason = f"listens to {', '.join(events)}"

@@ -17,7 +17,7 @@ from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import Event, Group, LoadReport, Plan, Registration, Registry
+from hookscope.core.runs import Event, EventKind, Group, LoadReport, Plan, Registration, Registry
 from hookscope.core.surroundings import Files, NotedFiles
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine
@@ -27,6 +27,7 @@ from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys, template
 from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.doctor import Finding, examine_setup
+from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved
@@ -74,6 +75,7 @@ class Workbench:
             self.limits = self.limits.with_limit("run", timeout, COMMAND_LINE)
         python, node = self.setup.python or sys.executable, self.setup.node
         self.crew = Crew(python, node, self.limits, spare=spare, told_late=told_late)
+        self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
         self._undo = UndoStack(state_folder() / "undo")
         self._trust_all = trust_all
@@ -97,6 +99,7 @@ class Workbench:
         host, looked, differences = self._looked()
         languages, without = self.crew.languages(host, looked)
         inventory = self._with_notes(looked, host, languages, without, differences)
+        inventory = self.modules.shown(inventory, host)
         self._generation += 1
         return View(
             host=host,
@@ -116,7 +119,9 @@ class Workbench:
 
     def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
         if self.crew.holds_any or self._last is None or self._last.host is not host:
-            return registrations_of(inventory, host, self.crew.holds)
+            return registrations_of(
+                inventory, host, self.crew.holds, lambda hook: self.modules.of(hook, host)
+            )
         return self._last.registrations
 
     def _looked(self) -> tuple[Host, Inventory, Differences]:
@@ -214,6 +219,16 @@ class Workbench:
             barred=self._barred if automatic else None,
         )
 
+    async def ready(self, view: View, kind: EventKind) -> View:
+        """The view with the modules loaded whose events, or their order, only a load can tell.
+
+        Of folder hooks that is none. Imports handlers that are trusted, in their workers.
+        """
+        if kind == "folder":
+            return view
+        lanes = self.crew.lanes(view.host, view.languages)
+        return self.look() if await self.modules.load(view.inventory, view.host, lanes) else view
+
     def fire(self, view: View, plan: Plan) -> Firing:
         """Run a plan of this view in worker processes."""
         return self._engine(view).fire(plan)
@@ -255,10 +270,11 @@ class Workbench:
         keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
         sentences = []
         for item in plan.not_run:
-            hears = item.hook is not None and any(key in keys for key in item.hook.meta.events or ())
-            if item.hook is None or not hears or item.reason.startswith("left out"):
+            row = view.inventory.standing(item.hook) if item.hook is not None else None
+            hears = row is not None and (row.events is None or any(key in keys for key in row.events))
+            if row is None or not hears or item.reason.startswith("left out"):
                 continue
-            state = view.inventory.standing(item.hook).state
+            state = row.state
             asked_for = only is not None and item.name == only and state is not State.SHADOWED
             if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
                 sentences.append(f"{item.name} did not run: {item.reason}.")
@@ -272,7 +288,7 @@ class Workbench:
     def stranger(self, view: View, key: str) -> str:
         """A sentence where the host's documents do not list this very event; empty where they do."""
         catalogue = view.host.dialect.catalogue()
-        if key in catalogue.by_key:
+        if catalogue.canonical(key) in catalogue.by_key:
             return ""
         near = catalogue.nearest(key)
         then = f" Did you mean {near}?" if near else ""
@@ -423,9 +439,10 @@ def no_such_hook(name: str, inventory: Inventory) -> Refusal:
 def check_key(view: View, key: str) -> None:
     """Raises Refusal for a key that the host does not know and nobody listens to."""
     catalogue = view.host.dialect.catalogue()
+    key = catalogue.canonical(key)
     kind = key.partition(":")[0]
     known = catalogue.find(key)
-    listened = any(key in (row.hook.meta.events or ()) for row in view.inventory.hooks)
+    listened = any(key in (row.events or ()) for row in view.inventory.hooks)
     family_heard = view.registry.by_key.get(kind) or (known is not None and known.open and ":" in key)
     if known is not None and known.key == key:
         return

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.dialect import DEFAULT_SESSION, Host
-from hookscope.core.hooks import Inventory
+from hookscope.core.hooks import Hook, Inventory
+from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event
 
 
@@ -53,27 +55,33 @@ def _kind(value: object) -> str:
 def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
     """What can be fired: the host's events, then what hooks listen to beside them. Families left out."""
     known = [event.key for event in host.dialect.catalogue().events if not event.family]
-    heard = [key for row in inventory.hooks for key in row.hook.meta.events or () if ":" in key]
+    heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row.hook)]
     return tuple(dict.fromkeys([*known, *sorted(heard)]))
+
+
+def _is_event(key: str, hook: Hook) -> bool:
+    """Is what a hook listens to one event: no family, and not all of them."""
+    return ":" in key if kind_of(hook) == "folder" else key != "*"
 
 
 def template(key: str, host: Host) -> Event:
     """A realistic event of that key: the catalogue's example, with the settings in force as `cfg`."""
-    kind, _, action = key.partition(":")
     known = host.dialect.catalogue().find(key)
-    return Event(
-        type=kind,
-        action=action,
+    event = host.dialect.event_of(key)
+    context = _true_here(as_plain(known.context), host) if known else {}
+    if event.kind == "folder":
+        context["cfg"] = as_plain(host.settings.value)
+    return replace(
+        event,
         session_key=known.session if known else DEFAULT_SESSION,
-        context=_in_force(dict(known.context) if known else {}, host),
+        context=context,
+        ctx=_true_here(as_plain(known.ctx), host) if known else {},
     )
 
 
-def _in_force(context: dict[str, Any], host: Host) -> dict[str, Any]:
-    """The example made true here: the workspace in force, and the settings that hooks read."""
-    if "workspaceDir" in context:
-        context["workspaceDir"] = str(host.workspace)
-    return {**context, "cfg": as_plain(host.settings.value)}
+def _true_here(example: dict[str, Any], host: Host) -> dict[str, Any]:
+    """The example with the workspace in force, where it names one."""
+    return {**example, "workspaceDir": str(host.workspace)} if "workspaceDir" in example else example
 
 
 def as_plain(value: Any) -> Any:

@@ -79,6 +79,7 @@ def set_up(options: Options) -> Setup:
             config=config,
             own_bundled=own_bundled(host_here, dialect),
             agent=options.agent,
+            plugin_hooks=_plugin_hooks(project),
         ),
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),
@@ -110,6 +111,17 @@ def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -
         return surroundings.absolute(options.bundled)
     moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
     return None if moved or options.as_host or not dialect.layout.bundles else shipped_hooks()
+
+
+def _plugin_hooks(project: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
+    """`plugin_hooks:` of a project's configuration. What is wrong within one is said beside it."""
+    listed = project.get("plugin_hooks")
+    if listed is None:
+        return ()
+    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
+        shape = "a list of mappings with `event` and `module`"
+        raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
+    return tuple(listed)
 
 
 def _program(

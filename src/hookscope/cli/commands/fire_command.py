@@ -33,6 +33,7 @@ PARAMETERS = (
     click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
     click.Option(["--session"], metavar="S", help="The session key of the event."),
     click.Option(["--context"], metavar="JSON|@FILE", help="Its context; @- reads standard input."),
+    click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
@@ -47,6 +48,7 @@ class Asked:
 
     session: str | None
     context: str | None
+    ctx: str | None
     only: str | None
     stream: bool
     sandbox: bool
@@ -60,6 +62,7 @@ def command(
     what: Sequence[str],
     session: str | None,
     context: str | None,
+    ctx: str | None,
     only: str | None,
     timeout: float | None,
     trust: bool,
@@ -78,6 +81,7 @@ def command(
     asked = Asked(
         session,
         context,
+        ctx,
         only,
         json_lines,
         sandbox,
@@ -117,7 +121,7 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     fired = Fired()
     try:
         for item in what:
-            view, plan = _planned(bench, item, asked)
+            view, plan = await _planned(bench, item, asked)
             if strange := bench.stranger(view, plan.event.key):
                 fired.said.append(strange)
             fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))
@@ -130,15 +134,15 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     return fired
 
 
-def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:
+async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:
     view = bench.look()
     event = _event(bench, view, item, asked)
     plan = bench.plan(view, event, only=asked.only)
     folders = bench.untrusted(view, plan)
     if folders and asked.ask and _trusted_now(bench, folders):
         view = bench.look()
-        plan = bench.plan(view, event, only=asked.only)
-    return view, plan
+    view = await bench.ready(view, event.kind)
+    return view, bench.plan(view, event, only=asked.only)
 
 
 def _event(bench: Workbench, view: View, item: str, asked: Asked) -> Event:
@@ -146,14 +150,16 @@ def _event(bench: Workbench, view: View, item: str, asked: Asked) -> Event:
     if asked.session is not None:
         event = replace(event, session_key=asked.session)
     if asked.context is not None:
-        event = replace(event, context=_context(asked.context))
+        event = replace(event, context=_from_option(asked.context, "--context"))
+    if asked.ctx is not None:
+        event = replace(event, ctx={**event.ctx, **_from_option(asked.ctx, "--ctx")})
     return event
 
 
-def _context(text: str) -> dict[str, object]:
-    """The context from the option: JSON, or `@FILE` that holds it. Raises Refusal."""
+def _from_option(text: str, option: str) -> dict[str, object]:
+    """An object from an option: JSON, or `@FILE` that holds it. Raises Refusal."""
     if not text.startswith("@"):
-        return _parsed(text, "--context")
+        return _parsed(text, option)
     name = text[1:]
     try:
         source = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")

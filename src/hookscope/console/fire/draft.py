@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.marks import count, word
@@ -31,6 +31,7 @@ class Draft:
     text: str = ""
     only: str | None = None
     cfg: Mapping[str, Any] | None = None  # settings in force, too long for the text
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # the second argument of stream and plugin handlers
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ def template_draft(key: str, view: View, only: str | None = None) -> Draft:
     held = None
     if len(as_json(context.get(CFG, {}))) >= SMALL:
         held = context.pop(CFG)
-    return Draft(key, event.session_key, as_json(context), only, held)
+    return Draft(key, event.session_key, as_json(context), only, held, event.ctx)
 
 
 def check(draft: Draft, view: View | None) -> Checked:
@@ -68,14 +69,8 @@ def check(draft: Draft, view: View | None) -> Checked:
         return Checked(None, error.problem, error.line, error.column)
     if draft.cfg is not None:
         context.setdefault(CFG, draft.cfg)
-    known = view.host.dialect.catalogue().find(key) if view is not None else None
-    event = Event(
-        type=kind,
-        action=action,
-        session_key=draft.session,
-        context=context,
-        kind=known.kind if known is not None else "folder",
-    )
+    bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
+    event = replace(bare, session_key=draft.session, context=context, ctx=draft.ctx)
     return Checked(event, note=key_note(key, view))
 
 
@@ -97,11 +92,12 @@ def same_event(first: Event | None, second: Event | None) -> bool:
     """Are two drafts' events alike but for the moment of writing?"""
     if first is None or second is None:
         return first is second
-    return (first.key, first.session_key, first.kind, first.context) == (
+    return (first.key, first.session_key, first.kind, first.context, first.ctx) == (
         second.key,
         second.session_key,
         second.kind,
         second.context,
+        second.ctx,
     )
 
 

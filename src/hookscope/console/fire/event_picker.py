@@ -43,8 +43,10 @@ def key_rows(view: View) -> tuple[KeyRow, ...]:
         when = exact.when if exact else f"a hook listens to it; {view.host.dialect.product} has no such event"
         if exact is None and known is not None and known.open:
             when = f"one of your own: {known.when}"
-        heard = {key, key.partition(":")[0]}
-        listeners = sum(bool(heard & set(row.hook.meta.events or ())) for row in view.inventory.hooks)
+        dialect = view.host.dialect
+        event = dialect.event_of(key)
+        heard = set(dialect.system_of(event.kind).keys(event))
+        listeners = sum(bool(heard & set(row.events or ())) for row in view.inventory.hooks)
         rows.append(KeyRow(key, when, listeners, catalogue.sends(key)))
     return tuple(rows)
 

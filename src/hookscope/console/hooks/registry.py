@@ -9,7 +9,7 @@ from textual.content import Content
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED
-from hookscope.core.runs import Event, Registration
+from hookscope.core.runs import Registration
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -37,20 +37,21 @@ def all_keys(view: View) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*view.keys, *beside]))
 
 
-def event_of(key: str) -> Event:
-    """A bare event of that key."""
-    kind, _, action = key.partition(":")
-    return Event(kind, action)
-
-
 def hears(listened: str, fired: str, view: View) -> bool:
     """Does a listener of one key hear an event of the other: the dialect says so."""
-    return listened in view.host.dialect.system_of("folder").keys(event_of(fired))
+    return listened in keys_of(fired, view)
 
 
 def calls_of(key: str, view: View) -> tuple[Registration, ...]:
     """Who is called for this key, in order: the dialect orders the keys, the registry each key's calls."""
-    return view.registry.listeners(view.host.dialect.system_of("folder").keys(event_of(key)))
+    return view.registry.listeners(keys_of(key, view))
+
+
+def keys_of(key: str, view: View) -> tuple[str, ...]:
+    """The registry keys that hear an event of this key."""
+    dialect = view.host.dialect
+    event = dialect.event_of(key)
+    return dialect.system_of(event.kind).keys(event)
 
 
 def _key(sheet: Sheet, key: str, view: View) -> None:

@@ -90,7 +90,7 @@ def _hook_row(
     return Row(
         id=named(f"{hook.kind}:{hook.path or hook.handler or ''}:{hook.name}"),
         name=hook.name,
-        events=hook.meta.events or (),
+        events=row.events or (),
         source=hook.folder.source,
         look=LOOKS[row.state],
         why=(QUARANTINED if kept else held) + row.verdict.why(),
