@@ -1,0 +1,90 @@
+"""The modules of stream and plugin hooks: loaded once for each content, and what they declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
+from hookscope.core.plan import code_of, may_run
+from hookscope.core.runs import Code, Failure, Module
+from hookscope.engine import LOADED, Lanes
+from hookscope.runtime.digest import with_digest
+
+OF_MODULES = ("stream", "arguments", "plugin")  # shapes whose events, or whose function, a load finds out
+NO_HANDLERS = "it registers nothing"
+
+
+class Modules:
+    """What was loaded, by handler; an answer holds until a file beside the handler changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Path, str, str], Module | Failure | None] = {}
+
+    async def load(self, inventory: Inventory, host: Host, lanes: Lanes) -> bool:
+        """Load what may run and is not loaded as it stands. Has anything been found out?"""
+        news = False
+        for hook in self._unknown(inventory.hooks, host):
+            code = with_digest(code_of(hook, host))
+            lane = lanes.code.get(code.language)
+            if lane is None:
+                continue
+            self._keep(code, await lane.load(code))
+            news = True
+        return news
+
+    def _keep(self, code: Code, loaded: object) -> None:
+        """Note the answer in place of those for older contents. A worker that did not start says nothing."""
+        if isinstance(loaded, Failure) and loaded.phase == "spawn":
+            return
+        path, export, _ = key = _key(code)
+        self._known = {old: known for old, known in self._known.items() if old[:2] != (path, export)}
+        self._known[key] = loaded if isinstance(loaded, Module | Failure) else None
+
+    def _unknown(self, rows: Iterable[Standing], host: Host) -> list[Hook]:
+        hooks = [row.hook for row in rows if may_run(row) and row.hook.handler is not None]
+        codes = [(hook, code_of(hook, host)) for hook in hooks if hook.kind in ("stream", "plugin")]
+        return [hook for hook, code in codes if code.shape in OF_MODULES and self._stale(code)]
+
+    def _stale(self, code: Code) -> bool:
+        return _key(with_digest(code)) not in self._known
+
+    def of(self, hook: Hook, host: Host) -> Module | None:
+        """What the module declares as it stands now; None where it is not loaded, or failed to."""
+        found = self._found(hook, host)
+        return found if isinstance(found, Module) else None
+
+    def _found(self, hook: Hook, host: Host) -> Module | Failure | None:
+        if not self._known or hook.handler is None or hook.kind not in ("stream", "plugin"):
+            return None
+        return self._known.get(_key(with_digest(code_of(hook, host))))
+
+    def shown(self, inventory: Inventory, host: Host) -> Inventory:
+        """The inventory with what loads have found out: events that are declared, and why a load failed."""
+        if not self._known:
+            return inventory
+        rows = tuple(self._shown(row, host) for row in inventory.hooks)
+        return replace(inventory, hooks=rows)
+
+    def _shown(self, row: Standing, host: Host) -> Standing:
+        found = self._found(row.hook, host)
+        if isinstance(found, Failure):
+            reason = f"{found.type}: {found.message}"
+            return _with_gate(row, Gate("load", False, found=found.type, reason=reason))
+        if found is None:
+            return row
+        canonical = host.dialect.catalogue().canonical
+        events = tuple(dict.fromkeys(canonical(item.key) for item in found.declares))
+        notes = (*row.notes, *(line.text for line in found.log), *(() if events else (NO_HANDLERS,)))
+        return replace(_with_gate(row, LOADED), declared=events, notes=notes)
+
+
+def _key(code: Code) -> tuple[Path, str, str]:
+    return code.path, code.export, code.digest
+
+
+def _with_gate(row: Standing, gate: Gate) -> Standing:
+    gates = (*(known for known in row.verdict.gates if known.name != gate.name), gate)
+    return replace(row, verdict=Verdict(gates, row.verdict.shadowed_by))
