@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from hookscope.cli.documents import problem
 from hookscope.core.hooks import Folder, Gate, Place, Rejected, Standing, State
-from hookscope.core.runs import Failure, Guarded, LoadReport, NotRun, Plan, Result, Run
+from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
 
@@ -32,8 +32,6 @@ COLOURS = {
     State.SILENT: "magenta",
 }
 MARKS = {True: "✓", False: "✗", None: "–"}
-MOST_OF_A_DIFF = 60  # lines
-STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
 def coloured() -> bool:
@@ -222,10 +220,20 @@ def plan(item: Plan) -> str:
     """`plan`: who would run in order, who not."""
     lines = [f"{one_line(item.event.key)}  {_would_run(len(item.calls))}", ""]
     width = column((one_line(entry.name) for entry in item.calls), 32)
-    for number, entry in enumerate(item.calls, 1):
-        lines.append(f"  {number}  {fitted(one_line(entry.name), width)}  as {one_line(entry.key)}")
+    number = 0
+    for group in item.groups:
+        lines += [f"  {one_line(group.label)}"] if group.label else []
+        for entry in group.calls:
+            number += 1
+            together = "  together with others" if group.together and len(group.calls) > 1 else ""
+            name = fitted(one_line(entry.name), width)
+            lines.append(f"  {number}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}")
     lines += not_run_lines(item.not_run)
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _priority(entry: Registration) -> str:
+    return f"  priority {entry.priority}" if entry.priority else ""
 
 
 def _would_run(count: int) -> str:
@@ -242,82 +250,3 @@ def not_run_lines(left: Sequence[NotRun]) -> list[str]:
             f"  –  {others} other hook{'s' * (others != 1)} listen{'s' * (others == 1)} to other events"
         )
     return lines
-
-
-def run(item: Run) -> str:
-    """`fire`: what each handler did, then messages and what did not run."""
-    failed = len(item.failed)
-    outcome = "cancelled" if item.cancelled else f"✗ {failed} failed" if failed else "✓"
-    lines = [f"{one_line(item.event.key)}  {len(item.results)} ran  {item.took * 1000:.1f} ms  {outcome}", ""]
-    width = column((one_line(entry.call.name) for entry in item.results), 32)
-    for entry in item.results:
-        lines += result(entry, width)
-    lines += not_run_lines(item.not_run)
-    if item.messages:
-        fate = "delivered to the user" if item.delivers else "ignored by this host"
-        lines += ["", f"messages ({fate})", *(f"  {one_line(text, 2000)}" for text in item.messages)]
-    lines += [f"note: {one_line(note, 400)}" for note in item.notes]
-    if item.guarded is not None:
-        lines += ["", *sandbox(item.guarded)]
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def sandbox(item: Guarded) -> list[str]:
-    """Each file that handlers touched in their copies, with its diff; then which walls stood."""
-    lines = ["files (in copies, thrown away)"]
-    for change in item.changes:
-        sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
-        lines.append(f"  {change.kind:<8} {printable(str(change.path))}  {sizes} bytes")
-        lines += [f"      {line}" for line in printable(change.diff).splitlines()[2:MOST_OF_A_DIFF]]
-    if not item.changes:
-        lines.append("  none was written, changed or deleted")
-    if item.more:
-        lines.append(f"  and {item.more:,} more")
-    lines.append(item.walls)
-    return [*lines, *(f"note: {one_line(note, 400)}" for note in item.notes)]
-
-
-def result(item: Result, width: int) -> list[str]:
-    """One handler's line, then its error and its output."""
-    name = fitted(one_line(item.call.name), width)
-    pushed = f"  +{len(item.messages)} msg" if item.messages else ""
-    lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {item.took * 1000:>8.1f} ms{pushed}"]
-    lines += [f"      {text}" for text in error_lines(item.error)]
-    if item.stale is not None:
-        lines.append("      the version loaded before ran; the saved one does not load:")
-        lines += [f"        {text}" for text in error_lines(item.stale)]
-    for sign, output in (("out", item.stdout), ("err", item.stderr)):
-        lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
-    lines += [f"      note: {one_line(note, 400)}" for note in item.notes]
-    return lines
-
-
-def error_lines(item: Failure | None) -> list[str]:
-    """The error, then where it came from, innermost first."""
-    if item is None:
-        return []
-    lines = [f"{one_line(item.type)}: {one_line(item.message, 500)}"]
-    for frame in reversed(item.frames[-4:]):
-        column = f":{frame.column}" if frame.column else ""
-        within = f" in {one_line(frame.function)}" if frame.function else ""
-        lines.append(f"{printable(frame.file)}:{frame.line}{column}{within}")
-        if frame.source:
-            lines.append(f"    {one_line(frame.source)}")
-    return lines
-
-
-def load(item: LoadReport) -> str:
-    """`load`: the report in the words of the guides."""
-    lines = [
-        f"{item.registered} of {item.discovered} registered, {item.eligible} eligible, "
-        f"{len(item.skipped)} skipped, {len(item.failed)} failed"
-    ]
-    lines += [f"  skipped  {one_line(text, 300)}" for text in item.skipped]
-    for name in item.failed:
-        fault = item.failures.get(name)
-        first = error_lines(fault)[:3]
-        lines.append(f"  failed   {one_line(name)}" + (f": {first[0]}" if first else ""))
-        lines += [f"             {text}" for text in first[1:]]
-    if item.stopped:
-        lines.append(f"  stopped  {one_line(item.stopped, 300)}; later hooks were never reached")
-    return "\n".join(lines)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from hookscope.cli import answers, documents, tables
+from hookscope.cli import answers, documents, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.runs import Event, Plan, Run, Slow
 from hookscope.core.text import one_line, printable
@@ -92,7 +92,9 @@ def command(
     runs = [documents.run(run, bench.dialect.name) for run in fired.runs]
     return Answer(
         document=runs[0] if len(runs) == 1 else runs,
-        text=_last_lines(runs) if json_lines else "\n\n".join(tables.run(run) for run in fired.runs),
+        text=_last_lines(runs)
+        if json_lines
+        else "\n\n".join(run_tables.run(run, plan) for run, plan in fired.done),
         yes=not fired.left and all(_went_well(run) for run in fired.runs),
         aside=(*fired.said, *fired.left),
     )
@@ -111,9 +113,13 @@ def _went_well(run: Run) -> bool:
 class Fired:
     """What came of all that was asked for. Grows while events are fired."""
 
-    runs: list[Run] = field(default_factory=list)
+    done: list[tuple[Run, Plan]] = field(default_factory=list)
     left: dict[str, None] = field(default_factory=dict)  # sentences: who should have run and could not
     said: list[str] = field(default_factory=list)  # sentences that change no answer
+
+    @property
+    def runs(self) -> list[Run]:
+        return [run for run, _ in self.done]
 
 
 async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fired:
@@ -126,8 +132,9 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
                 fired.said.append(strange)
             fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))
             fired.left |= dict.fromkeys(bench.could_not(view, plan, only=asked.only))
-            fired.runs.append(await _fire(bench, view, plan, asked))
-            if fired.runs[-1].cancelled:
+            run = await _fire(bench, view, plan, asked)
+            fired.done.append((run, plan))
+            if run.cancelled:
                 break
     finally:
         await bench.close()

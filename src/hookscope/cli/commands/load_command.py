@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from hookscope.cli import answers, documents, tables
+from hookscope.cli import answers, documents, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.runs import LoadReport
 from hookscope.workbench import Options, Workbench
@@ -21,7 +21,7 @@ def command(options: Options, trust: bool) -> Answer:
     report = asyncio.run(_load(bench))
     return Answer(
         documents.load(report),
-        tables.load(report),
+        run_tables.load(report),
         yes=not (report.failed or report.stopped or left),
         aside=tuple(left),
     )

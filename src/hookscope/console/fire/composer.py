@@ -52,10 +52,15 @@ def help_line(draft: Draft, view: View | None, field: str | None) -> Content:
 
 
 def delivery(draft: Draft, view: View | None) -> str:
-    """What becomes of the messages that handlers push."""
+    """What becomes of what handlers say: of the messages that they push, or of what they return."""
     if view is None:
         return ""
-    known = view.host.dialect.catalogue().find(draft.key)
+    dialect = view.host.dialect
+    kind, known = dialect.event_of(draft.key).kind, dialect.catalogue().find(draft.key)
+    if kind == "stream":
+        return "handlers observe: answers are ignored"
+    if kind == "plugin":
+        return f"answers: {known.policy}" if known is not None and known.policy else "a plugin hook"
     return "messages: delivered" if known is not None and known.delivers else "messages: ignored by this host"
 
 

@@ -47,7 +47,17 @@ class Change:
 
 
 def document_of(event: Event) -> dict[str, Any]:
-    """The event as patches name its parts."""
+    """The event as patches name its parts: as its handlers get it."""
+    match event.kind:
+        case "stream":
+            return {"type": event.type, "data": event.context, "meta": event.meta}
+        case "plugin":
+            return dict(event.context)
+        case _:
+            return _hook_document(event)
+
+
+def _hook_document(event: Event) -> dict[str, Any]:
     return {
         "type": event.type,
         "action": event.action,

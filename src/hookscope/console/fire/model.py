@@ -17,6 +17,7 @@ Phase = Status | Literal["waiting", "running", "not run"]
 LIMIT = 30.0  # seconds a handler gets where its registration says nothing else
 SLOW = 1.0  # seconds after which a handler is marked, long before its limit
 MOST = 2_000  # operations of one patch that are read; a screen has no use for more
+STOPS = ("blocked", "cancelled", "turn")  # how a verdict begins that stopped what the host was about to do
 DEEPEST = 5  # follow-up events of follow-up events that are still shown
 
 
@@ -34,6 +35,7 @@ class CallRow:
     reason: str = ""  # why it did not run after all
     depth: int = 0  # of a follow-up event: how far down
     follow_up: Event | None = None  # the event it belongs to, where that is not the run's own
+    lane: str = ""  # the host's word for the group it is called in: channel, typed, *
 
     def took(self, now: float) -> float:
         """Seconds it ran, or has run by now."""
@@ -100,7 +102,10 @@ class Sheet:
 
 def begin(number: int, plan: Plan, now: float, at: datetime) -> Sheet:
     """The sheet of a run that has just been asked for: every call waits."""
-    rows = tuple(CallRow(index, call, word(call.name)) for index, call in enumerate(plan.calls, 1))
+    calls = ((call, group.label) for group in plan.groups for call in group.calls)
+    rows = tuple(
+        CallRow(index, call, word(call.name), lane=label) for index, (call, label) in enumerate(calls, 1)
+    )
     return Sheet(number, plan, rows, plan.not_run, now, at)
 
 
@@ -186,6 +191,9 @@ def outcome(sheet: Sheet) -> tuple[str, str]:
         return f"cancelled, {len(done)} of {len(sheet.rows)} ran", "cancelled"
     if sheet.run.ending.failure:
         return "failed closed", "error"
+    if sheet.run.ending.verdict:
+        verdict = word(sheet.run.ending.verdict, 80)
+        return verdict, "cancelled" if verdict.split()[0] in STOPS else "error" if failed else "ok"
     if failed:
         return f"{failed} of {len(done)} failed", "error"
     return (f"{count(len(done), 'handler')} ran", "ok") if done else ("nothing ran", "not run")

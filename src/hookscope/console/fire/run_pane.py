@@ -18,8 +18,8 @@ from hookscope.console.fire import sandbox
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome
-from hookscope.console.fire.tabs import TABS, TEXT, Shown, Tab, error, label
-from hookscope.console.fire.waterfall import Remark, Waterfall
+from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, label, tabs_of
+from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
 from hookscope.core.runs import Code, NotRun
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ class TabBar(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._labels: tuple[str, ...] = ()
+        self._labels: dict[Tab, str] = {}
         self._open: Tab = "error"
 
-    def show(self, labels: tuple[str, ...], tab: Tab) -> None:
+    def show(self, labels: dict[Tab, str], tab: Tab) -> None:
         """Draw these names; `tab` is open."""
         if (labels, tab) != (self._labels, self._open):
             self._labels, self._open = labels, tab
@@ -57,12 +57,12 @@ class TabBar(Widget):
     def render(self) -> Content:
         return Content("").join(
             Content.styled(f"[{text}]", "bold") if tab == self._open else Content.styled(f" {text} ", MUTED)
-            for tab, text in zip(TABS, self._labels, strict=False)
+            for tab, text in self._labels.items()
         )
 
     def on_click(self, event: events.Click) -> None:
         edge = 2
-        for tab, text in zip(TABS, self._labels, strict=False):
+        for tab, text in self._labels.items():
             edge += len(text) + 2
             if event.x < edge:
                 self.post_message(self.Picked(tab))
@@ -164,8 +164,8 @@ class RunPane(Vertical):
             if not (isinstance(row, CallRow) and (row.failed or row.stale)):
                 waterfall.cursor = sheet.first_news
             self._tab = "error"
-        elif self._tab == "error":
-            self._tab = "messages"
+        elif self._tab == "error" or self._tab not in tabs_of(sheet):
+            self._tab = tabs_of(sheet)[1]
 
     def _share_height(self) -> None:
         waterfall = self.query_one(Waterfall)
@@ -202,7 +202,8 @@ class RunPane(Vertical):
         if seen != self._drawn:
             self._drawn = seen
             if sheet is not None and row is not None:
-                self.query_one(TabBar).show(tuple(label(tab, sheet, row) for tab in TABS), self._tab)
+                labels = {tab: label(tab, sheet, row) for tab in tabs_of(sheet)}
+                self.query_one(TabBar).show(labels, self._tab)
             self.query_one(Body).query_one(Static).update(self._text())
             self.query_one(Body).scroll_home(animate=False)
 
@@ -219,6 +220,8 @@ class RunPane(Vertical):
                 return sandbox.text(self._sheet.run.guarded, self._short)
             case Remark():
                 return Content(selected.text)
+            case Heading(lane, note):
+                return Content(f"{lane}\n{note}")
         return ending_text(self._sheet)
 
     def _short(self, path: Path) -> str:
@@ -245,7 +248,8 @@ class RunPane(Vertical):
         if self._row is None:
             self.app.notify("No handler is selected, so there are no tabs to turn.", markup=False)
             return
-        self._tab = TABS[(TABS.index(self._tab) + by) % len(TABS)]
+        tabs = tabs_of(self._sheet)
+        self._tab = tabs[(tabs.index(self._tab) + by) % len(tabs)]
         self._draw()
 
     def action_read(self) -> None:

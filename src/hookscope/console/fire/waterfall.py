@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
@@ -17,9 +17,10 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, duration, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
-from hookscope.core.runs import Guarded, NotRun
+from hookscope.core.runs import Guarded, NotRun, Run
 
 KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
+MOST_SAID = 4  # lines of the host's log
 FEW = 2  # listeners that did not run and are shown without unfolding
 BAR_LEAST = 12
 
@@ -33,7 +34,22 @@ class Remark:
     copies: bool = False  # the files of a run on copies are shown below while the cursor is on it
 
 
-Entry: TypeAlias = CallRow | NotRun | Remark
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The host's word for the calls below it, where an event goes through several lanes."""
+
+    lane: str
+    note: str = ""
+
+
+Entry: TypeAlias = CallRow | NotRun | Remark | Heading
+LANES: Mapping[str, str] = {
+    "channel": "the channel's own handler, before the event is on record",
+    "typed": "hooks of this very event",
+    "*": "hooks of every event",
+    "dynamic": "resolvers of tools and instructions",
+}
+RECORDED = "recorded"
 
 
 def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
@@ -42,9 +58,10 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
         return ()
     listeners = [item for item in sheet.not_run if item.listens]
     others = [item for item in sheet.not_run if not item.listens]
+    rows = headed(sheet)
     if unfolded:
         return (
-            *sheet.rows,
+            *rows,
             *remarks(sheet),
             *listeners,
             *others,
@@ -58,7 +75,30 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
         folded.append(
             f"{count(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
         )
-    return (*sheet.rows, *remarks(sheet), *shown, *_fold([*folded, "n lists them"] if folded else []))
+    return (*rows, *remarks(sheet), *shown, *_fold([*folded, "n lists them"] if folded else []))
+
+
+def headed(sheet: Sheet) -> tuple[Entry, ...]:
+    """The calls; in front of each lane its name, and behind the channel that the event is on record."""
+    if not any(row.lane for row in sheet.rows):
+        return sheet.rows
+    listed: list[Entry] = []
+    lane, recorded = "", False
+    for row in sheet.rows:
+        if not recorded and row.lane != "channel":
+            listed.append(Heading(RECORDED, _record(sheet)))
+            recorded = True
+        if row.lane != lane:
+            lane = row.lane
+            listed += [Heading(lane, LANES.get(lane, ""))] if lane else []
+        listed.append(row)
+    return tuple(listed)
+
+
+def _record(sheet: Sheet) -> str:
+    """What is known of the event on record."""
+    event = sheet.run.event if sheet.run is not None else sheet.plan.event
+    return word(str(event.meta.get("id", "")), 60)
 
 
 def remarks(sheet: Sheet) -> tuple[Remark, ...]:
@@ -74,9 +114,23 @@ def remarks(sheet: Sheet) -> tuple[Remark, ...]:
         if sheet.run.assumed
         else ()
     )
-    texts = (*against, *failure, *sheet.run.notes[:FEW], *assumed)
+    texts = (*against, *failure, *_said(sheet.run), *_followed(sheet.run), *sheet.run.notes[:FEW], *assumed)
     copies = (_on_copies(sheet.run.guarded),) if sheet.run.guarded is not None else ()
     return (*copies, *(Remark(word(text, 300)) for text in texts))
+
+
+def _said(run: Run) -> list[str]:
+    """What the host itself logs of a stream or plugin event; of folder hooks it is what the errors say."""
+    return [] if run.event.kind == "folder" else [line.text for line in run.ending.log[:MOST_SAID]]
+
+
+def _followed(run: Run) -> list[str]:
+    """The events that this one caused; the calls of those that somebody heard stand above."""
+    return [f"↳ {caused.event.key} follows{_heard(caused)}" for caused in run.caused]
+
+
+def _heard(caused: Run) -> str:
+    return "" if caused.results else "; no hook hears it"
 
 
 def _on_copies(guarded: Guarded) -> Remark:
@@ -188,6 +242,8 @@ class Waterfall(Lines):
                 return call_line(entry, wide, span, self._now, origin)
             case NotRun():
                 return not_run_line(entry, wide)
+            case Heading(lane, note):
+                return Content.assemble(f"{'':>{wide.number}}  ", (lane, "bold"), (f"  {note}", MUTED))
             case Remark():
                 return Content.styled(f"{'–':>{wide.number}}  {entry.text}", MUTED)
 

@@ -6,20 +6,30 @@ from typing import Literal
 from textual.content import Content
 
 from hookscope.console.fire.model import CallRow, Sheet, context_change
-from hookscope.console.fire.tabs import context, error, messages, output, timing
+from hookscope.console.fire.tabs import answer, context, error, messages, output, timing
 from hookscope.console.fire.tabs.shown import Shown
-from hookscope.core.runs import Result
+from hookscope.core.runs import EventKind, Result
 
-Tab = Literal["error", "messages", "output", "context", "timing"]
-TABS: tuple[Tab, ...] = ("error", "messages", "output", "context", "timing")
+Tab = Literal["error", "answer", "messages", "output", "context", "timing"]
+TABS: Mapping[EventKind, tuple[Tab, ...]] = {
+    "folder": ("error", "messages", "output", "context", "timing"),
+    "stream": ("error", "answer", "output", "context", "timing"),
+    "plugin": ("error", "answer", "output", "context", "timing"),
+}
 
 TEXT: Mapping[Tab, Callable[[Shown], Content]] = {
     "error": error.text,
+    "answer": answer.text,
     "messages": messages.text,
     "output": output.text,
     "context": context.text,
     "timing": timing.text,
 }
+
+
+def tabs_of(sheet: Sheet | None) -> tuple[Tab, ...]:
+    """The tabs of a run, by the kind of its event."""
+    return TABS["folder" if sheet is None else sheet.plan.event.kind]
 
 
 def label(tab: Tab, sheet: Sheet, row: CallRow | None) -> str:
@@ -28,6 +38,8 @@ def label(tab: Tab, sheet: Sheet, row: CallRow | None) -> str:
     match tab:
         case "error":
             return "Error" if result is None or result.status != "ok" or result.stale else "Error –"
+        case "answer":
+            return "Answer" if result is not None and answer.is_one(result) else "Answer –"
         case "messages":
             return f"Messages {len(result.messages) if result else 0}"
         case "output":
@@ -46,4 +58,4 @@ def output_lines(result: Result) -> int:
     )
 
 
-__all__ = ["TABS", "TEXT", "Shown", "Tab", "label", "output_lines"]
+__all__ = ["TEXT", "Shown", "Tab", "label", "output_lines", "tabs_of"]

@@ -35,7 +35,7 @@ def text(shown: Shown) -> Content:
 
 def name_of(path: Path) -> str:
     """A path as one would write it in code: `turns[0].text`; context is understood."""
-    parts = path[1:] if len(path) > 1 and path[0] == "context" else path
+    parts = path[1:] if len(path) > 1 and path[0] in ("context", "data") else path
     name = ""
     for part in parts[:PARTS]:
         if name and part.isdigit():

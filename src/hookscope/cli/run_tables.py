@@ -1,0 +1,155 @@
+"""What handlers did, for people: runs and loads, aligned plain text. Everything foreign is made safe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+
+from hookscope.cli.documents import plain
+from hookscope.cli.tables import column, fitted, not_run_lines
+from hookscope.core.merge import merge_steps
+from hookscope.core.runs import Failure, Guarded, LoadReport, Next, Plan, Registration, Result, Run
+from hookscope.core.text import one_line, printable
+
+MOST_OF_A_DIFF = 60  # lines
+STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
+
+
+def run(item: Run, plan: Plan | None = None) -> str:
+    """`fire`: what each handler did, then messages and what did not run.
+
+    With the plan, lanes stand above their handlers, and below each what its answer added to the merged one.
+    """
+    lines = [
+        f"{one_line(item.event.key)}  {len(item.results)} ran  {item.took * 1000:.1f} ms  {outcome(item)}"
+    ]
+    lines.append("")
+    width = column((one_line(entry.call.name) for entry in item.results), 32)
+    merged = _merged(item, plan)
+    for label, entries in _lanes(item, plan):
+        lines += [f"  {one_line(label)}"] if label else []
+        for entry in entries:
+            lines += [*result(entry, width), *merged.get(entry.call, ())]
+    lines += not_run_lines(item.not_run)
+    lines += [f"  ! {one_line(item.ending.failure, 400)}"] if item.ending.failure else []
+    if item.event.kind != "folder":
+        lines += [f"  {line.level}: {one_line(line.text, 400)}" for line in item.ending.log]
+    lines += [f"  ↳ {text}" for text in _followed(item)]
+    if item.messages:
+        fate = "delivered to the user" if item.delivers else "ignored by this host"
+        lines += ["", f"messages ({fate})", *(f"  {one_line(text, 2000)}" for text in item.messages)]
+    lines += [f"note: {one_line(note, 400)}" for note in item.notes]
+    if item.guarded is not None:
+        lines += ["", *sandbox(item.guarded)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def outcome(item: Run) -> str:
+    """A sign and a word or two."""
+    failed = len(item.failed)
+    if item.cancelled:
+        return "cancelled"
+    if item.ending.verdict:
+        return one_line(item.ending.verdict, 200)
+    return f"✗ {failed} failed" if failed else "✓"
+
+
+def _lanes(item: Run, plan: Plan | None) -> Iterator[tuple[str, list[Result]]]:
+    """The results by the host's words for them, in the order of ending within each."""
+    label_of = {call: group.label for group in plan.groups for call in group.calls} if plan else {}
+    for label, entries in groupby(item.results, key=lambda entry: label_of.get(entry.call, "")):
+        yield label, list(entries)
+
+
+def _merged(item: Run, plan: Plan | None) -> dict[Registration, list[str]]:
+    """For each call of a plugin's event: what it answered, and what that made of the merged answer."""
+    if plan is None or item.event.kind == "folder":
+        return {}
+    lines: dict[Registration, list[str]] = {}
+    for entry in item.results:
+        asked = [f"      asked: {', '.join(entry.asked)}"] if entry.asked else []
+        answered = [f"      answered {_brief(entry.returned)}"] if entry.returned is not None else []
+        lines[entry.call] = asked + answered
+    if item.event.kind == "plugin":
+        done = {entry.call: entry for entry in item.results}
+        in_order = [done[call] for call in plan.calls if call in done]
+        for step in merge_steps(plan.policy, plan.event, in_order):
+            more = [f"      → {one_line(name)} = {_brief(step.answer[name])}" for name in step.changed]
+            ends = ["      ⊘ later handlers are not asked"] if step.ends is Next.STOP else []
+            lines[step.result.call] += more + ends
+    return lines
+
+
+def _brief(value: object) -> str:
+    return one_line(json.dumps(plain(value), ensure_ascii=False), 200)
+
+
+def _followed(item: Run) -> Iterator[str]:
+    """The events that this one caused, with what came of them."""
+    for caused in item.caused:
+        heard = f"{len(caused.results)} ran" if caused.results else "no hook hears it"
+        failed = f", {len(caused.failed)} failed" if caused.failed else ""
+        yield f"{one_line(caused.event.key)}  {heard}{failed}"
+        yield from (f"  {text}" for text in _followed(caused))
+
+
+def sandbox(item: Guarded) -> list[str]:
+    """Each file that handlers touched in their copies, with its diff; then which walls stood."""
+    lines = ["files (in copies, thrown away)"]
+    for change in item.changes:
+        sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
+        lines.append(f"  {change.kind:<8} {printable(str(change.path))}  {sizes} bytes")
+        lines += [f"      {line}" for line in printable(change.diff).splitlines()[2:MOST_OF_A_DIFF]]
+    if not item.changes:
+        lines.append("  none was written, changed or deleted")
+    if item.more:
+        lines.append(f"  and {item.more:,} more")
+    lines.append(item.walls)
+    return [*lines, *(f"note: {one_line(note, 400)}" for note in item.notes)]
+
+
+def result(item: Result, width: int) -> list[str]:
+    """One handler's line, then its error and its output."""
+    name = fitted(one_line(item.call.name), width)
+    pushed = f"  +{len(item.messages)} msg" if item.messages else ""
+    lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {item.took * 1000:>8.1f} ms{pushed}"]
+    lines += [f"      {text}" for text in error_lines(item.error)]
+    if item.stale is not None:
+        lines.append("      the version loaded before ran; the saved one does not load:")
+        lines += [f"        {text}" for text in error_lines(item.stale)]
+    for sign, output in (("out", item.stdout), ("err", item.stderr)):
+        lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
+    lines += [f"      note: {one_line(note, 400)}" for note in item.notes]
+    return lines
+
+
+def error_lines(item: Failure | None) -> list[str]:
+    """The error, then where it came from, innermost first."""
+    if item is None:
+        return []
+    lines = [f"{one_line(item.type)}: {one_line(item.message, 500)}"]
+    for frame in reversed(item.frames[-4:]):
+        column = f":{frame.column}" if frame.column else ""
+        within = f" in {one_line(frame.function)}" if frame.function else ""
+        lines.append(f"{printable(frame.file)}:{frame.line}{column}{within}")
+        if frame.source:
+            lines.append(f"    {one_line(frame.source)}")
+    return lines
+
+
+def load(item: LoadReport) -> str:
+    """`load`: the report in the words of the guides."""
+    lines = [
+        f"{item.registered} of {item.discovered} registered, {item.eligible} eligible, "
+        f"{len(item.skipped)} skipped, {len(item.failed)} failed"
+    ]
+    lines += [f"  skipped  {one_line(text, 300)}" for text in item.skipped]
+    for name in item.failed:
+        fault = item.failures.get(name)
+        first = error_lines(fault)[:3]
+        lines.append(f"  failed   {one_line(name)}" + (f": {first[0]}" if first else ""))
+        lines += [f"             {text}" for text in first[1:]]
+    if item.stopped:
+        lines.append(f"  stopped  {one_line(item.stopped, 300)}; later hooks were never reached")
+    return "\n".join(lines)

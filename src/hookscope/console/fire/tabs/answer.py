@@ -1,0 +1,64 @@
+"""The answer tab: what the handler returned or asked for, and what that made of the event's answer."""
+
+from textual.content import Content
+
+from hookscope.console.fire.draft import as_json
+from hookscope.console.fire.marks import MUTED
+from hookscope.console.fire.tabs.context import brief
+from hookscope.console.fire.tabs.shown import Shown, foreign, muted, stack
+from hookscope.core.merge import MergeStep, merge_steps
+from hookscope.core.runs import Next, Result
+
+ENDS = {
+    Next.STOP: "it ends here: later handlers are not asked",
+    Next.FAIL: "it fails closed: the host does not go on",
+}
+
+
+def is_one(result: Result) -> bool:
+    """Did it say anything to its host?"""
+    return result.returned is not None or bool(result.asked)
+
+
+def text(shown: Shown) -> Content:
+    """The answer itself; then, of a plugin's event, each field that it changed and what is merged now."""
+    result = shown.row.result
+    if result is None:
+        return muted("Its answer is shown when the handler has ended.")
+    lines = [*_said(shown, result)]
+    if shown.sheet.plan.event.kind == "stream":
+        lines.append(muted(f"{shown.product} ignores what stream hooks return: they observe."))
+        return stack(lines)
+    step = step_of(shown)
+    return stack([*lines, *(_merged(step) if step is not None else [])])
+
+
+def _said(shown: Shown, result: Result) -> list[Content]:
+    if not is_one(result):
+        return [muted("It answered nothing.")]
+    asked = [Content(f"asked: {', '.join(result.asked)}")] if result.asked else []
+    if result.returned is None:
+        return asked
+    return [*asked, foreign(as_json(result.returned), shown.limit)]
+
+
+def step_of(shown: Shown) -> MergeStep | None:
+    """This call's step on the way to the merged answer; None where it was not taken into account."""
+    plan = shown.sheet.plan
+    done = {row.call: row.result for row in shown.sheet.rows if row.result and row.follow_up is None}
+    results = [done[call] for call in plan.calls if call in done]
+    steps = merge_steps(plan.policy, plan.event, results)
+    return next((step for step in steps if step.result is shown.row.result), None)
+
+
+def _merged(step: MergeStep) -> list[Content]:
+    lines = [Content("")]
+    if not step.changed:
+        lines.append(muted("The merged answer is as before."))
+    for name in step.changed:
+        lines.append(Content.styled("→ ", "$text-warning") + Content(f"{name} = {brief(step.answer[name])}"))
+    if step.answer:
+        lines.append(muted(f"merged so far: {brief(dict(step.answer))}"))
+    if step.ends is not Next.GO:
+        lines.append(Content.styled(f"⊘ {ENDS[step.ends]}", "$text-warning"))
+    return [line if line.plain else Content.styled("", MUTED) for line in lines]
