@@ -8,8 +8,8 @@ from itertools import groupby
 
 from hookscope.cli.documents import plain
 from hookscope.cli.tables import column, fitted, not_run_lines
-from hookscope.core.merge import merge_steps
-from hookscope.core.runs import Failure, Guarded, LoadReport, Next, Plan, Registration, Result, Run
+from hookscope.core.answers import merge_steps
+from hookscope.core.runs import Failure, Guarded, LoadReport, Plan, Registration, Result, Run
 from hookscope.core.text import one_line, printable
 
 MOST_OF_A_DIFF = 60  # lines
@@ -74,10 +74,10 @@ def _merged(item: Run, plan: Plan | None) -> dict[Registration, list[str]]:
     if item.event.kind == "plugin":
         done = {entry.call: entry for entry in item.results}
         in_order = [done[call] for call in plan.calls if call in done]
-        for step in merge_steps(plan.policy, plan.event, in_order):
-            more = [f"      → {one_line(name)} = {_brief(step.answer[name])}" for name in step.changed]
-            ends = ["      ⊘ later handlers are not asked"] if step.ends is Next.STOP else []
-            lines[step.result.call] += more + ends
+        for entry, step in zip(in_order, merge_steps(plan.policy, item.event, in_order), strict=False):
+            more = [f"      → {one_line(name)} = {_brief(value)}" for name, value in step.changed.items()]
+            ends = ["      ⊘ later handlers are not asked"] if step.stopped and entry.error is None else []
+            lines[entry.call] += more + ends
     return lines
 
 

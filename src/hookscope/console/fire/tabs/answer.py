@@ -3,16 +3,11 @@
 from textual.content import Content
 
 from hookscope.console.fire.draft import as_json
-from hookscope.console.fire.marks import MUTED
+from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.tabs.context import brief
 from hookscope.console.fire.tabs.shown import Shown, foreign, muted, stack
-from hookscope.core.merge import MergeStep, merge_steps
-from hookscope.core.runs import Next, Result
-
-ENDS = {
-    Next.STOP: "it ends here: later handlers are not asked",
-    Next.FAIL: "it fails closed: the host does not go on",
-}
+from hookscope.core.answers import MergeStep, merge_steps
+from hookscope.core.runs import Result
 
 
 def is_one(result: Result) -> bool:
@@ -47,18 +42,20 @@ def step_of(shown: Shown) -> MergeStep | None:
     plan = shown.sheet.plan
     done = {row.call: row.result for row in shown.sheet.rows if row.result and row.follow_up is None}
     results = [done[call] for call in plan.calls if call in done]
-    steps = merge_steps(plan.policy, plan.event, results)
-    return next((step for step in steps if step.result is shown.row.result), None)
+    event = plan.event if shown.sheet.run is None else shown.sheet.run.event
+    steps = merge_steps(plan.policy, event, results)
+    paired = zip(results, steps, strict=False)
+    return next((step for result, step in paired if result is shown.row.result), None)
 
 
 def _merged(step: MergeStep) -> list[Content]:
     lines = [Content("")]
     if not step.changed:
         lines.append(muted("The merged answer is as before."))
-    for name in step.changed:
-        lines.append(Content.styled("→ ", "$text-warning") + Content(f"{name} = {brief(step.answer[name])}"))
+    for name, value in step.changed.items():
+        lines.append(Content.styled("→ ", "$text-warning") + Content(f"{word(name)} = {brief(value)}"))
     if step.answer:
         lines.append(muted(f"merged so far: {brief(dict(step.answer))}"))
-    if step.ends is not Next.GO:
-        lines.append(Content.styled(f"⊘ {ENDS[step.ends]}", "$text-warning"))
+    if step.stopped:
+        lines.append(Content.styled("⊘ it ends here: later handlers are not asked", "$text-warning"))
     return [line if line.plain else Content.styled("", MUTED) for line in lines]
