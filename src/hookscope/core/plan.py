@@ -178,15 +178,15 @@ def _hooks_not_heard(
         if row.hook in registered or kind_of(row.hook) != kind:
             continue
         events = row.events or ()
-        listens = any(key in keys for key in events)
+        listens = row.events is None or any(key in keys for key in events)
         if not may_run(row):
             reason = (
                 f"{row.state}: {row.verdict.why()}" if row.state is not State.SHADOWED else row.verdict.why()
             )
-        elif listens:
-            reason = "it is not registered now"
         elif row.events is None:
             reason = KNOWN_AFTER_LOAD
+        elif listens:
+            reason = "it is not registered now"
         else:
             reason = f"listens to {', '.join(events)}"
         missing_events = any(gate.name in ("events", "fields") for gate in row.verdict.shut())

@@ -18,6 +18,7 @@ PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
+PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
 PLATFORMS = ("linux", "darwin", "win32")
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
 
@@ -62,7 +63,9 @@ def set_up(options: Options) -> Setup:
     config = options.config and surroundings.absolute(options.config)
     if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
-    stands_in_one = any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS)
+    stands_in_one = any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS) or any(
+        found for sign in PLUGIN_SIGNS for found in surroundings.cwd.glob(sign)
+    )
     if workspace is None and stands_in_one and not options.as_host:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
