@@ -16,6 +16,7 @@ from hookscope.core.text import nearest
 from hookscope.formats.places import KeyPath
 
 DEFAULT_SESSION = "agent:main:main"
+EVERY = "*"  # what a stream's listener to all events writes as its key
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class EventType:
     ctx: Mapping[str, Any] = field(default_factory=dict)  # an example of a handler's second argument
     policy: str = ""  # the name of its policy, where events of one system have several
     limit: float | None = None  # seconds that the host gives each handler; None: any
+    cancellable: bool = False  # may a handler of it cancel the turn that it belongs to
     source: str = ""
 
     @property
@@ -69,6 +71,8 @@ class Catalogue:
 
     def sends(self, key: str) -> bool:
         """Does the host ever send an event that a listener of `key` would hear?"""
+        if key == EVERY:
+            return any(event.kind == "stream" and event.emitted for event in self.events)
         exact = self.by_key.get(self.canonical(key))
         if exact is not None:
             return exact.emitted
@@ -84,8 +88,8 @@ class Catalogue:
 class Layout:
     """Where a host keeps its settings and folders."""
 
-    state: str  # the state folder: "~/.openclaw"
-    settings: str  # the settings file in it: "openclaw.json"
+    state: str  # the state folder: "~/.openclaw"; empty: it has none but the workspace
+    settings: str  # the settings file in it: "openclaw.json"; empty: it has none
     state_variable: str | None = None  # environment variables that move them
     settings_variable: str | None = None
     workspace_variable: str | None = None
@@ -282,6 +286,11 @@ class Dialect:
     def kinds(self) -> tuple[EventKind, ...]:
         """The kinds of hooks that this host has, the first being that of an event nobody knows."""
         return tuple(system.kind for system in self.systems)
+
+    def kind_of_event(self, key: str) -> EventKind:
+        """The kind of the event of this key; of one that nobody knows, the first that this host has."""
+        known = self.catalogue().find(key)
+        return known.kind if known is not None and known.kind in self.kinds else self.kinds[0]
 
     def system_of(self, kind: EventKind) -> System:
         """Raises LookupError where this host has no such hooks."""
