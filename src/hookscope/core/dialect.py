@@ -281,6 +281,7 @@ class Dialect:
     command: HostCommand | None = None  # its own command about hooks, where it has one
     catalogue: Callable[[], Catalogue] = Catalogue
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
+    since: str = ""  # the first version that it is right for, where that is an older one
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:

@@ -48,6 +48,7 @@ EVE_0_80 = replace(
     name="eve@0.80",
     title="Eve 0.80.1, as shipped",
     version="0.80.1",
+    since="0.68.0",  # when a throw came to be logged only, and `ctx.cancel()` came (rules note 3.1)
     systems=(
         replace(
             stream_system_of(EVE),

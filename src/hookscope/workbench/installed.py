@@ -87,11 +87,13 @@ def _by_settings(dialect: Dialect, surroundings: Surroundings, settings: Path) -
 
 def nearest_shipped(found: Installed, dialects: Iterable[Dialect]) -> Dialect | None:
     """Of dialects that follow a version, the newest that is not newer than this one; else the oldest."""
-    versioned = sorted(
-        (dialect for dialect in dialects if dialect.version), key=lambda one: _order(one.version)
-    )
-    older = [dialect for dialect in versioned if _order(dialect.version) <= _order(found.version)]
+    versioned = sorted((dialect for dialect in dialects if dialect.version), key=_since)
+    older = [dialect for dialect in versioned if _since(dialect) <= _order(found.version)]
     return older[-1] if older else versioned[0] if versioned else None
+
+
+def _since(dialect: Dialect) -> tuple[int, ...]:
+    return _order(dialect.since or dialect.version)
 
 
 def _order(version: str) -> tuple[int, ...]:
