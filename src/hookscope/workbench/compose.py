@@ -58,9 +58,18 @@ def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
 
 
 def template(key: str, host: Host) -> Event:
-    """A realistic event of that key: the catalogue's example, with the settings in force as `cfg`."""
-    kind, _, action = key.partition(":")
+    """A realistic event of that key: the catalogue's example; for folder hooks with the settings as `cfg`."""
     known = host.dialect.catalogue().find(key)
+    of = host.dialect.kind_of_event(key)
+    if of != "folder":
+        return Event(
+            type=host.dialect.catalogue().canonical(key),
+            session_key=known.session if known else DEFAULT_SESSION,
+            context=as_plain(known.context) if known else {},
+            kind=of,
+            ctx=as_plain(known.ctx) if known else {},
+        )
+    kind, _, action = key.partition(":")
     return Event(
         type=kind,
         action=action,
