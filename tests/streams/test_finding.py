@@ -99,6 +99,15 @@ def test_python_modules_are_hookscopes_own_and_stop_no_build(
     assert "__init__" in reasons["__init__.py"]
 
 
+def test_the_first_of_several_errors_is_what_every_row_names(project: Project, opened: OpenProject) -> None:
+    project("agent/tools/2nd.ts", "agent/hooks/1st.ts", "agent/hooks/a.ts", "agent/channels/Loud.ts")
+    inventory = look(opened())
+    codes = [problem.text.partition(":")[0] for problem in inventory.problems]
+    assert codes == [f"discover/{name}-name-invalid" for name in ("channel", "tool", "hook")]
+    (row,) = inventory.hooks
+    assert row.hook.build is inventory.problems[0]
+
+
 def test_a_link_is_no_module_and_a_file_in_place_of_the_folder_is_an_error(
     project: Project, opened: OpenProject
 ) -> None:

@@ -69,18 +69,19 @@ async def test_handlers_share_one_event_and_what_they_return_is_ignored(
 
     def changes(view: Any) -> str:
         view["event"]["data"]["changedBy"] = "a"
+        view["event"]["data"]["parts"].append("more")
         return "ignored"
 
     def looks(view: Any) -> None:
         seen.append(view["event"]["data"].get("changedBy"))
 
-    given = event("turn.started")
+    given = event("turn.started", parts=["one"])
     run = await fired(
         opened(dialect), given, ("a", "*", changes), ("b", "turn.started", looks), ("c", "*", looks)
     )
     assert seen == [None, "a"]
-    assert run.context == {**TURN, "changedBy": "a"}
-    assert run.event.context == TURN
+    assert run.context == {**TURN, "changedBy": "a", "parts": ["one", "more"]}
+    assert run.event.context == given.context == {**TURN, "parts": ["one"]}
     assert run.ending.answer is None
 
 

@@ -88,11 +88,11 @@ def test_a_project_without_a_name_has_that_of_its_folder(
 
 def test_what_an_event_says_itself_stays(opened: OpenProject) -> None:
     host = opened()
-    given_ctx = {"agent": {"nodeId": "subagents/s"}, "session": {"id": "mine"}, "more": 1}
+    given_ctx = {"agent": {"nodeId": "subagents/s"}, "session": {"id": "mine"}, "channel": {"kind": "slack"}}
     event = stream_system_of(host.dialect).prepare(fired(ctx=given_ctx), host, ENTROPY)
     assert event.ctx["agent"] == {"name": "s", "nodeId": "subagents/s"}
     assert event.ctx["session"]["id"] == event.ctx["channel"]["continuationToken"] == "mine"
-    assert event.ctx["more"] == 1
+    assert event.ctx["channel"]["kind"] == "slack"
 
 
 @given(

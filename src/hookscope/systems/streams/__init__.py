@@ -70,7 +70,7 @@ class StreamSystem:
         known = self.vocabulary().by_key.get(event.type)
         return Observed(
             self.failures,
-            cancellable=known is not None and known.cancellable and not event.meta.get(OUTSIDE),
+            cancellable=known is not None and known.cancellable,
             shows_envelope=self.context.shows_envelope,
             methods=self.context.methods,
         )
