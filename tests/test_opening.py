@@ -26,7 +26,7 @@ def sources(host: Host) -> dict[str, Path]:
     return {folder.source: folder.path for folder in host.folders}
 
 
-@pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES])
+@pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES if "folder" in guide.kinds])
 def test_without_settings_a_host_has_its_usual_folders(dialect: str, home: Path) -> None:
     host = opened(home, dialect)
     name = dialect.partition("@")[0]

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Gate, Hook, Inventory, Language, LogLine, Standing, State, Verdict
-from hookscope.core.look import look
-from hookscope.core.plan import code_of, declared_by, make_plan, registrations_of
+from hookscope.core.look import look, notes_on
+from hookscope.core.plan import code_of, declared_by, kind_of, make_plan, registrations_of
 from hookscope.core.runs import (
     Code,
     Event,
@@ -218,7 +218,8 @@ class HookEngine:
 
     def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
         """Would anybody hear this event."""
-        return bool(self._listeners(Event(type, action)))
+        event = Event(type, action)
+        return bool(self._listeners(replace(event, kind=self.host.dialect.kind_of_event(event.key))))
 
     def _listeners(self, event: Event) -> tuple[Registration, ...]:
         return self.registry.listeners(self.host.dialect.system_of(event.kind).keys(event))
@@ -295,6 +296,7 @@ class Loading:
         self._strict = strict
         self._looked = inventory
         self.gates: dict[Hook, Gate] = {}
+        self.notes: dict[Hook, tuple[str, ...]] = {}  # what the events say that a module brought
         self.texts = host.dialect.texts
         self.rules = host.dialect.load_rules
         self.refusal = ""
@@ -356,6 +358,7 @@ class Loading:
         elif isinstance(outcome, Module):
             self.log += outcome.log
             self._register(hook, declared_by(outcome, hook, self.host))
+            self.notes[hook] = tuple(notes_on([item.key for item in outcome.declares], hook, self.host))
         elif not hook.meta.events:
             self._say("warn", self.texts.no_events, name=hook.name)
             self._skip(hook, "no events")
@@ -404,7 +407,7 @@ class Loading:
                 self._refuse(template.format(name=hook.name, file=hook.manifest, folder=hook.path))
 
     def _wanted(self, hook: Hook) -> bool:
-        gates = self.host.dialect.system_of("folder").gates(hook, self.host)
+        gates = self.host.dialect.system_of(kind_of(hook)).gates(hook, self.host)
         return Verdict(gates).enabled
 
     def _refuse(self, sentence: str) -> None:
@@ -440,7 +443,11 @@ class Loading:
         return replace(
             self._looked,
             hooks=tuple(
-                replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])))
+                replace(
+                    row,
+                    verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])),
+                    notes=(*row.notes, *self.notes.get(row.hook, ())),
+                )
                 if row.hook in self.gates
                 else row
                 for row in self._looked.hooks

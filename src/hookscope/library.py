@@ -16,6 +16,7 @@ from hookscope.core.dialect import Choices, Host, Settings, Trust
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Hook, LogLine, Verdict
 from hookscope.core.look import look
+from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event, Handler, LoadReport, Run
 from hookscope.core.surroundings import Surroundings, real_surroundings
 from hookscope.dialects import DEFAULT, dialect_named
@@ -126,8 +127,10 @@ def check_eligibility(
     host = embedded_host(
         internal_config=internal_config, host_config=host_config, dialect=dialect, surroundings=here
     )
-    kind = "folder" if hook.kind in ("folder", "legacy") else hook.kind
-    return Verdict(host.dialect.system_of(kind).gates(hook, host)) if kind == "folder" else Verdict(())
+    kind = kind_of(hook)
+    if hook.kind == "code" or kind not in host.dialect.kinds:
+        return Verdict(())
+    return Verdict(host.dialect.system_of(kind).gates(hook, host))
 
 
 class _Process:
@@ -265,7 +268,13 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     here = engine()
     plan = here.plan(
         Event(
-            event.type, event.action, event.session_key, event.context, timestamp=event.timestamp, live=event
+            event.type,
+            event.action,
+            event.session_key,
+            event.context,
+            timestamp=event.timestamp,
+            kind=here.host.dialect.kind_of_event(event.key),
+            live=event,
         )
     )
     if limit is not None:
@@ -275,6 +284,10 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
         )
         plan = replace(plan, groups=groups)
     run = await here.fire(plan)
+    if (
+        plan.event.kind == "stream"
+    ):  # its handlers had an event of another form; what they changed is the same
+        event.context = dict(run.context)
     _say(run.ending.log)
     if run.ending.failure is not None:
         raise HookFailure(run)

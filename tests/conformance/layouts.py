@@ -19,6 +19,7 @@ DIALECT_OF = {
     "milady": "milady@2.0.0-alpha.76",
     "@elizaos/agent": "eliza@2.0.0-beta.2",
     "eliza": "eliza@2.0.0-beta.2",
+    "eve": "eve",  # whose cases have an answer for each of several versions
 }
 # Folders of a case that only one host has.
 SIGNS = {"home/.openclaw": "openclaw", "tree/home/.milady": "milady", "tree/home/.eliza": "eliza"}

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conformance import milady_eliza, openclaw
+from tests.conformance import eve, milady_eliza, openclaw
 from tests.conformance.layouts import Case, cases_below
 
 from hookscope.runtime import NoNode, find_node
@@ -55,6 +55,10 @@ def test_a_recorded_case_gives_the_recorded_answers(
     folder.mkdir()
     if case.host == "openclaw":
         found = openclaw.differences_of(case, folder, node, monkeypatch)
+    elif case.host == "eve":
+        found = asyncio.run(eve.differences_of(case, folder))
+        if not found and eve.waits(case):
+            pytest.skip(eve.waits(case))
     else:
         found = asyncio.run(milady_eliza.differences_of(case, folder, node))
     assert not found, "\n".join([f"{case.name}: {case.given.get('title', '')}", *found])

@@ -65,7 +65,7 @@ def test_cases_are_told_by_what_stands_in_them() -> None:
     hosts = {Case(CASES / name).host for name in ("openclaw/disp-01-order", "milady/02-exact-before-general")}
     assert hosts == {"openclaw", "milady"}
     assert Case(CASES / "eliza/02-exact-before-general").dialect == "eliza@2.0.0-beta.2"
-    assert Case(CASES / "eve/20-channel-write-hooks").dialect is None
+    assert Case(CASES / "eve/20-channel-write-hooks").dialect == "eve"
 
 
 def test_what_a_tree_cannot_carry_is_made(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from hookscope.core.text import nearest
 from hookscope.formats.places import KeyPath
 
 DEFAULT_SESSION = "agent:main:main"
+EVERY = "*"  # what a stream's listener to all events writes as its key
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class EventType:
     ctx: Mapping[str, Any] = field(default_factory=dict)  # an example of a handler's second argument
     policy: str = ""  # the name of its policy, where events of one system have several
     limit: float | None = None  # seconds that the host gives each handler; None: any
+    cancellable: bool = False  # may a handler of it cancel the turn that it belongs to
     source: str = ""
 
     @property
@@ -76,6 +78,8 @@ class Catalogue:
 
         With `kind`, a listener of that kind: a HOOK.md folder hears no plugin hook, whatever its name.
         """
+        if key == EVERY:
+            return any(event.kind == "stream" and event.emitted for event in self.events)
         exact = self.by_key.get(self.canonical(key))
         if exact is not None:
             return exact.emitted and kind in (None, exact.kind)
@@ -91,8 +95,8 @@ class Catalogue:
 class Layout:
     """Where a host keeps its settings and folders."""
 
-    state: str  # the state folder: "~/.openclaw"
-    settings: str  # the settings file in it: "openclaw.json"
+    state: str  # the state folder: "~/.openclaw"; empty: it has none but the workspace
+    settings: str  # the settings file in it: "openclaw.json"; empty: it has none
     state_variable: str | None = None  # environment variables that move them
     settings_variable: str | None = None
     workspace_variable: str | None = None
@@ -284,6 +288,7 @@ class Dialect:
     command: HostCommand | None = None  # its own command about hooks, where it has one
     catalogue: Callable[[], Catalogue] = Catalogue
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
+    since: str = ""  # the first version that it is right for, where that is an older one
 
     @property
     def kinds(self) -> tuple[EventKind, ...]:
@@ -291,17 +296,21 @@ class Dialect:
         return tuple(system.kind for system in self.systems)
 
     def event_of(self, key: str) -> Event:
-        """A bare event of that key. One that nobody knows is of the kind that its spelling shows."""
-        catalogue = self.catalogue()
-        key, known = catalogue.canonical(key), catalogue.find(key)
-        kind = known.kind if known is not None else self._kind_by_spelling(key)
+        """A bare event of that key, under the host's own spelling of it."""
+        key, kind = self.catalogue().canonical(key), self.kind_of_event(key)
         if kind != "folder":
             return Event(key, kind=kind)
         family, _, action = key.partition(":")
         return Event(family, action)
 
-    def _kind_by_spelling(self, key: str) -> EventKind:
-        """`a:b` is of a folder, `a_b` of a plugin, `a.b` of a stream, where the host has them."""
+    def kind_of_event(self, key: str) -> EventKind:
+        """The kind of the event of this key; of one that nobody knows, the kind that its spelling shows.
+
+        `a:b` is of a folder, `a_b` of a plugin, `a.b` of a stream, where the host has such hooks.
+        """
+        known = self.catalogue().find(key)
+        if known is not None and known.kind in self.kinds:
+            return known.kind
         marks: tuple[tuple[str, EventKind], ...] = ((":", "folder"), ("_", "plugin"), (".", "stream"))
         found = next((kind for mark, kind in marks if mark in key and kind in self.kinds), None)
         return found or self.kinds[0]

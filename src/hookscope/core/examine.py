@@ -53,7 +53,8 @@ def digest(path: Path, files: Files) -> str | None:
 
 
 def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
-    """The `handler` gate where the source is at fault, and the `export` gate."""
+    """The `handler` gate where the source is at fault, and the `export` gate. What a module of several
+    handlers exports is the loader's to say."""
     unknown = Gate("export", None, needed=(hook.meta.export,), found=KNOWN_AFTER_LOAD)
     path = hook.handler
     if path is None or hook.language != "python":
@@ -70,6 +71,8 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
         place = Place(path, error.span.line, error.span.column)
         gate = Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
         return gate, Gate("export", None, found="not reached")
+    if hook.kind in ("stream", "plugin"):
+        return None, unknown
     return None, export_gate(exports, hook.meta.export, path)
 
 

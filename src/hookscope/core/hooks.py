@@ -156,6 +156,7 @@ class Hook:
     scope: str = ""  # the agent whose events it hears, where a host has several; empty: the root agent
     role: str = ""  # what it is to its host, where that is no plain hook: channel, dynamic, mapped
     beside: tuple[Beside, ...] = ()  # definitions of its agent, which its handlers may ask about
+    build: Problem | None = None  # keeps its host from building anything for as long as it stands
     notes: tuple[str, ...] = ()
 
     @property
@@ -182,6 +183,7 @@ class Rejected:
     reason: str
     place: Place | None = None
     name: str = ""  # what the hook would be called, as far as that is known
+    ignored: bool = False  # it is plainly something else: nobody expects it to run
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +210,7 @@ class Gate:
 
 # Which state a shut gate means. Gates that no list here names are the world's: blocked.
 STATE_OF: Mapping[str, State] = {
+    "build": State.BROKEN,
     "handler": State.BROKEN,
     "fields": State.BROKEN,
     "events": State.BROKEN,

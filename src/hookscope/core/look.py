@@ -74,8 +74,11 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook]) -> tuple[Stan
 
 
 def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
-    """Events that the host never sends, beside ones that it does."""
-    events = hook.meta.events or ()
+    return notes_on(hook.meta.events or (), hook, host)
+
+
+def notes_on(events: Sequence[str], hook: Hook, host: Host) -> list[str]:
+    """A sentence for each of these events that the host never sends, beside ones that it does."""
     catalogue, kind = host.dialect.catalogue(), kind_of(hook)
     notes = []
     for key in dict.fromkeys(events):
@@ -89,7 +92,10 @@ def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:
             meant = f"; did you mean {near}?" if near else ""
-            notes.append(f"{key} is no event of {host.dialect.product}{meant}")
+            if hook.kind == "stream":
+                notes.append(f"{key}: accepted, but no such event exists{meant}")
+            else:
+                notes.append(f"{key} is no event of {host.dialect.product}{meant}")
     return notes
 
 

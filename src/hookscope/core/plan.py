@@ -139,7 +139,11 @@ def make_plan(
             (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
             arranged.left_out,
             _hooks_not_heard(heard, inventory, keys, event.kind),
-            (NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected),
+            (
+                NotRun(copy.name or copy.path.name, copy.reason)
+                for copy in inventory.rejected
+                if not copy.ignored
+            ),
         )
     )
     known = host.dialect.catalogue().find(event.key)

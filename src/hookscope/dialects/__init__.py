@@ -7,15 +7,18 @@ from hookscope.core.dialect import Dialect
 from hookscope.core.text import nearest
 from hookscope.dialects.eliza import ELIZA
 from hookscope.dialects.eliza_beta_2 import ELIZA_BETA_2
+from hookscope.dialects.eve import EVE
+from hookscope.dialects.eve_0_18 import EVE_0_18
+from hookscope.dialects.eve_0_80 import EVE_0_80
 from hookscope.dialects.milady import MILADY
 from hookscope.dialects.milady_alpha_76 import MILADY_ALPHA_76
 from hookscope.dialects.openclaw import OPENCLAW
 from hookscope.dialects.openclaw_2026_9 import OPENCLAW_2026_9
 
 # In the order in which a host is looked for when nobody names one.
-GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA)
+GUIDES: tuple[Dialect, ...] = (OPENCLAW, MILADY, ELIZA, EVE)
 # Programs as they were shipped, only by name.
-SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9, MILADY_ALPHA_76, ELIZA_BETA_2)
+SHIPPED: tuple[Dialect, ...] = (OPENCLAW_2026_9, MILADY_ALPHA_76, ELIZA_BETA_2, EVE_0_18, EVE_0_80)
 DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (*GUIDES, *SHIPPED)}
 DEFAULT = OPENCLAW
 

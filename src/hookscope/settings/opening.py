@@ -27,7 +27,9 @@ def open_host(
     rules, env = dialect.settings_rules, surroundings.env
     if rules.dotenv is not None:
         env = with_dotenv(env, state / rules.dotenv, surroundings.files)
-    if settings is None:
+    if settings is None and not dialect.layout.settings:
+        settings = Settings(choices.workspace or state)
+    elif settings is None:
         settings = read_settings(
             settings_file(dialect, surroundings, choices), surroundings.files, rules, env
         )
@@ -35,13 +37,15 @@ def open_host(
         settings = checked(settings, rules)
     if rules.env_path is not None:
         env = with_own(env, settings.get(rules.env_path))
+    workspace = choices.workspace or configured_workspace(
+        dialect, surroundings, settings, state, choices.agent
+    )
     host = Host(
         dialect=dialect,
         surroundings=surroundings,
         settings=settings,
-        state=state,
-        workspace=choices.workspace
-        or configured_workspace(dialect, surroundings, settings, state, choices.agent),
+        state=state if dialect.layout.state else workspace,
+        workspace=workspace,
         env=env,
         choices=choices,
         trust=trust,
@@ -53,13 +57,13 @@ def open_host(
 
 
 def state_folder(dialect: Dialect, surroundings: Surroundings) -> Path:
-    """The host's state folder: below home, unless its variable moves it."""
+    """The host's state folder: below home, unless its variable moves it. Having none, the current one."""
     moved = _moved(dialect.layout.state_variable, surroundings)
     return surroundings.absolute(moved or dialect.layout.state)
 
 
 def settings_file(dialect: Dialect, surroundings: Surroundings, choices: Choices) -> Path:
-    """Where the host's settings are, or would be."""
+    """Where the host's settings are, or would be; the state folder itself where it has no such file."""
     if choices.config is not None:
         return choices.config
     moved = _moved(dialect.layout.settings_variable, surroundings)

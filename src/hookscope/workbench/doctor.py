@@ -60,7 +60,7 @@ def _places(view: View) -> Iterator[Finding]:
         yield Finding("settings", problem, False, f"Mend {host.settings.file}.")
     elif host.settings.exists:
         yield Finding("settings", str(host.settings.file))
-    else:
+    elif host.dialect.layout.settings:
         yield Finding("settings", f"none yet; they would be in {host.settings.file}")
     for problem_ in host.problems:
         yield Finding("settings", problem_.text, False, f"Mend {host.settings.file}.")

@@ -25,9 +25,27 @@ class Installed:
     package: Path | None = None  # the folder of its package, where that is here
 
 
-def installed(dialect: Dialect, surroundings: Surroundings, settings: Path) -> Installed | None:
-    """The version of this dialect's host that is here; None where nothing tells. Runs nothing."""
-    return _by_package(dialect, surroundings) or _by_settings(dialect, surroundings, settings)
+def installed(
+    dialect: Dialect, surroundings: Surroundings, settings: Path, workspace: Path | None = None
+) -> Installed | None:
+    """The version of this dialect's host that is here; None where nothing tells. Runs nothing.
+
+    A host that is part of a project tells it in the `workspace` first.
+    """
+    return (
+        _by_project(dialect, surroundings, workspace or surroundings.cwd)
+        or _by_package(dialect, surroundings)
+        or _by_settings(dialect, surroundings, settings)
+    )
+
+
+def _by_project(dialect: Dialect, surroundings: Surroundings, workspace: Path) -> Installed | None:
+    """The package among the project's own, where a host shows itself by what stands in a project."""
+    for name in dialect.layout.packages if dialect.layout.markers else ():
+        found = _told_by(workspace / "node_modules" / name / "package.json", dialect, surroundings)
+        if found is not None:
+            return found
+    return None
 
 
 def _by_package(dialect: Dialect, surroundings: Surroundings) -> Installed | None:
@@ -37,15 +55,22 @@ def _by_package(dialect: Dialect, surroundings: Surroundings) -> Installed | Non
     if program is None:
         return None
     for folder in list(surroundings.files.real(Path(program)).parents)[:UPWARDS]:
-        manifest = folder / "package.json"
-        try:
-            told = json.loads(surroundings.files.read(manifest, LARGEST))
-        except (OSError, ValueError):
-            continue
-        if isinstance(told, dict) and told.get("name") in dialect.layout.packages:
-            version = told.get("version")
-            return Installed(version, manifest, folder) if isinstance(version, str) else None
+        found = _told_by(folder / "package.json", dialect, surroundings)
+        if found is not None:
+            return found
     return None
+
+
+def _told_by(manifest: Path, dialect: Dialect, surroundings: Surroundings) -> Installed | None:
+    """The version in a package.json, if that is the host's."""
+    try:
+        told = json.loads(surroundings.files.read(manifest, LARGEST))
+    except (OSError, ValueError):
+        return None
+    if not isinstance(told, dict) or told.get("name") not in dialect.layout.packages:
+        return None
+    version = told.get("version")
+    return Installed(version, manifest, manifest.parent) if isinstance(version, str) else None
 
 
 def _by_settings(dialect: Dialect, surroundings: Surroundings, settings: Path) -> Installed | None:
@@ -62,11 +87,13 @@ def _by_settings(dialect: Dialect, surroundings: Surroundings, settings: Path) -
 
 def nearest_shipped(found: Installed, dialects: Iterable[Dialect]) -> Dialect | None:
     """Of dialects that follow a version, the newest that is not newer than this one; else the oldest."""
-    versioned = sorted(
-        (dialect for dialect in dialects if dialect.version), key=lambda one: _order(one.version)
-    )
-    older = [dialect for dialect in versioned if _order(dialect.version) <= _order(found.version)]
+    versioned = sorted((dialect for dialect in dialects if dialect.version), key=_since)
+    older = [dialect for dialect in versioned if _since(dialect) <= _order(found.version)]
     return older[-1] if older else versioned[0] if versioned else None
+
+
+def _since(dialect: Dialect) -> tuple[int, ...]:
+    return _order(dialect.since or dialect.version)
 
 
 def _order(version: str) -> tuple[int, ...]:

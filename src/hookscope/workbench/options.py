@@ -70,7 +70,8 @@ def set_up(options: Options) -> Setup:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
     dialect, because, notice = chosen_dialect(options, project, surroundings)
-    host_here = installed(dialect, surroundings, settings_file(dialect, surroundings, Choices(config=config)))
+    settings = settings_file(dialect, surroundings, Choices(config=config))
+    host_here = installed(dialect, surroundings, settings, workspace)
     return Setup(
         dialect=dialect,
         because=because,
@@ -222,7 +223,7 @@ def chosen_dialect(
         else ""
     )
     settings = settings_file(dialect, surroundings, Choices(config=options.config))
-    host_here = installed(dialect, surroundings, settings)
+    host_here = installed(dialect, surroundings, settings, surroundings.absolute(options.workspace or "."))
     shipped = shipped_of(dialect, host_here) if host_here is not None else None
     if host_here is None or shipped is None:
         return dialect, f"found {surroundings.short(sign)}", notice
@@ -232,12 +233,16 @@ def chosen_dialect(
 
 def sign_of(dialect: Dialect, options: Options, surroundings: Surroundings) -> Path | None:
     """The file or folder that shows that this host is here."""
-    if options.config is not None and options.config.name == dialect.layout.settings:
+    layout = dialect.layout
+    if options.config is not None and options.config.name == layout.settings:
         return surroundings.absolute(options.config)
-    for path in (settings_file(dialect, surroundings, Choices()), state_folder(dialect, surroundings)):
-        if path.exists():
-            return path
-    return None
+    workspace = surroundings.absolute(options.workspace or ".")
+    places = [workspace / marker for marker in layout.markers]
+    if layout.settings:
+        places.append(settings_file(dialect, surroundings, Choices()))
+    if layout.state:
+        places.append(state_folder(dialect, surroundings))
+    return next((path for path in places if path.exists()), None)
 
 
 def shipped_hooks() -> Path:

@@ -47,7 +47,8 @@ def watched_of(host: Host) -> Watched:
     there = [folder.path for folder in host.folders if folder.path.is_dir()]
     absent = [folder.path for folder in host.folders if not folder.path.is_dir()]
     awaited: dict[Path, set[str]] = {}
-    for path in (host.settings.file, *absent):
+    settings = (host.settings.file,) if host.dialect.layout.settings else ()
+    for path in (*settings, *absent):
         near = path.parent
         while not near.is_dir() and near != near.parent:
             path, near = near, near.parent

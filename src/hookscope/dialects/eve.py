@@ -1,0 +1,61 @@
+"""Eve, as its guide says (seed 002, that of 0.11 to 0.26)."""
+
+from functools import partial
+
+from hookscope.core.dialect import Dialect, Layout, Switching
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Event, Failure, Registration
+from hookscope.dialects.catalogues import catalogue
+from hookscope.systems.streams import ContextRule, FailureRule, FileRules, StreamSystem
+from hookscope.systems.streams.arranging import CHANNEL, role_of
+from hookscope.systems.streams.cascade import FAILURE_CASCADE, session_failed, turn_failed
+
+HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
+VOCABULARY = partial(
+    catalogue, "eve_0_18"
+)  # the guide names a page that lists the events; this is its version's
+
+
+def swallowed(event: Event, call: Registration, failure: Failure) -> LogLine:
+    """A channel's or a resolver's throw, which changes nothing (eve 20; read for resolvers)."""
+    if role_of(call) == CHANNEL:
+        return LogLine("error", "[eve:channel.adapter] adapter event handler threw — event swallowed")
+    kind = call.name.partition("/")[0].removesuffix("s")
+    return LogLine("error", f"[eve] Dynamic {kind} resolver ({event.type}) threw — skipping.")
+
+
+def surfaces(event: Event, failure: Failure) -> tuple[Event, ...]:
+    """Source: seed 002, "What happens when a hook throws"."""
+    if event.type == "session.failed":
+        return ()  # there is nothing left that could fail
+    if event.type in FAILURE_CASCADE:
+        return (session_failed(event, HOOK_FAILED, failure.own_text),)
+    return (turn_failed(event, HOOK_FAILED, failure.own_text),)
+
+
+EVE = Dialect(
+    name="eve",
+    title="Eve, as its guide says",
+    product="Eve",
+    layout=Layout(
+        state="",
+        settings="",
+        workspace="",
+        workspace_path=(),
+        bundles=False,
+        markers=("agent/hooks",),
+        program="eve",
+        packages=("eve",),
+    ),
+    systems=(
+        StreamSystem(
+            vocabulary=VOCABULARY,
+            failures=FailureRule(stops=True, swallowed=swallowed, follows=surfaces),
+            context=ContextRule(),
+            files=FileRules(),  # the guide tells of no file that is an error, so tests are none
+        ),
+    ),
+    switching=Switching(notices="Eve notices when it builds the project again."),
+    entry_env=False,
+    catalogue=VOCABULARY,
+)

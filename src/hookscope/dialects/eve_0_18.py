@@ -1,0 +1,66 @@
+"""Eve, npm package eve 0.18.1, as it was recorded."""
+
+from dataclasses import replace
+
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Event, Failure, Registration
+from hookscope.dialects.eve import EVE, swallowed
+from hookscope.systems.streams import ContextRule, FailureRule, FileRules, stream_system_of
+from hookscope.systems.streams.cascade import session_failed, session_waiting, step_failed, turn_failed
+
+# Written while the model's answer is handled: a throw there is the model's own (eve 12, rules note 3.1.2).
+IN_THE_MODEL_STEP = frozenset(
+    {
+        "reasoning.appended",
+        "reasoning.completed",
+        "message.appended",
+        "message.completed",
+        "actions.requested",
+        "action.result",
+        "step.completed",
+    }
+)
+REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
+
+
+def logged(event: Event, call: Registration, failure: Failure) -> LogLine:
+    """What it says of a throw: nothing names the hook (eve 11 and 12)."""
+    if event.type in IN_THE_MODEL_STEP:
+        text = f"model call failed — parking session for retry by the user: {failure.own_text}"
+        return LogLine("error", f"[eve:harness.tool-loop] {text}")
+    text = (
+        f"workflow loop threw — emitting terminal session.failed: {REPEATED.format(error=failure.own_text)}"
+    )
+    return LogLine("error", f"[eve:execution.workflow-entry] {text}")
+
+
+def cascades(event: Event, failure: Failure) -> tuple[Event, ...]:
+    """What comes of an event fired by hand. In a session the step is run three times more before that."""
+    message = failure.own_text
+    if event.type in IN_THE_MODEL_STEP:
+        failed = (build(event, "MODEL_CALL_FAILED", message) for build in (step_failed, turn_failed))
+        return (*failed, session_waiting(event, token=False))
+    return (session_failed(event, "FatalError", REPEATED.format(error=message), outside=True),)
+
+
+EVE_0_18 = replace(
+    EVE,
+    name="eve@0.18",
+    title="Eve 0.18.1, as shipped",
+    version="0.18.1",
+    systems=(
+        replace(
+            stream_system_of(EVE),
+            failures=FailureRule(stops=True, swallowed=swallowed, logged=logged, follows=cascades),
+            context=ContextRule(
+                ids=False,
+                shows_envelope=False,
+                session=("id", "auth", "turn", "parent"),
+                methods=("getSandbox", "getSkill"),
+            ),
+            files=FileRules(tests=False, declarations=False),
+            unheard={"subagent.called": "subagent.called reaches the channel and the stream, and no hook"},
+            marks_python=True,
+        ),
+    ),
+)

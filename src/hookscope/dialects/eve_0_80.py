@@ -1,0 +1,67 @@
+"""Eve, npm package eve 0.80.1, as it was recorded."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Event, Failure, Registration
+from hookscope.dialects.catalogues import catalogue
+from hookscope.dialects.eve import EVE, swallowed
+from hookscope.systems.streams import ContextRule, FailureRule, stream_system_of
+from hookscope.systems.streams.cascade import session_waiting, turn_cancelled
+
+VOCABULARY = partial(catalogue, "eve_0_80")
+
+
+def logged(event: Event, call: Registration, failure: Failure) -> LogLine:
+    """A hook's throw is logged, and that is all (eve 11, 12, 20)."""
+    error = f"{failure.type}: {failure.own_text}" if failure.type else failure.own_text
+    return _line("error", "stream event hook failed", event, call, subscription=call.key, error=error)
+
+
+def ignored(event: Event, call: Registration) -> LogLine:
+    """A cancel on an event that belongs to no running turn (eve 15)."""
+    return _line("warn", "ctx.cancel() ignored: the event is not part of a running turn", event, call)
+
+
+def _line(level: str, text: str, event: Event, call: Registration, **more: Any) -> LogLine:
+    session = event.ctx.get("session", {})
+    told = {
+        "hook": call.name,
+        **more,
+        "eventId": event.meta.get("id"),
+        "eventType": event.type,
+        "sessionId": session.get("id"),
+    }
+    return LogLine(level, f"[eve:hooks] {text} {json.dumps(told, ensure_ascii=False, default=str)}")
+
+
+def cancelled(event: Event) -> tuple[Event, ...]:
+    """Source: eve 14."""
+    return turn_cancelled(event), session_waiting(event, token=True)
+
+
+EVE_0_80 = replace(
+    EVE,
+    name="eve@0.80",
+    title="Eve 0.80.1, as shipped",
+    version="0.80.1",
+    since="0.68.0",  # when a throw came to be logged only, and `ctx.cancel()` came (rules note 3.1)
+    systems=(
+        replace(
+            stream_system_of(EVE),
+            vocabulary=VOCABULARY,
+            failures=FailureRule(
+                stops=False, swallowed=swallowed, logged=logged, cancelled=cancelled, ignored=ignored
+            ),
+            context=ContextRule(
+                session=("id", "auth", "turn", "parent", "schedule", "predecessor"),
+                methods=("getSandbox", "cancel"),
+            ),
+            marks_python=True,
+        ),
+    ),
+    catalogue=VOCABULARY,
+)

@@ -1,0 +1,142 @@
+"""From a project's folders to its hooks: what every agent has, what was passed over, what stops the build."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import (
+    LANGUAGE_OF,
+    Folder,
+    Found,
+    Hook,
+    Metadata,
+    Place,
+    Problem,
+    Rejected,
+)
+from hookscope.systems.folders.places import hooks_folder
+from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
+from hookscope.systems.streams.sources import FileRules, Passed, Source
+
+AGENT, SUBAGENT = "agent", "subagent"
+BESIDE = (
+    "channels",
+    *DYNAMIC,
+    "connections",
+)  # looked at where they are, for what hooks have to do with them
+KNOWN_AFTER_LOAD = Metadata(events=None)
+
+
+def project_folders(host: Host) -> tuple[Folder, ...]:
+    """The hooks folder of every agent, which need not exist, and the folders beside it that do."""
+    files, paths = host.surroundings.files, []
+    for agent in agents_of(host.workspace, files):
+        paths.append((agent, agent.root / "hooks"))
+        for name in BESIDE:
+            facts = files.facts(agent.root / name)
+            if facts is not None and facts.folder and not facts.linked:
+                paths.append((agent, agent.root / name))
+    return tuple(
+        _folder(host, agent, path, rank=len(paths) - place) for place, (agent, path) in enumerate(paths)
+    )
+
+
+def _folder(host: Host, agent: Agent, path: Path, rank: int) -> Folder:
+    source = SUBAGENT if agent.scope else AGENT
+    label = "/".join(filter(None, (agent.scope, path.name)))
+    return hooks_folder(host, source, path, rank, label=label)
+
+
+@dataclass(slots=True)
+class _Finding:
+    """One look at a project. Lives as long as that look."""
+
+    folders: dict[Path, Folder]
+    marks_python: bool
+    build: Problem | None = None
+    hooks: list[Hook] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
+    """All hooks, channels and dynamic resolvers of a project, agent after agent, in the host's order.
+
+    One error of the build stands on every hook: its host builds none of them (rules note 3.2).
+    """
+    finding = _Finding({folder.path: folder for folder in host.folders}, marks_python)
+    discoveries = list(_discoveries(host, rules, finding))
+    errors = [diagnostic for discovery in discoveries for diagnostic in discovery.diagnostics]
+    finding.problems += [Problem(error.text, Place(error.path)) for error in errors]
+    finding.build = finding.problems[-len(errors)] if errors else None
+    for discovery in discoveries:
+        _take(discovery, finding)
+    return Found(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
+
+
+def _discoveries(host: Host, rules: FileRules, finding: _Finding) -> Iterator[Discovery]:
+    for agent in agents_of(host.workspace, host.surroundings.files):
+        try:
+            yield discover(agent, rules, host.surroundings.files)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            finding.problems.append(Problem(f"cannot read {error.filename or agent.root}: {reason}"))
+
+
+def _take(discovery: Discovery, finding: _Finding) -> None:
+    agent = discovery.agent
+    folder = finding.folders.get(agent.root / "hooks")
+    if folder is None:  # it came while we were looking; the next look has it
+        return
+    finding.hooks += [
+        _hook(source.slug, source, folder, discovery, finding) for source in discovery.hooks.found
+    ]
+    finding.rejected += _rejected(discovery.hooks.passed, folder)
+    finding.hooks += list(_listening(discovery, finding))
+
+
+def _listening(discovery: Discovery, finding: _Finding) -> Iterator[Hook]:
+    for listener in discovery.listeners:
+        folder = finding.folders.get(discovery.agent.root / listener.folder)
+        if folder is not None:
+            yield _hook(
+                f"{listener.folder}/{listener.source.slug}",
+                listener.source,
+                folder,
+                discovery,
+                finding,
+                listener,
+            )
+
+
+def _hook(
+    name: str,
+    source: Source,
+    folder: Folder,
+    discovery: Discovery,
+    finding: _Finding,
+    listener: Listener | None = None,
+) -> Hook:
+    return Hook(
+        name=name,
+        kind="stream",
+        folder=folder,
+        path=source.path,
+        meta=KNOWN_AFTER_LOAD,
+        handler=source.path,
+        language=LANGUAGE_OF[source.path.suffix],
+        real=folder.real,
+        beyond_host=source.beyond_host and finding.marks_python,
+        root=discovery.agent.root,
+        scope=discovery.agent.scope,
+        role=listener.role if listener is not None else "",
+        beside=discovery.beside,
+        build=finding.build,
+    )
+
+
+def _rejected(passed: Iterable[Passed], folder: Folder) -> Iterator[Rejected]:
+    for item in passed:
+        place = None if item.ignored else Place(item.path)
+        yield Rejected(item.path, folder.source, item.reason, place, item.slug, item.ignored)

@@ -1,0 +1,46 @@
+"""A project of agents, written file by file."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookscope.core.dialect import Choices, Host, Trust
+from hookscope.core.surroundings import Surroundings
+from hookscope.dialects import DIALECTS
+from hookscope.settings import open_host
+
+Project = Callable[..., Path]
+OpenProject = Callable[..., Host]
+
+DIALECTS_OF_STREAMS = ("eve", "eve@0.18", "eve@0.80")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """project("agent/hooks/a.ts", {"agent/x.py": "text"}) → the folder, with these files in it."""
+
+    def make(*files: str | dict[str, str]) -> Path:
+        root = tmp_path / "app"
+        root.mkdir(exist_ok=True)
+        for told in files:
+            for name, text in (told if isinstance(told, dict) else {told: ""}).items():
+                path = root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        return root
+
+    return make
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> OpenProject:
+    """opened("eve@0.80") → the project as that dialect finds it."""
+
+    def make(dialect: str = "eve@0.80", *, trusted: bool = True) -> Host:
+        root = tmp_path / "app"
+        root.mkdir(exist_ok=True)
+        here = Surroundings("linux", {}, root, tmp_path)
+        return open_host(DIALECTS[dialect], here, Choices(workspace=root), trust=Trust(everything=trusted))
+
+    return make

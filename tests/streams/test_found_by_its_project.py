@@ -1,0 +1,62 @@
+"""A project of agents is known by its hooks folder, and its version by the package that it depends on."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.streams.conftest import OpenProject, Project
+
+from hookscope.workbench.options import Options, set_up
+from hookscope.workbench.watching import watched_of
+
+
+@pytest.fixture
+def here(project: Project, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = project("agent/hooks/a.ts")
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_a_project_is_found_by_its_hooks_folder(here: Path) -> None:
+    setup = set_up(Options())
+    assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
+    assert setup.choices.workspace == here
+
+
+def test_a_workspace_that_is_named_is_looked_at_instead(here: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    assert set_up(Options(workspace=tmp_path / "elsewhere")).dialect.name == "openclaw"
+
+
+@pytest.mark.parametrize(
+    ("version", "dialect"),
+    [
+        ("0.18.1", "eve@0.18"),
+        ("0.67.9", "eve@0.18"),
+        ("0.68.0", "eve@0.80"),
+        ("0.80.1", "eve@0.80"),
+        ("1.2.0", "eve@0.80"),
+    ],
+)
+def test_the_package_in_the_project_tells_its_version(here: Path, version: str, dialect: str) -> None:
+    manifest = here / "node_modules/eve/package.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text(json.dumps({"name": "eve", "version": version}))
+    setup = set_up(Options())
+    assert setup.dialect.name == dialect
+    assert setup.because == f"found Eve {version} by ./node_modules/eve/package.json"
+
+
+def test_another_host_that_is_here_too_goes_first_and_is_said(here: Path, home: Path) -> None:
+    (home / ".openclaw").mkdir()
+    setup = set_up(Options())
+    assert setup.dialect.name == "openclaw"
+    assert setup.notice == "Found OpenClaw and Eve: using openclaw; --dialect picks another."
+
+
+def test_a_host_without_settings_has_its_project_for_everything(here: Path, opened: OpenProject) -> None:
+    host = opened()
+    assert (host.state, host.workspace, host.settings.exists) == (here, here, False)
+    assert host.problems == host.settings.problems == ()
+    assert watched_of(host).folders == (here / "agent/hooks",)
+    assert not watched_of(host).awaited
