@@ -155,6 +155,7 @@ class Worker:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """While this is open, the running loop reads what the worker says and prints."""
+        self._news = None  # of who attended until now: what comes from here on is not late
         self._hear_all()
         try:
             yield

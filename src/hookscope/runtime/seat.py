@@ -75,6 +75,7 @@ class Seat:
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
         self._traces = Traces()
+        self._due: asyncio.TimerHandle | None = None  # when what came late is told
 
     def take(self, worker: Link, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
@@ -130,6 +131,7 @@ class Seat:
         worker = self.worker
         assert worker is not None
         self.calls += 1
+        self._hush()
         try:
             return await self._load(worker, order)
         except Overran as late:
@@ -269,22 +271,28 @@ class Seat:
         if worker is None or told is None:
             return
         loop = asyncio.get_running_loop()
-        due: list[asyncio.TimerHandle] = []
 
         def tell() -> None:
-            due.clear()
+            self._due = None
             if worker is self.worker:
                 for who, text in self._traces.late_news(worker):
                     told(who, text)
 
         def news() -> None:
-            if not due:
-                due.append(loop.call_later(GATHER, tell))
+            if self._due is None:
+                self._due = loop.call_later(GATHER, tell)
 
         worker.attend(news)
         tell()  # what came between the last answer and now has nobody else to tell it
 
+    def _hush(self) -> None:
+        """From here on what comes is of the handler that is loaded or run next: nobody tells it as late."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
     def _note_late(self, worker: Link) -> None:
+        self._hush()
         self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))
 
 
