@@ -26,14 +26,15 @@ A `code` is {"path", "export", "root", "name", "shared", "plain", "shape", "memb
 "env"; a `name` stands for one content of the root folder, and `shared` for one of the files outside of it,
 which are those that "files" names. `shape` and `member` say what of the module is called, see core/runs.py;
 `beside` is [{"kind", "name", "path"}], definitions that its handlers may ask about. A `module` is None, or
-{"declares": [{"key", "member", "priority", "limit", "options"}], "log": [{"level", "text"}]}. A frame is {"file", "line", "function", "source", "column"}. `stale` is the error of a version that
-did not load, where an older one ran in its place. An `error` is {"type", "message", "frames"}, as
-faults.describe gives it. `dirty` says that the process could not be put back as it was: the host replaces
-it; so does `worn`, which is nobody's fault. Behind a result that is neither, the worker goes on by itself;
-`next` says that the next call begins at once, since it is loaded. Before each result the worker prints
-the `fence` to both outputs: what lies before it is the call's.
-`left` says in words what of its threads and processes still runs, and `shared` whether something of
-that kind ran beside the call, and may have printed what seems to be the call's.
+{"declares": [{"key", "member", "priority", "limit", "options"}], "log": [{"level", "text"}]}. A frame is
+{"file", "line", "function", "source", "column"}. `stale` is the error of a version that did not load, where
+an older one ran in its place. An `error` is {"type", "message", "frames"}, as faults.describe gives it.
+`dirty` says that the process could not be put back as it was: the host replaces it; so does `worn`, which
+is nobody's fault. Behind a result that is neither, the worker goes on by itself; `next` says that the next
+call begins at once, since it is loaded. Before each result the worker prints the `fence` to both outputs:
+what lies before it is the call's. `left` says in words what of its threads and processes still runs, and
+`shared` whether something of that kind ran beside the call, and may have printed what seems to be the
+call's.
 `hook` says that the view is a HookEvent's document, `arguments` that it is one of two arguments (see
 core/arguments.py); otherwise handlers get the view itself. Of calls that run together, messages come between
 each other, `next` is not said, and the last result alone tells of the process: `dirty`, `worn`, `left`.

@@ -11,6 +11,8 @@ import time
 from contextlib import suppress
 from typing import Any, Optional
 
+STOPS = 16  # of the loop by its own handlers, before we give them up
+
 # Bound before any handler runs.
 _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
 
@@ -108,12 +110,16 @@ class Together:
             return 0
         import asyncio
 
-        try:
-            self._loop.run_until_complete(asyncio.wait(tasks))
-        except BaseException as error:  # one of them stopped the loop under all
-            for one in ones:
-                if not one.ended:
-                    self._ended(one, None, error)
+        broken: BaseException | None = None
+        for _ in range(STOPS):
+            try:
+                self._loop.run_until_complete(asyncio.wait(tasks))
+                break
+            except BaseException as error:  # one of them stopped the loop under all: that is not their end
+                broken = error
+        for one in ones:
+            if not one.ended:
+                self._ended(one, None, broken)
         left_over: int = self._worker.end_tasks(asyncio)
         return left_over
 
