@@ -104,6 +104,15 @@ async def test_a_module_that_throws_does_not_load(text: str, type_: str, message
     assert message in error["message"]
 
 
+async def test_more_handlers_than_a_frame_holds_are_left_out_and_said(talk: Talk) -> None:
+    made = "Object.fromEntries(Array.from({ length: 200000 }, (_, n) => ['key.' + n, () => {}]))"
+    answer = await talk.load(talk.code("hooks/many.mjs", f"export default {{ events: {made} }};"))
+    kept = len(answer["module"]["declares"])
+    assert 10_000 < kept < 200_000
+    text = f"it has too many handlers: the last {200_000 - kept} of them are left out"
+    assert answer["module"]["log"] == [{"level": "error", "text": text}]
+
+
 async def test_a_module_is_evaluated_once_for_all_its_handlers(talk: Talk) -> None:
     text = "let n = 0;\nconst count = () => ++n;\nexport default { events: { a: count, '*': count } };"
     code = talk.code("hooks/audit.mjs", text)

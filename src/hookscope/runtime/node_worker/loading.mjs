@@ -18,7 +18,10 @@ const SHARED = "shared"; // the mark of files that hooks share, until the host k
 const OF_EVE = new Set(["stream", "tool", "model"]);
 const READERS = new Map([["stream", streamOf], ["plugin", pluginOf], ["tool", toolOf], ["model", agentOf]]);
 
+const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
+
 const { stringify } = JSON;
+const { byteLength } = Buffer;
 const keyOf = (code) => stringify([code.path, code.name]);
 
 /** The modules of handlers in this process. */
@@ -46,10 +49,9 @@ export class Modules {
       const target = pick(namespace, code.export, path.basename(code.path));
       return { handlers: new Map([["", target]]), module: null };
     }
-    const found = await read(namespace, code, late);
-    if (found.module) found.module.log.push(...await this.nameAll(code, mark));
-    else await this.nameAll(code, mark);
-    return found;
+    const { handlers, module: found } = await read(namespace, code, late);
+    const log = await this.nameAll(code, mark);
+    return { handlers, module: found && fitted({ ...found, log: [...found.log, ...log] }) };
   }
 
   async imported(file, mark, code) {
@@ -102,4 +104,17 @@ export class Modules {
   reached(code) {
     return this.worlds.reached(this.addresses.get(keyOf(code)) ?? addressOf(code.path, code.name), code.root);
   }
+}
+
+/** With as many handlers as there is room for; the others are counted. */
+function fitted({ declares, log }) {
+  let [room, count] = [ROOM, 0];
+  while (count < declares.length && room > 0) {
+    room -= byteLength(stringify(declares[count]));
+    if (room > 0) count += 1;
+  }
+  const rest = declares.length - count;
+  if (!rest) return { declares, log };
+  const line = { level: "error", text: `it has too many handlers: the last ${rest} of them are left out` };
+  return { declares: declares.slice(0, count), log: [...log, line] };
 }

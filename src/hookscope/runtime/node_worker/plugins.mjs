@@ -2,16 +2,14 @@
 
 import path from "node:path";
 import { exported, isHolder, NoHandler } from "./picking.mjs";
+import { cut } from "./kinds.mjs";
 import { plain } from "./plain.mjs";
 import { stub } from "./stubs.mjs";
 
-const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
-const OPTIONS = 16 * 1024; // and those of one registration's options
-const KEY = 200; // characters of an event's name
+const OPTIONS = 16 * 1024; // bytes of one registration's options
 const LINES = 100; // of the log
 
 const { apply } = Reflect;
-const { stringify } = JSON;
 const { isArray } = Array;
 const isText = (value) => typeof value === "string";
 
@@ -48,20 +46,18 @@ class Registrations {
     this.declares = [];
     this.log = [];
     this.others = new Map(); // a kind of thing → how many of it were registered
-    this.room = ROOM;
-    this.leftOut = 0;
   }
 
   say(level, text) {
-    if (this.log.length < LINES) this.log.push({ level, text });
+    if (this.log.length < LINES) this.log.push({ level, text: cut(text) });
   }
 
   /** One handler for one event, or for each of a list. `via`: by which way it was registered. */
   add(via, keys, handler, settings) {
     for (const key of isArray(keys) ? keys : [keys]) {
-      const name = isText(key) ? key.slice(0, KEY) : "";
+      const name = isText(key) ? key : "";
       if (!this.isOpen) this.late(`registers a handler of ${name} after its register: it is not called`);
-      else if (!name.trim()) this.say("warn", "registers a handler of no event, which is left out");
+      else if (!name.trim()) this.say("warn", "registers a handler of no event: left out");
       else if (typeof handler !== "function") this.say("warn", `registers no function for ${name}: left out`);
       else this.declare(via, name, handler, isHolder(settings) ? settings : {});
     }
@@ -69,21 +65,16 @@ class Registrations {
 
   declare(via, key, handler, { priority, timeoutMs, ...rest }) {
     const [options, notes] = plain({ ...rest, via }, `options of ${key}`, OPTIONS);
-    const declared = {
+    for (const note of notes) this.say("warn", note);
+    const member = String(this.declares.length);
+    this.handlers.set(member, handler);
+    this.declares.push({
       key,
-      member: String(this.declares.length),
+      member,
       priority: Number.isFinite(priority) ? priority : 0,
       limit: Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs / 1000 : null,
       options,
-    };
-    this.room -= Buffer.byteLength(stringify(declared));
-    if (this.room < 0) {
-      this.leftOut += 1;
-      return;
-    }
-    for (const note of notes) this.say("warn", note);
-    this.handlers.set(declared.member, handler);
-    this.declares.push(declared);
+    });
   }
 
   /** Something that is no hook. */
@@ -97,14 +88,13 @@ class Registrations {
     for (const [kind, count] of this.others) {
       this.say("info", `registers ${counted(kind, count)}, which Hookscope does not run`);
     }
-    if (this.leftOut) this.say("error", `registers too many handlers: ${this.leftOut} of them are left out`);
     return { handlers: this.handlers, module: { declares: this.declares, log: this.log } };
   }
 }
 
 function counted(kind, count) {
-  if (count > 1) return `${count} times a ${kind}`;
-  return `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+  const one = `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+  return count > 1 ? `${one} (${count} times)` : one;
 }
 
 /** What `register` gets. What it does not know and a plugin may register is noted, and does nothing. */
