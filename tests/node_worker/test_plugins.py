@@ -72,20 +72,20 @@ async def test_what_registers_nothing_is_refused(text: str, talk: Talk) -> None:
 @pytest.mark.parametrize(
     ("statement", "row"),
     [
-        ("api.on('a', f)", ("a", 0, None, {"via": "on"})),
-        ("api.on('a', f, { priority: -5, timeoutMs: 1500 })", ("a", -5, 1.5, {"via": "on"})),
-        ("api.on('a', f, { priority: NaN, timeoutMs: 0 })", ("a", 0, None, {"via": "on"})),
-        ("api.on('a', f, { priority: 'high', timeoutMs: -1 })", ("a", 0, None, {"via": "on"})),
+        ("api.on('a', f)", ("a", 0, None, {})),
+        ("api.on('a', f, { priority: -5, timeoutMs: 1500 })", ("a", -5, 1.5, {})),
+        ("api.on('a', f, { priority: NaN, timeoutMs: 0 })", ("a", 0, None, {})),
+        ("api.on('a', f, { priority: 'high', timeoutMs: -1 })", ("a", 0, None, {})),
         ("api.on('a', f, { matcher: ['exec'], registrationId: 'r' })",
-         ("a", 0, None, {"matcher": ["exec"], "registrationId": "r", "via": "on"})),
+         ("a", 0, None, {"matcher": ["exec"], "registrationId": "r"})),
         ("api.on('a', f, { eligibleTriggers: ['cron'], eligibleDispatchKinds: ['acp'],"
          " requiresToolAuthority: true })",
          ("a", 0, None, {"eligibleTriggers": ["cron"], "eligibleDispatchKinds": ["acp"],
-                         "requiresToolAuthority": True, "via": "on"})),
+                         "requiresToolAuthority": True})),
         ("api.registerHook({ event: 'message-sent', handler: f, priority: 100 })",
-         ("message-sent", 100, None, {"via": "registerHook"})),
+         ("message-sent", 100, None, {})),
         ("api.registerHook('command:new', f, { name: 'n', priority: 3 })",
-         ("command:new", 3, None, {"name": "n", "via": "events"})),
+         ("command:new", 3, None, {"name": "n", "internal": True})),
     ],
 )  # fmt: skip
 async def test_what_was_said_when_a_handler_was_registered_is_declared(
@@ -111,6 +111,13 @@ async def test_registrations_are_numbered_in_their_order(talk: Talk) -> None:
     code = plugin(talk, text)
     (answer,) = await talk.run({**code, "member": "3"}, view=two({"n": 1}, {"runId": "r1"}))
     assert answer["returned"] == [1, "r1"]
+
+
+@pytest.mark.parametrize(("member", "returned"), [("b-c", 1), ("b_c", 1), ("0", 0), ("a", 0)])
+async def test_a_handler_may_be_asked_for_by_its_event(member: str, returned: int, talk: Talk) -> None:
+    code = plugin(talk, registering("api.on('a', () => 0);", "api.on('b_c', () => 1);"))
+    (answer,) = await talk.run({**code, "member": member}, view=two({}))
+    assert answer["returned"] == returned
 
 
 async def test_a_handler_of_the_hosts_own_events_gets_the_seeds_event(talk: Talk) -> None:

@@ -23,7 +23,7 @@ async def test_a_tool_executes_with_its_context(talk: Talk) -> None:
         "import { defineTool } from 'eve/tools';\nimport { z } from 'zod';\nexport default defineTool({\n"
         "  inputSchema: z.object({ a: z.number(), b: z.number() }),\n"
         "  base: 10,\n"
-        "  async execute({ a, b }: any, { callId: call }: any) { return { sum: this.base + a + b, call }; },\n"
+        "  execute({ a, b }: any, { callId: call }: any) { return { sum: this.base + a + b, call }; },\n"
         "});"
     )
     code = tool(talk, text)

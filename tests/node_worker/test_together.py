@@ -105,14 +105,37 @@ async def test_what_they_leave_running_is_said_by_the_last(talk: Talk) -> None:
     assert [answers[n]["left"] for n in range(2)] == ["", "1 timer"]
 
 
-async def test_what_does_not_load_answers_and_the_others_run(talk: Talk) -> None:
-    bad = talk.code("bad.ts", "throw new Error('no');", shape="arguments")
+@pytest.mark.parametrize("spoils", ["", "Object.freeze(Array.prototype);"])
+async def test_what_does_not_load_answers_and_the_others_run(spoils: str, talk: Talk) -> None:
+    bad = talk.code("bad.ts", f"{spoils} throw new Error('no');", shape="arguments")
     good = handler(talk, "good", "return 1;")
-    messages = await talk.together((bad, two({})), (good, two({})))
-    assert steps(messages) == [("end", 0), ("start", 1), ("end", 1)]
+    messages = await talk.together((good, two({})), (bad, two({})))
+    assert steps(messages) == [("end", 1), ("start", 0), ("end", 0)]
     answers = by_number(messages)
-    assert (answers[0]["phase"], answers[0]["error"]["message"]) == ("load", "no")
-    assert answers[1]["returned"] == 1
+    assert (answers[1]["phase"], answers[1]["error"]["message"]) == ("load", "no")
+    assert answers[0]["returned"] == 1
+    assert [answers[n]["dirty"] for n in (1, 0)] == [False, bool(spoils)]
+
+
+async def test_where_none_loads_the_last_says_what_became_of_the_process(talk: Talk) -> None:
+    bad = talk.code("bad.ts", "Object.freeze(Array.prototype); throw 1;", shape="arguments")
+    worse = talk.code("worse.ts", "throw 2;", shape="arguments")
+    answers = by_number(await talk.together((bad, two({})), (worse, two({}))))
+    assert [(answers[n]["status"], answers[n]["dirty"]) for n in (0, 1)] == [
+        ("error", False),
+        ("error", True),
+    ]
+
+
+async def test_what_is_not_installed_is_said_by_each(talk: Talk) -> None:
+    text = "import { x } from 'gone';\nimport { z } from 'zod';\nexport default () => {};"
+    pairs = [(talk.code(f"{name}.ts", text, shape="arguments"), two({})) for name in ("a", "b")]
+    answers = by_number(await talk.together(*pairs))
+    for n in range(2):
+        assert answers[n]["notes"] == [
+            "gone is not installed here: x was stubbed",
+            "zod is not installed here: its schemas accept everything",
+        ]
 
 
 @pytest.mark.parametrize(

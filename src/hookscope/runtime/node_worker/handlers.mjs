@@ -85,10 +85,18 @@ export class Handlers {
   }
 }
 
+/** A handler of a plugin is asked for by its number; before anybody knows that, by its event as well. */
+function memberOf({ declares }, asked) {
+  const spelled = (text) => text.replaceAll("-", "_");
+  const isThere = declares.some(({ member }) => member === asked);
+  const found = isThere ? undefined : declares.find(({ key }) => spelled(key) === spelled(asked));
+  return found?.member ?? asked;
+}
+
 /** The member that is asked for. A module without members has one handler, under the empty name. */
 function pick(loaded, code, facts) {
   const { handlers, module } = loaded;
-  const handler = handlers.get(module ? code.member : "");
+  const handler = handlers.get(module ? memberOf(module, code.member) : "");
   if (handler || (module && !code.member)) return { ...facts, loaded, handler: handler ?? null, error: null };
   const names = [...handlers.keys()].slice(0, LISTED).map((name) => `\`${name}\``).join(", ");
   const error = new NoHandler(`it has no handler \`${code.member}\`; ${names ? `it has ${names}` : "it has none"}`);

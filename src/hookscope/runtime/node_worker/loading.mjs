@@ -35,7 +35,7 @@ export class Modules {
 
   /**
    * {handlers, module}: functions by member, and what the module declares; null where it is one handler
-   * alone, which stands under the empty name. Throws what the file throws, or NoHandler.
+   * alone, which stands under the empty name. Throws what the file throws, NoHandler or Malformed.
    */
   async importHandler(code, late) {
     const mark = this.markOf(code);
@@ -77,8 +77,8 @@ export class Modules {
         if (isHolder(definition)) nameDefinition(definition, kind, name);
       } catch (error) {
         const { type, message } = describe(explained(error, this.worlds));
-        const where = path.relative(code.root, file).split(path.sep).join("/");
-        log.push({ level: "warn", text: `the ${kind} ${name} (${where}) does not load: ${type}: ${message}` });
+        const text = `the ${kind} ${name} did not load, so no result matches it: ${type}: ${message}`;
+        log.push({ level: "warn", text });
       }
     }
     return log;

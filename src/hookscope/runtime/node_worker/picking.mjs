@@ -7,7 +7,10 @@ const { apply } = Reflect;
 /** The file loads, and has no function under the name that is asked for. */
 export class NoHandler extends Error {}
 
-/** The same, and what it has under that name is a class, which some hosts take and cannot call. */
+/** The file loads, and is not what its place in the agent asks for. */
+export class Malformed extends Error {}
+
+/** There is no function, and what it has under that name is a class, which some hosts take and cannot call. */
 export class ClassHandler extends Error {}
 
 /** The function under that name. Throws NoHandler or ClassHandler; `file` is what they call the file. */

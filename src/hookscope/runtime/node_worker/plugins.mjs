@@ -52,19 +52,19 @@ class Registrations {
     if (this.log.length < LINES) this.log.push({ level, text: cut(text) });
   }
 
-  /** One handler for one event, or for each of a list. `via`: by which way it was registered. */
-  add(via, keys, handler, settings) {
+  /** One handler for one event, or for each of a list. */
+  add(keys, handler, settings) {
     for (const key of isArray(keys) ? keys : [keys]) {
       const name = isText(key) ? key : "";
       if (!this.isOpen) this.late(`registers a handler of ${name} after its register: it is not called`);
       else if (!name.trim()) this.say("warn", "registers a handler of no event: left out");
       else if (typeof handler !== "function") this.say("warn", `registers no function for ${name}: left out`);
-      else this.declare(via, name, handler, isHolder(settings) ? settings : {});
+      else this.declare(name, handler, isHolder(settings) ? settings : {});
     }
   }
 
-  declare(via, key, handler, { priority, timeoutMs, ...rest }) {
-    const [options, notes] = plain({ ...rest, via }, `options of ${key}`, OPTIONS);
+  declare(key, handler, { priority, timeoutMs, ...rest }) {
+    const [options, notes] = plain(rest, `options of ${key}`, OPTIONS);
     for (const note of notes) this.say("warn", note);
     const member = String(this.declares.length);
     this.handlers.set(member, handler);
@@ -113,7 +113,7 @@ function apiOf(registrations, about, code) {
     logger: loggerOf(console),
     runtime: stub("runtime", "openclaw"),
     resolvePath: (file) => path.resolve(code.root, file),
-    on: (key, handler, settings) => registrations.add("on", key, handler, settings),
+    on: (key, handler, settings) => registrations.add(key, handler, settings),
     registerHook: (first, handler, settings) => registerHook(registrations, first, handler, settings),
   };
   return new Proxy(known, {
@@ -121,11 +121,16 @@ function apiOf(registrations, about, code) {
   });
 }
 
-/** `{event, handler, priority}` (seed 003), or events, handler and options, which means the host's own events. */
+/**
+ * `{event, handler, priority}` (seed 003), or events, handler and options, as the shipped program has it:
+ * that means the events of hook folders, and is declared with the option `internal`.
+ */
 function registerHook(registrations, first, handler, settings) {
-  if (!isHolder(first) || isArray(first)) return registrations.add("events", first, handler, settings);
+  if (!isHolder(first) || isArray(first)) {
+    return registrations.add(first, handler, { ...settings, internal: true });
+  }
   const { event, events, handler: own, ...rest } = first;
-  return registrations.add("registerHook", event ?? events, own, rest);
+  return registrations.add(event ?? events, own, rest);
 }
 
 /** `registerHttpRoute` registers a http route. Any other unknown name is not there. */

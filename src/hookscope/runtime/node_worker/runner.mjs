@@ -97,20 +97,18 @@ export class Runner {
    */
   async runTogether(message) {
     const { id, calls, views } = message;
-    const there = running();
-    const ready = [];
+    const beside = { open: calls.length, isClean: true, there: running(), message };
+    const [ready, failed] = [[], []];
     for (const [number, call] of calls.entries()) {
       const load = await this.handlers.load(call.who ?? "", call.code, call.env);
       const answer = answerOf(id, number, load, this.isShared);
+      beside.isClean &&= load.isClean;
       if (load.handler) {
         const view = viewOf(message, views[number], (who, text) => this.lateText(who, text));
         ready.push({ call, load, answer, view, known: view.seen() });
-        continue;
-      }
-      this.tell(this.withRest(answer, call.code, load.loaded, there), message);
-      if (answer.dirty || answer.worn) return; // none is begun: the host goes on with them in another process
+      } else failed.push({ call, load, answer });
     }
-    const beside = { open: ready.length, isClean: ready.every(({ load }) => load.isClean), there, message };
+    for (const one of failed) this.end(one, beside);
     const ends = [];
     for (const one of ready) {
       const end = this.runBeside(one, beside);
@@ -120,20 +118,29 @@ export class Runner {
     for (const end of ends) await end;
   }
 
-  /** One of those that run together. Only the last to end is charged with what became of the process. */
-  async runBeside({ call, load, answer, view, known }, beside) {
-    const { message } = beside;
-    this.line.say({ id: message.id, started: answer.result, loaded: load.took });
+  /** One of those that run together. */
+  async runBeside(one, beside) {
+    const { call, load, answer, view, known } = one;
+    this.line.say({ id: answer.id, started: answer.result, loaded: load.took });
     const outcome = await this.start(call, load, view);
-    beside.open -= 1;
-    const isLast = beside.open === 0;
-    const isWhole = isLast ? this.baseline.restore() : this.baseline.restoreShared();
-    answer.shared ||= message.calls.length > 1; // those beside it may have printed what is read with it
+    beside.isClean &&= this.baseline.restoreShared();
+    answer.shared ||= beside.message.calls.length > 1; // those beside it may have printed what is read with it
     fillIn(answer, outcome);
     view.close();
     fillInView(answer, view, known);
-    answer.dirty = isLast && !(isWhole && beside.isClean); // its view is nobody else's, so that can be anything
-    this.tell(isLast ? this.withRest(answer, call.code, load.loaded, beside.there) : answer, message);
+    this.end(one, beside);
+  }
+
+  /** Tell the answer. Only the last is charged with what became of the process: nobody knows whose doing it is. */
+  end({ call, load, answer }, beside) {
+    beside.open -= 1;
+    answer.dirty = false;
+    this.noteModule(answer, call.code, load.loaded);
+    if (!beside.open) {
+      answer.dirty = !this.baseline.restore() || !beside.isClean;
+      this.noteProcess(answer, beside.there);
+    }
+    this.tell(answer, beside.message);
   }
 
   tell(answer, { fence }) {
@@ -155,6 +162,12 @@ export class Runner {
 
   /** The answer, and in it what the call left running, and what it had to do without. */
   withRest(answer, code, loaded, there) {
+    this.noteProcess(answer, there);
+    this.noteModule(answer, code, loaded);
+    return answer;
+  }
+
+  noteProcess(answer, there) {
     const after = running();
     answer.left = left(there, after);
     this.isShared = isAnything(after);
@@ -176,10 +189,13 @@ export class Runner {
       const names = leftOut.slice(0, NAMES).map((name) => stringify(name).slice(0, 80)).join(", ");
       answer.notes.push(`left out of its environment, which cannot hold them: ${names}`);
     }
+  }
+
+  noteModule(answer, code, loaded) {
     const { files, stubs, news } = this.handlers.reached(code, loaded);
     answer.notes.push(...stubs, ...news);
     if (loaded) loaded.isTold = true;
-    return files.length ? Object.assign(answer, { files }) : answer;
+    if (files.length) answer.files = files;
   }
 
   /** Write what was compiled to the cache, once for each load: this process ends by being killed. */

@@ -1,15 +1,15 @@
 // Modules of an event stream: hooks, channels and dynamic resolvers, with handlers by event (rules note 3.3).
 
 import path from "node:path";
-import { exported, NoHandler } from "./picking.mjs";
+import { exported, Malformed } from "./picking.mjs";
 
 const { isArray } = Array;
 const isObject = (value) => value !== null && typeof value === "object" && !isArray(value);
 
-/** See Modules.importHandler. Throws NoHandler with the sentence of Eve itself (eve 08, eve 09). */
+/** See Modules.importHandler. Throws Malformed with the sentence of Eve itself (eve 08, eve 09). */
 export async function streamOf(namespace, code) {
   const from = path.relative(code.root, code.path).split(path.sep).join("/");
-  const expected = (what) => new NoHandler(`Expected the hook export "${code.export}" from "${from}" ${what}`);
+  const expected = (what) => new Malformed(`Expected the hook export "${code.export}" from "${from}" ${what}`);
   const found = exported(namespace, code.export);
   const definition = typeof found === "function" ? await found() : found;
   if (!isObject(definition)) throw expected("to return an object.");
