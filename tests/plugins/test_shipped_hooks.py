@@ -482,6 +482,16 @@ async def test_a_handler_says_which_events_it_is_meant_for(
     assert [next(iter(options)) in item.reason for item in run.not_run] == ([] if called else [True])
 
 
+async def test_a_conversation_is_offered_to_its_owner_alone(place: Home) -> None:
+    plugins = [Plugin("other", {"handled": True}, 1), Plugin("owner", {"handled": True})]
+    ctx = {"pluginBinding": {"pluginId": "owner"}}
+    run = await run_of(place, "inbound_claim", *plugins, ctx=ctx)
+    assert run.ending.verdict == "handled by owner"
+    assert [(item.name, item.reason) for item in run.not_run] == [
+        ("other", "the conversation belongs to owner")
+    ]
+
+
 @pytest.mark.parametrize(
     ("hook", "own", "limit"),
     [
