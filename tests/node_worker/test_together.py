@@ -103,6 +103,8 @@ async def test_what_they_leave_running_is_said_by_the_last(talk: Talk) -> None:
     waits = handler(talk, "waits", SLEEP.format(30))
     answers = by_number(await talk.together((leaves, two({})), (waits, two({}))))
     assert [answers[n]["left"] for n in range(2)] == ["", "1 timer"]
+    (note,) = answers[1]["notes"]
+    assert note.startswith("one of those that ran together left 1 timer running")
 
 
 @pytest.mark.parametrize("spoils", ["", "Object.freeze(Array.prototype);"])

@@ -97,7 +97,8 @@ export class Runner {
    */
   async runTogether(message) {
     const { id, calls, views } = message;
-    const beside = { open: calls.length, isClean: true, there: running(), message };
+    const who = calls.length > 1 ? "one of those that ran together" : "it";
+    const beside = { who, open: calls.length, isClean: true, there: running(), message };
     const [ready, failed] = [[], []];
     for (const [number, call] of calls.entries()) {
       const load = await this.handlers.load(call.who ?? "", call.code, call.env);
@@ -138,7 +139,7 @@ export class Runner {
     this.noteModule(answer, call.code, load.loaded);
     if (!beside.open) {
       answer.dirty = !this.baseline.restore() || !beside.isClean;
-      this.noteProcess(answer, beside.there);
+      this.noteProcess(answer, beside.there, beside.who);
     }
     this.tell(answer, beside.message);
   }
@@ -167,12 +168,12 @@ export class Runner {
     return answer;
   }
 
-  noteProcess(answer, there) {
+  noteProcess(answer, there, who = "it") {
     const after = running();
     answer.left = left(there, after);
     this.isShared = isAnything(after);
     if (leaksDescriptors()) {
-      answer.notes.push("it left more than 64 descriptors open");
+      answer.notes.push(`${who} left more than 64 descriptors open`);
       answer.dirty = true;
     }
     const { leftOut, modules } = this.handlers;
@@ -183,7 +184,7 @@ export class Runner {
     }
     if (answer.left) {
       const later = "what that prints later is charged to the handlers after it";
-      answer.notes.push(`it left ${answer.left} running: ${later}`);
+      answer.notes.push(`${who} left ${answer.left} running: ${later}`);
     }
     if (leftOut.length) {
       const names = leftOut.slice(0, NAMES).map((name) => stringify(name).slice(0, 80)).join(", ");
