@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-EVENT, CTX, METHODS, SYNC, ASKED = "event", "ctx", "methods", "sync", "asked"
+EVENT, CTX, METHODS, SYNC, NULLS, ASKED = "event", "ctx", "methods", "sync", "nulls", "asked"
 CANCEL = "cancel"
 PROMISE = "promise"  # in `asked`: a handler that must answer at once gave a promise, which is ignored
 NULL = "null"  # in `asked`: it answered null in so many words, which some events tell from no answer
@@ -16,15 +16,23 @@ class Arguments(dict[str, Any]):
 
     `event` is what handlers may change; `ctx` the plain members of the second argument; `methods` the
     names of those that are functions (`cancel`, `getSandbox`, `getSkill`); `sync` says that a promise is
-    no answer; `asked` collects what handlers asked their host for, in order.
+    no answer; `nulls` that null is one, where a language tells it from nothing; `asked` collects what
+    handlers asked their host for, in order.
     """
 
 
 def arguments(
-    event: Any, ctx: Mapping[str, Any], *, methods: Iterable[str] = (), sync: bool = False
+    event: Any,
+    ctx: Mapping[str, Any],
+    *,
+    methods: Iterable[str] = (),
+    sync: bool = False,
+    nulls: bool = False,
 ) -> Arguments:
     """A fresh view. `event` is not copied."""
-    return Arguments({EVENT: event, CTX: dict(ctx), METHODS: list(methods), SYNC: sync, ASKED: []})
+    return Arguments(
+        {EVENT: event, CTX: dict(ctx), METHODS: list(methods), SYNC: sync, NULLS: nulls, ASKED: []}
+    )
 
 
 def asked_in(view: object) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from hookscope.formats import Export, FormatError, read_exports
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
 KNOWN_AFTER_LOAD = "known after a load"
+PLUGIN_DOORS = ("plugin", "default")  # an object, or a function, in place of `register`
 
 
 def examine(inventory: Inventory, host: Host) -> Inventory:
@@ -71,7 +72,7 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
         place = Place(path, error.span.line, error.span.column)
         gate = Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
         return gate, Gate("export", None, found="not reached")
-    if hook.kind in ("stream", "plugin"):
+    if hook.kind == "stream" or (hook.kind == "plugin" and any(door in exports for door in PLUGIN_DOORS)):
         return None, unknown
     return None, export_gate(exports, hook.meta.export, path)
 

@@ -28,7 +28,7 @@ export async function pluginOf(namespace, code, late) {
 
 /** The function that registers, and what it is a member of: the default export, what that holds, or `register`. */
 function entryOf(namespace, code) {
-  for (const found of [exported(namespace, code.export || "default"), namespace]) {
+  for (const found of [exported(namespace, code.export || "default"), exported(namespace, "default"), namespace]) {
     if (typeof found === "function") return { holder: undefined, register: found };
     const register = found?.register ?? found?.activate;
     if (typeof register === "function") return { holder: found, register };

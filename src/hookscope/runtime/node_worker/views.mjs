@@ -8,6 +8,7 @@ import { plain, plainEvent } from "./plain.mjs";
 
 const CANCEL = "cancel";
 const PROMISE = "promise";
+const NULL = "null"; // in so many words, where the event tells it from no answer
 const TOO_LATE = "ctx.cancel() ignored: the event's hooks already returned";
 const { stringify } = JSON;
 
@@ -66,11 +67,18 @@ class Arguments extends Value {
   }
 
   call(target, who) {
-    const { ctx, methods, sync } = this.document;
+    const { ctx, methods, sync, nulls } = this.document;
     const returned = target(this.value, contextOf(ctx, methods, { cancel: () => this.cancel(who) }));
+    if (nulls) return this.noted(returned);
     if (!sync || !isPromise(returned)) return returned;
     this.asked.push(PROMISE);
     return null; // its author learns of it by `asked`; what it comes to is no answer
+  }
+
+  async noted(returned) {
+    const answer = await returned;
+    if (answer === null) this.asked.push(NULL);
+    return answer;
   }
 
   cancel(who) {

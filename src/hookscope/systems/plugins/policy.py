@@ -49,7 +49,8 @@ class PluginPolicy:
         failure = self._say(self.words.not_isolated) if copy is None and self.apart else None
         payload = dict(event.context) if copy is None else copy
         given = {**event.ctx, **payload} if self.one_object else payload
-        view = arguments(given, event.ctx, sync=self.way == SYNCHRONOUS)
+        nulls = self.rule is not None and self.rule.null
+        view = arguments(given, event.ctx, sync=self.way == SYNCHRONOUS, nulls=nulls)
         return Fold(view, answer=self._begun(), failure=failure)
 
     def _begun(self) -> Answer:
