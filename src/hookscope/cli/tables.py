@@ -72,7 +72,8 @@ def inventory(view: View) -> str:
         lines += ["", _folder_line(source, folder, view, bool(group or rejects))]
         lines += [_row(row, names, events) for row in group]
         lines += [
-            f"  {_broken_word()}  {one_line(item.path.name)}: {one_line(item.reason)}" for item in rejects
+            f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
+            for item in rejects
         ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -82,10 +83,11 @@ def headline(view: View) -> str:
     host = view.host
     short = host.surroundings.short
     settings = short(host.settings.file) if host.settings.exists else "none yet"
+    settings = f" · settings {settings}" if host.dialect.layout.settings else ""
     assumed = sorted(host.surroundings.assumed)
     what_if = f" · what if: {', '.join(assumed)}" if assumed else ""
     workspace = printable(short(host.workspace))
-    return f"{host.dialect.name} ({view.because}) · workspace {workspace} · settings {settings}{what_if}"
+    return f"{host.dialect.name} ({view.because}) · workspace {workspace}{settings}{what_if}"
 
 
 def problems(view: View) -> list[str]:
@@ -95,15 +97,18 @@ def problems(view: View) -> list[str]:
 def groups(view: View) -> Iterator[tuple[str, Folder | None, list[Standing], list[Rejected]]]:
     """The host's folders, highest rank first, each with its hooks and its rejected; legacy last."""
     for folder in sorted(view.host.folders, key=lambda folder: -folder.rank):
-        yield (
-            folder.source,
-            folder,
-            [row for row in view.inventory.hooks if row.hook.folder is folder],
-            [item for item in view.inventory.rejected if item.path.parent == folder.path],
-        )
+        hooks = [row for row in view.inventory.hooks if row.hook.folder is folder]
+        rejects = [item for item in view.inventory.rejected if _lies_in(item, folder)]
+        if hooks or rejects or not folder.aside:
+            yield folder.source, folder, hooks, rejects
     rest = [row for row in view.inventory.hooks if row.hook.folder not in view.host.folders]
     if rest:
         yield rest[0].hook.folder.source, None, rest, []
+
+
+def _lies_in(item: Rejected, folder: Folder) -> bool:
+    nested = folder.holds == "stream" and item.path.is_relative_to(folder.path)
+    return nested or item.path.parent == folder.path
 
 
 def _folder_line(source: str, folder: Folder | None, view: View, filled: bool) -> str:
@@ -122,6 +127,10 @@ def _events(row: Standing) -> str:
 def _row(row: Standing, names: int, events: int) -> str:
     name = fitted(one_line(row.hook.name), names)
     return f"  {state_word(row.state)}  {name}  {fitted(_events(row), events)}  {one_line(row.verdict.why())}"
+
+
+def _rejected_word(item: Rejected) -> str:
+    return fitted("– ignored", 11) if item.ignored else _broken_word()
 
 
 def _broken_word() -> str:
@@ -205,14 +214,13 @@ def check(view: View) -> str:
     counts = [(state, [row for row in rows if row.state is state]) for state in reversed(State)]
     lines = [headline(view), *problems(view), ""]
     lines += [f"  {state_word(state)} {len(group):>4}" for state, group in counts if group]
-    lines += [f"  {_broken_word()} {len(view.inventory.rejected):>4}"] if view.inventory.rejected else []
+    rejects = [item for item in view.inventory.rejected if not item.ignored]
+    lines += [f"  {_broken_word()} {len(rejects):>4}"] if rejects else []
     stopped = [row for row in rows if row.state not in (State.READY, State.SHADOWED)]
-    if stopped or view.inventory.rejected:
+    if stopped or rejects:
         lines.append("")
     lines += [f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}" for row in stopped]
-    lines += [
-        f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in view.inventory.rejected
-    ]
+    lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -17,7 +17,7 @@ from textual.widgets import Static
 from hookscope.console.hooks.rows import tail
 from hookscope.console.layout import Mode
 from hookscope.console.text import line
-from hookscope.console.theme import FAINT, LOOKS, MUTED, NO_HOOK, Look
+from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, Look
 from hookscope.core.hooks import State
 
 if TYPE_CHECKING:
@@ -79,13 +79,14 @@ URGENT = (
     LOOKS[State.OFF],
     LOOKS[State.SILENT],
     LOOKS[State.SHADOWED],
+    IGNORED,
 )
 
 
 def counts(rows: tuple[Row, ...], assumed: frozenset[str], width: int) -> Content:
     """How many hooks stand how; what of the machine is assumed. What does not fit is summed up."""
     found = Counter(row.look for row in rows)
-    order = [look for look in (*LOOKS.values(), NO_HOOK) if found[look]]
+    order = [look for look in (*LOOKS.values(), NO_HOOK, IGNORED) if found[look]]
     urgent = [look for look in URGENT if found[look]]
     mark = [Content.styled(f"what-if: {', '.join(sorted(assumed))}", "$text-warning bold")] if assumed else []
     for kept in range(len(order), -1, -1):

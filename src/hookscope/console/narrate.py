@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
-from hookscope.console.theme import LOOKS, NO_HOOK
+from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
 from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import one_line
 
@@ -27,7 +27,8 @@ def looked(
     hooks = "1 hook" if len(now) == 1 else f"{len(now)} hooks"
     if first:
         found = Counter(row.look for row in now)
-        counts = ", ".join(f"{found[look]} {look.word}" for look in (*LOOKS.values(), NO_HOOK) if found[look])
+        looks = (*LOOKS.values(), NO_HOOK, IGNORED)
+        counts = ", ".join(f"{found[look]} {look.word}" for look in looks if found[look])
         return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {milliseconds(took)}")]
     entries = [LogEntry(at, "state", name, text, level) for name, text, level in differences(before, now)]
     said = "nothing is different" if not entries else f"{len(entries)} different"

@@ -66,4 +66,5 @@ LOOKS: dict[State, Look] = {
     State.SILENT: Look("◐", "silent", "$text-secondary", "would run, but is never called"),
 }
 NO_HOOK = Look("✗", "no hook", "$text-error", "does not count as a hook")
-WORD_WIDTH = 2 + max(len(look.word) for look in (*LOOKS.values(), NO_HOOK))
+IGNORED = Look("–", "ignored", MUTED, "is plainly something else, and stands among hooks")
+WORD_WIDTH = 2 + max(len(look.word) for look in (*LOOKS.values(), NO_HOOK, IGNORED))

@@ -125,6 +125,7 @@ class Folder:
     trusted: bool = False  # may its handlers run without asking
     plugin: str = ""  # the id of the plugin that brings it
     holds: Kind = "folder"  # the kind of hooks that are looked for in it
+    aside: bool = False  # it is for other things, and a hook in it is the exception
 
 
 @dataclass(frozen=True, slots=True)

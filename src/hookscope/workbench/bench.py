@@ -24,7 +24,7 @@ from hookscope.engine import HookEngine
 from hookscope.runtime import Firing, Limits
 from hookscope.runtime.limits import COMMAND_LINE
 from hookscope.settings import open_host
-from hookscope.workbench.compose import event_keys, template
+from hookscope.workbench.compose import check_complete, event_keys, template
 from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.modules import Modules
@@ -203,11 +203,13 @@ class Workbench:
 
         `automatic`: nobody has asked for this very fire, so hooks in quarantine are left out.
 
-        Raises Refusal for a hook that is not there, and for an event with a secret that was not kept.
+        Raises Refusal for a hook that is not there, for an event with a secret that was not kept, and for
+        one that lacks what its host would never leave out.
         """
         if only is not None:
             only = self.hook(view, only).hook.name
         event = resolved(event, view.host)
+        check_complete(event, view.host)
         return make_plan(
             event,
             view.registry,

@@ -9,6 +9,8 @@ from hookscope.core.dialect import DEFAULT_SESSION, Host
 from hookscope.core.hooks import Hook, Inventory
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event
+from hookscope.systems.streams import problems_of
+from hookscope.workbench.refusal import Refusal
 
 
 class BadContext(ValueError):
@@ -82,6 +84,14 @@ def template(key: str, host: Host) -> Event:
 def _true_here(example: dict[str, Any], host: Host) -> dict[str, Any]:
     """The example with the workspace in force, where it names one."""
     return {**example, "workspaceDir": str(host.workspace)} if "workspaceDir" in example else example
+
+
+def check_complete(event: Event, host: Host) -> None:
+    """Raises Refusal for an event that its host could not have sent: required fields are missing."""
+    catalogue = host.dialect.catalogue()
+    known = catalogue.by_key.get(event.key)
+    if known is not None and known.required and (problems := problems_of(event, catalogue)):
+        raise Refusal(f"{'; '.join(problems)}.", "Nothing was fired.", code=2)
 
 
 def as_plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from textual.content import Content
 
 from hookscope.console.text import line
-from hookscope.console.theme import FAINT, LOOKS, MUTED, NO_HOOK, WORD_WIDTH, Look
+from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, WORD_WIDTH, Look
 from hookscope.core.hooks import Folder, Hook, Rejected, Standing, State
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _rejected_row(item: Rejected, named: Callable[[str], str]) -> Row:
         name=item.name or item.path.name or str(item.path),
         events=(),
         source=item.source,
-        look=NO_HOOK,
+        look=IGNORED if item.ignored else NO_HOOK,
         why=item.reason,
         reasons=1,
         item=item,
@@ -128,7 +128,11 @@ def grouped(
             groups = _by_source(rows, view)
             return tuple(group for group in groups if group.rows or (all_folders and group.place))
         case "state":
-            return _by(rows, [look.word for look in (*LOOKS.values(), NO_HOOK)], lambda row: (row.look.word,))
+            return _by(
+                rows,
+                [look.word for look in (*LOOKS.values(), NO_HOOK, IGNORED)],
+                lambda row: (row.look.word,),
+            )
         case "event":
             known = [event.key for event in view.host.dialect.catalogue().events]
             return _by(rows, known, lambda row: row.events or ("no events",))
@@ -156,7 +160,7 @@ def _by_source(rows: Sequence[Row], view: View) -> list[Group]:
         mine = tuple(row for row in left if _lies_in(row, folder))
         left = [row for row in left if row not in mine]
         note = "absent" if folder.real is None else "empty" if not mine else str(len(mine))
-        place = view.host.surroundings.short(folder.path)
+        place = view.host.surroundings.short(folder.path) if mine or not folder.aside else ""
         groups.append(Group(f"{folder.source}:{folder.path}", folder.source, note, mine, place))
     for source in dict.fromkeys(row.source for row in left):
         others = tuple(row for row in left if row.source == source)

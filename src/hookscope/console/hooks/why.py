@@ -11,7 +11,7 @@ from textual.content import Content
 from hookscope.console.hooks.copies import which_wins
 from hookscope.console.hooks.rows import Row
 from hookscope.console.hooks.sheet import Sheet, foreign
-from hookscope.console.theme import FAINT, MUTED
+from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
 from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
         _shut_gate(sheet, gate, row, view)
     _open_gates(sheet, row.verdict.gates, view, reading)
     _notes(sheet, row, view)
-    _handler(sheet, hook, view)
+    _handler(sheet, row, view)
     which_wins(sheet, row, view)
     _as_shipped(sheet, row)
     _declared(sheet, row, view, source)
@@ -217,7 +217,8 @@ def _listed(sheet: Sheet, title: str, items: Sequence[str]) -> None:
         sheet.put([(Content(" ·"), 3)], foreign(item))
 
 
-def _handler(sheet: Sheet, hook: Hook, view: View) -> None:
+def _handler(sheet: Sheet, row: Standing, view: View) -> None:
+    hook = row.hook
     if hook.handler is None:
         return
     sheet.title("Handler")
@@ -228,9 +229,11 @@ def _handler(sheet: Sheet, hook: Hook, view: View) -> None:
     sheet.put([(Content(), 3)], foreign(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:
         sheet.put([(Content(), 3)], foreign(f"leads to {view.host.surroundings.short(hook.leads_out)}"))
-    heard = ", ".join(hook.meta.events or ())
+    heard = ", ".join(row.events or ())
     if heard:
         sheet.put([(Content(), 3)], foreign(f"hears {heard}").stylize(MUTED))
+    elif row.events is None:
+        sheet.put([(Content(), 3)], Content.styled("what it hears is known after a load", MUTED))
 
 
 def _declared(sheet: Sheet, row: Standing, view: View, source: Source | None) -> None:
@@ -258,9 +261,13 @@ def header_lines(text: str) -> list[tuple[int, str]]:
 
 def _rejected(sheet: Sheet, item: Rejected, view: View, source: Source | None) -> None:
     short = view.host.surroundings.short
-    sheet.say(Content.styled("This looks like a hook and is none:", MUTED))
+    if item.ignored:
+        sheet.say(Content.styled("This stands among hooks and is passed over:", MUTED))
+    else:
+        sheet.say(Content.styled("This looks like a hook and is none:", MUTED))
+    look = IGNORED if item.ignored else NO_HOOK
     sheet.blank()
-    sheet.put([(Content.styled(" ✗", "$text-error"), 3)], foreign(item.reason))
+    sheet.put([(Content.styled(f" {look.glyph}", look.style), 3)], foreign(item.reason))
     sheet.title("Where")
     sheet.say(foreign(short(item.path)), 3)
     if item.place is not None:

@@ -1,7 +1,7 @@
 """From a project's folders to its hooks: what every agent has, what was passed over, what stops the build."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hookscope.core.dialect import Host
@@ -17,6 +17,7 @@ from hookscope.core.hooks import (
 )
 from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
+from hookscope.systems.streams.slots import HOOKS
 from hookscope.systems.streams.sources import FileRules, Passed, Source
 
 AGENT, SUBAGENT = "agent", "subagent"
@@ -32,7 +33,7 @@ def project_folders(host: Host) -> tuple[Folder, ...]:
     """The hooks folder of every agent, which need not exist, and the folders beside it that do."""
     files, paths = host.surroundings.files, []
     for agent in agents_of(host.workspace, files):
-        paths.append((agent, agent.root / "hooks"))
+        paths.append((agent, agent.root / HOOKS.folder))
         for name in BESIDE:
             facts = files.facts(agent.root / name)
             if facts is not None and facts.folder and not facts.linked:
@@ -45,7 +46,7 @@ def project_folders(host: Host) -> tuple[Folder, ...]:
 def _folder(host: Host, agent: Agent, path: Path, rank: int) -> Folder:
     source = SUBAGENT if agent.scope else AGENT
     label = "/".join(filter(None, (agent.scope, path.name)))
-    return hooks_folder(host, source, path, rank, label=label)
+    return replace(hooks_folder(host, source, path, rank, label=label), aside=path.name != HOOKS.folder)
 
 
 @dataclass(slots=True)
@@ -86,7 +87,7 @@ def _discoveries(host: Host, rules: FileRules, finding: _Finding) -> Iterator[Di
 
 def _take(discovery: Discovery, finding: _Finding) -> None:
     agent = discovery.agent
-    folder = finding.folders.get(agent.root / "hooks")
+    folder = finding.folders.get(agent.root / HOOKS.folder)
     if folder is None:  # it came while we were looking; the next look has it
         return
     finding.hooks += [
