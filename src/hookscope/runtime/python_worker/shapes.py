@@ -41,7 +41,7 @@ def member_of(made: Any, member: str, no_handler: Any) -> Target:
 
     A plugin's handler is named by the number of its registration; by its event as well, before a load.
     """
-    found = made.targets.get(member)
+    found: Target | None = made.targets.get(member)
     if found is None and made.module is not None:
         numbers = (one["member"] for one in made.module["declares"] if _same_event(one["key"], member))
         found = made.targets.get(next(numbers, ""))
