@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import Any, Callable, Mapping, NamedTuple  # noqa: UP035  (3.9)
+from typing import Any, Callable, Mapping, NamedTuple, TypeVar, overload  # noqa: UP035  (3.9)
 
 Handler = Callable[..., Any]
 Late = Callable[[str, str], None]
+H = TypeVar("H", bound=Handler)
 
 CANCEL, PROMISE = "cancel", "promise"  # in `asked`, see core/arguments.py
 LATE_CANCEL = "ctx.cancel() ignored: the event's hooks already returned"
@@ -375,6 +376,12 @@ class PluginApi:
         handler = options.pop("handler", None) if handler is None else handler
         event = options.pop("event", None)
         return self._register("register_hook", event, handler, options)
+
+    @overload
+    def on(self, name: str, handler: None = None, **options: Any) -> Callable[[H], H]: ...
+
+    @overload
+    def on(self, name: str, handler: H, **options: Any) -> H: ...
 
     def on(self, name: str, handler: Handler | None = None, **options: Any) -> Any:
         """Register a handler of the event `name`: `api.on("before_tool_call", handler, priority=10)`.

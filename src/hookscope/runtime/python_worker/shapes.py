@@ -36,12 +36,12 @@ def make(code: Mapping[str, Any], modules: Any, authoring: Any) -> Making:
     return _Maker(code, modules, authoring).make()
 
 
-def member_of(made: Made, member: str, no_handler: Any) -> Target:
-    """The function that a call names. Raises `no_handler` where the module has none of that name.
+def member_of(made: Any, member: str, no_handler: Any) -> Target:
+    """The function of a Made that a call names. Raises `no_handler` where the module has none of that name.
 
     A plugin's handler is named by the number of its registration; by its event as well, before a load.
     """
-    found = made.targets.get(member)
+    found: Target | None = made.targets.get(member)
     if found is None and made.module is not None:
         numbers = (one["member"] for one in made.module["declares"] if _same_event(one["key"], member))
         found = made.targets.get(next(numbers, ""))

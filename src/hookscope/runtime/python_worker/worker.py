@@ -66,8 +66,9 @@ class Loaded:
     """A module that is loaded, and what its import set in the environment."""
 
     def __init__(self, made: Any, env: dict[str, str]) -> None:
-        self.targets: dict[str, Callable[[Any], Any]] = made.targets
-        self.made = made
+        self.targets: dict[str, Callable[[Any], Any]]
+        self.module: Any  # what it declares
+        self.targets, self.module = made
         self.env = env
 
 
@@ -107,8 +108,8 @@ class Worker:
     def _load_only(self, message: Any) -> None:
         loaded, error, took, clean = self._load(message["code"], message["code"]["env"])
         answer = {"id": message["id"], "loaded": took, "error": error, "dirty": not clean, "module": None}
-        if loaded is not None and loaded.made.module is not None:
-            answer["module"], _ = _plain(loaded.made.module)
+        if loaded is not None and loaded.module is not None:
+            answer["module"], _ = _plain(loaded.module)
         self.flush()
         self.line.say(answer)
 
@@ -219,7 +220,7 @@ class Worker:
         target = loaded.targets.get(code.get("member", ""))
         if target is None:
             try:
-                target = part("shapes").member_of(loaded.made, code.get("member", ""), modules.NoHandler)
+                target = part("shapes").member_of(loaded, code.get("member", ""), modules.NoHandler)
             except modules.NoHandler as missing:
                 answer["error"] = faults.describe(missing)
         return target, {**loaded.env, **call["env"]}, answer
@@ -284,9 +285,10 @@ class Worker:
         return self._loaded.get(key), error, took, self.baseline.restore()
 
     def _make(self, code: Any) -> Any:
-        code = {"shape": "hook", **code}
-        authoring = None if code["shape"] == "hook" else self._authoring()  # most do without
-        making = part("shapes").make(code, modules, authoring)
+        if code.get("shape", "hook") == "hook":  # most are, and do without the rest
+            handler = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
+            return {"": handler}, None
+        making = part("shapes").make(code, modules, self._authoring())
         value = None
         while True:
             try:
