@@ -378,9 +378,8 @@ class Loading:
 
     def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
         """Events that the host does not know: they are registered, and never come."""
-        known = (
-            self.host.dialect.catalogue().by_key if self.texts.never_sent and hook.kind == "folder" else {}
-        )
+        looks = self.texts.never_sent and hook.kind == "folder"
+        known = self.host.dialect.catalogue().keys_of("folder") if looks else ()
         strangers = [key for key in events if key not in known] if known else []
         if strangers and self.texts.never_sent:
             what = "event" if len(strangers) == 1 else "events"

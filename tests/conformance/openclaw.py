@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.layouts import Case, StandIns, copied, differences, prepare, remove
+from tests.conformance.openclaw_plugins import OF_PLUGINS, plugin_hook
 
 from hookscope import Event, HookEngine, HookEvent
 from hookscope.cli.main import exit_code
@@ -26,7 +27,7 @@ from hookscope.runtime import InProcessLane, Limits, node_lane
 from hookscope.settings import open_host
 
 SESSION = "agent:main:main"
-COMPARED = ("loadedCount", "eventKeys", "messages", "context", "result", "calls", "threw", "hooks")
+COMPARED = ("loadedCount", "eventKeys", "messages", "context", "hooks", *OF_PLUGINS)
 OF_THE_HOST = ("list", "check", "info", "enable", "disable")  # our commands that can speak as the host's
 
 
@@ -173,6 +174,8 @@ class Session:
                 prepare(self.home.folder, setup, self.home.stand_ins)
             case "remove":
                 remove(self.home.folder / step["path"])
+            case "plugin-hook":
+                return await plugin_hook(self.engine, step)
             case other:
                 raise AssertionError(f"Hookscope has nothing yet for {other!r}")
         return {}

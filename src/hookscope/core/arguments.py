@@ -8,6 +8,7 @@ from typing import Any
 EVENT, CTX, METHODS, SYNC, ASKED = "event", "ctx", "methods", "sync", "asked"
 CANCEL = "cancel"
 PROMISE = "promise"  # in `asked`: a handler that must answer at once gave a promise, which is ignored
+NULL = "null"  # in `asked`: it answered null in so many words, which some events tell from no answer
 
 
 class Arguments(dict[str, Any]):

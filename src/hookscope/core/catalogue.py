@@ -27,5 +27,5 @@ def _event(key: str, fields: Mapping[str, Any]) -> EventType:
     strange = fields.keys() - FIELDS
     if strange:
         raise ValueError(f"{key}: an event has no {', '.join(sorted(strange))}")
-    mutable = tuple(fields.get("mutable", ()))
-    return EventType(key, **{**fields, "mutable": mutable})
+    lists = {name: tuple(fields.get(name, ())) for name in ("mutable", "required")}
+    return EventType(key, **{**fields, **lists})

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, State
+from hookscope.core.plan import kind_of
 
 Key = tuple[str, str]
 RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's
@@ -106,9 +107,9 @@ def _told(then: Standing) -> bool:
 
 
 def _of_events(row: Standing, then: Standing, host: Host, other: Host) -> Iterator[str]:
-    mine, theirs = host.dialect.catalogue(), other.dialect.catalogue()
+    mine, theirs, kind = host.dialect.catalogue(), other.dialect.catalogue(), kind_of(row.hook)
     for key in dict.fromkeys(_events(then.hook)):
-        if mine.sends(key) and not theirs.sends(key):
+        if mine.sends(key, kind) and not theirs.sends(key, kind):
             yield f"never sends {key}"
             continue
         known, there = mine.find(key), theirs.find(key)

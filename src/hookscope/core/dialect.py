@@ -67,17 +67,24 @@ class Catalogue:
         known = self.by_key.get(key.replace("-", "_"))
         return known.key if known is not None and known.kind == "plugin" else key
 
-    def sends(self, key: str) -> bool:
-        """Does the host ever send an event that a listener of `key` would hear?"""
+    def keys_of(self, kind: EventKind) -> frozenset[str]:
+        """The keys of one kind of events: those that hooks of this kind can hear."""
+        return frozenset(event.key for event in self.events if event.kind == kind)
+
+    def sends(self, key: str, kind: EventKind | None = None) -> bool:
+        """Does the host ever send an event that a listener of `key` would hear?
+
+        With `kind`, a listener of that kind: a HOOK.md folder hears no plugin hook, whatever its name.
+        """
         exact = self.by_key.get(self.canonical(key))
         if exact is not None:
-            return exact.emitted
+            return exact.emitted and kind in (None, exact.kind)
         family = self.by_key.get(key.partition(":")[0])
         return family is not None and family.open and family.emitted
 
-    def nearest(self, key: str) -> str | None:
-        """The known key that `key` was perhaps meant to be."""
-        return nearest(key, self.by_key)
+    def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
+        """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""
+        return nearest(key, self.by_key if kind is None else sorted(self.keys_of(kind)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,6 +312,10 @@ class Host:
     folders: tuple[Folder, ...] = ()
     problems: tuple[Problem, ...] = ()  # met while opening
     trust: Trust = Trust()
+
+    def folders_of(self, kind: EventKind) -> tuple[Folder, ...]:
+        """The folders in which hooks of this kind are looked for, in order of looking."""
+        return tuple(folder for folder in self.folders if folder.holds == kind)
 
     def hooks_setting(self, *path: str | int) -> tuple[Any, KeyPath]:
         """A value of the hooks settings and its full path: the first place where it stands.

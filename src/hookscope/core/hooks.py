@@ -101,8 +101,11 @@ class Metadata:
     os: tuple[str, ...] = ()
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()
-    limits: Mapping[str, float] = field(default_factory=dict)  # seconds: load, run. Hookscope's own
+    limits: Mapping[str, float] = field(
+        default_factory=dict
+    )  # seconds: load, run, or of one event by its key
     priority: int = 0  # of a plugin hook that the settings define
+    barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host leaves the hook out of it
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
@@ -121,6 +124,7 @@ class Folder:
     real: Path | None = None  # links resolved; None where there is no such folder
     trusted: bool = False  # may its handlers run without asking
     plugin: str = ""  # the id of the plugin that brings it
+    holds: Kind = "folder"  # the kind of hooks that are looked for in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,8 @@ STATE_OF: Mapping[str, State] = {
     "reached": State.BROKEN,
     "switch": State.OFF,
     "selected": State.OFF,
+    "allow": State.OFF,
+    "deny": State.OFF,
     "enabled": State.OFF,
     "trusted": State.UNTRUSTED,
     "sent": State.SILENT,

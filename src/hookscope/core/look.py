@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hookscope.core.dialect import Host, System
 from hookscope.core.hooks import Gate, Hook, Inventory, Rejected, Standing, Verdict
+from hookscope.core.plan import kind_of
 
 
 def look(host: Host) -> Inventory:
@@ -75,14 +76,16 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook]) -> tuple[Stan
 def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
     """Events that the host never sends, beside ones that it does."""
     events = hook.meta.events or ()
-    catalogue = host.dialect.catalogue()
+    catalogue, kind = host.dialect.catalogue(), kind_of(hook)
     notes = []
     for key in dict.fromkeys(events):
-        if catalogue.sends(key):
+        if catalogue.sends(key, kind):
             continue
-        near = catalogue.nearest(key)
+        near = catalogue.nearest(key, kind)
         known = catalogue.find(key)
-        if known is not None and known.key == key:
+        if known is not None and kind == "folder" and known.kind == "plugin":
+            notes.append(f"{key} is a plugin hook's name; HOOK.md folders never hear it")
+        elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:
             meant = f"; did you mean {near}?" if near else ""

@@ -63,16 +63,21 @@ def declared_by(module: Module, hook: Hook, host: Host) -> list[Registration]:
 
 def _declared(item: Declared, hook: Hook, host: Host) -> Registration:
     key = host.dialect.catalogue().canonical(item.key)
-    limit = hook.meta.limits.get("run", item.limit)
+    limit = _limit_of(hook, key, item.limit)
     return Registration(key, hook.name, item.target, hook, item.priority, limit, options=item.options)
+
+
+def _limit_of(hook: Hook, key: str, own: float | None = None) -> float | None:
+    """What the user allows for this event, else for all of the hook's, else what the hook itself asks for."""
+    return hook.meta.limits.get(key, hook.meta.limits.get("run", own))
 
 
 def registration_of(key: str, hook: Hook, host: Host) -> Registration:
     """A hook's handler under one of its events."""
-    limits, code = hook.meta.limits, code_of(hook, host)
+    code = code_of(hook, host)
     if code.shape in ("stream", "plugin"):
         code = replace(code, member=key)
-    run, load = limits.get("run"), limits.get("load")
+    run, load = _limit_of(hook, key), hook.meta.limits.get("load")
     return Registration(key, hook.name, code, hook, hook.meta.priority, run, load)
 
 

@@ -149,6 +149,8 @@ class Fold:
     failure: str | None = None
     log: tuple[LogLine, ...] = ()
     follow_ups: tuple[Event, ...] = ()
+    by: tuple[str, ...] = ()  # the names of those whose answers count, in the order of answering
+    taken: int = 0  # results so far, answers or not
 
 
 class Next(Enum):

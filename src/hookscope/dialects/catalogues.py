@@ -8,6 +8,8 @@ from hookscope.core.dialect import Catalogue
 
 
 @cache
-def catalogue(name: str) -> Catalogue:
-    """The catalogue in `<name>.yaml` of this folder."""
-    return read_catalogue((files("hookscope.dialects") / f"{name}.yaml").read_bytes())
+def catalogue(*names: str) -> Catalogue:
+    """The catalogues in `<name>.yaml` of this folder, as one."""
+    folder = files("hookscope.dialects")
+    parts = (read_catalogue((folder / f"{name}.yaml").read_bytes()) for name in names)
+    return Catalogue(tuple(event for part in parts for event in part.events))

@@ -1,4 +1,4 @@
-"""OpenClaw's internal hooks, as its guide says (seed 004)."""
+"""OpenClaw's internal hooks and those of its plugins, as its guides say (seeds 003 and 004)."""
 
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,12 @@ from hookscope.systems.folders.places import (
     extra_folders,
     hooks_folder,
 )
+from hookscope.systems.plugins import PluginSystem
+from hookscope.systems.plugins.discovery import PluginShape
+from hookscope.systems.plugins.gates import PLUGIN_GATES
+from hookscope.systems.plugins.guide_merges import GUIDE
+from hookscope.systems.plugins.mapping import Mappings
+from hookscope.systems.plugins.places import plugin_places
 
 
 def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
@@ -33,7 +39,7 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
 
 def legacy_roots(host: Host) -> tuple[Path, ...]:
     """The workspace and the hooks folders. The guide asks for "path safety" and names no roots."""
-    folders = [folder.real for folder in host.folders if folder.real is not None]
+    folders = [folder.real for folder in host.folders_of("folder") if folder.real is not None]
     return (host.surroundings.files.real(host.workspace), *folders)
 
 
@@ -46,6 +52,22 @@ LEGACY = LegacyRule(
     roots=legacy_roots,
     links_resolved=True,
     refusal='Handler module "{module}" is outside the workspace and the hooks folders',
+)
+
+CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
+PLUGINS = PluginSystem(
+    shape=PluginShape(
+        manifest="openclaw.plugin.json",
+        package_key="openclaw",
+        elsewhere=(".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
+    ),
+    places=plugin_places,
+    mappings=Mappings(setting=("plugins", "hooks")),
+    gate_rules=PLUGIN_GATES,
+    order="lower first",  # guide 003, "Execution Model"
+    rules=GUIDE,
+    catalogue=CATALOGUE,
+    one_object=True,  # guide 003 calls handlers with one object that has sessionKey, channel, direction
 )
 
 OPENCLAW = Dialect(
@@ -73,6 +95,7 @@ OPENCLAW = Dialect(
             legacy=LEGACY,
             type_first=True,
         ),
+        PLUGINS,
     ),
     texts=LoaderTexts(
         not_loaded="Failed to load hook {name}: {error}",
@@ -84,5 +107,5 @@ OPENCLAW = Dialect(
         refuses_blocked=True,
         notices="OpenClaw notices when its gateway is restarted.",
     ),
-    catalogue=partial(catalogue, "openclaw"),
+    catalogue=CATALOGUE,
 )

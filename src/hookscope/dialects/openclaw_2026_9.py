@@ -9,7 +9,7 @@ from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, Settin
 from hookscope.core.hooks import Folder, Problem
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
-from hookscope.dialects.openclaw import OPENCLAW
+from hookscope.dialects.openclaw import OPENCLAW, PLUGINS
 from hookscope.dialects.openclaw_2026_9_command import Command
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
 from hookscope.systems.folders.closed_settings import Issue, hooks_settings_issues
@@ -27,6 +27,10 @@ from hookscope.systems.folders.places import (
 from hookscope.systems.folders.plugin_bundles import Bundles, bundle_folders
 from hookscope.systems.folders.policy import bare_chain
 from hookscope.systems.folders.source_policy import SourcePolicy, ranking_by_source
+from hookscope.systems.plugins.access import access_of
+from hookscope.systems.plugins.mapping import Mappings
+from hookscope.systems.plugins.places import plugin_places
+from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, SHIPPED
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
 FROM_MANAGED, FROM_WORKSPACE = "openclaw-managed", "openclaw-workspace"
@@ -89,9 +93,21 @@ def places(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     ), problems
 
 
+def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """The guide's folders, and the program's own beside them: `extensions`."""
+    return plugin_places(
+        host,
+        ("workspace", host.workspace / ".openclaw" / "extensions"),
+        ("managed", host.state / "extensions"),
+    )
+
+
 def issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
     """What makes the program refuse its settings (cfg-02, cfg-03)."""
-    return hooks_settings_issues(settings, ("hooks", "internal"))
+    plugins = settings.get("plugins")
+    mapped = isinstance(plugins, Mapping) and "hooks" in plugins
+    refused: tuple[Issue, ...] = ((("plugins",), 'Unrecognized key: "hooks"'),) if mapped else ()
+    return (*hooks_settings_issues(settings, ("hooks", "internal")), *refused)
 
 
 def error_text(key: str, event: str, message: str) -> str:
@@ -99,6 +115,7 @@ def error_text(key: str, event: str, message: str) -> str:
     return f"[internal-hooks] Hook error [{event}]: {message}"
 
 
+CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins")
 NO_EVENTS = "Hook has no events defined in metadata"
 FAILED = "[hooks:loader] Failed to load hook {name}: "
 TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."
@@ -136,6 +153,18 @@ OPENCLAW_2026_9 = Dialect(
             words=bare_chain,
             finder=partial(find_in_collections, rules=COLLECTIONS),
             ranker=partial(ranking_by_source, policy=POLICY),
+        ),
+        replace(
+            PLUGINS,
+            shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
+            places=places_of_plugins,
+            mappings=Mappings(setting=None),  # its closed schema knows no such key
+            order="higher first",  # plug-01
+            rules=SHIPPED,
+            catalogue=CATALOGUE,
+            apart=APART,
+            fails_closed=FAIL_CLOSED,
+            one_object=False,
         ),
     ),
     texts=LoaderTexts(
@@ -178,5 +207,5 @@ OPENCLAW_2026_9 = Dialect(
         lost_handler='Hook "{name}" has no readable handler in {folder}',
     ),
     command=Command(CONFIG),
-    catalogue=partial(catalogue, "openclaw_2026_9"),
+    catalogue=CATALOGUE,
 )

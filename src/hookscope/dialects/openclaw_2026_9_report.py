@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing
+from hookscope.core.plan import kind_of
 
 REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
 
@@ -57,9 +58,9 @@ class Report:
 
 def reports(host: Host, inventory: Inventory) -> list[Report]:
     """The hooks that the program itself sees, in its order."""
-    known = host.dialect.catalogue().by_key
+    known = host.dialect.catalogue().keys_of("folder")
     return [
         Report(inventory.standing(hook), tuple(key for key in hook.meta.events or () if key not in known))
         for hook in inventory.report_order
-        if not hook.beyond_host
+        if not hook.beyond_host and kind_of(hook) == "folder"
     ]

@@ -44,7 +44,7 @@ def find_in_collections(
 ) -> Found:
     """All hooks of the host's folders in order of looking. A hook without a handler is rejected (disc-10)."""
     search = Search(shape, texts, host.surroundings.files)
-    for folder in host.folders:
+    for folder in host.folders_of("folder"):
         for path, linked in _hook_folders(folder, rules, search):
             _look_at(path, linked, folder, rules, search)
     search.hooks += legacy

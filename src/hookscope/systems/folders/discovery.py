@@ -77,7 +77,7 @@ class Search:
 def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Hook]) -> Found:
     """All hooks of the host's folders in order of looking, then the legacy handlers."""
     search = Search(shape, texts, host.surroundings.files)
-    for folder in host.folders:
+    for folder in host.folders_of("folder"):
         for child in children_of(folder, search):
             _look_at_child(child, folder, search)
     search.hooks += legacy

@@ -276,10 +276,10 @@ def sent(hook: Hook, host: Host) -> Gate:
     if not keys:
         return Gate("sent", None, found="no events")
     catalogue = host.dialect.catalogue()
-    if any(catalogue.sends(key) for key in keys):
+    if any(catalogue.sends(key, "folder") for key in keys):
         return SENT
     product = host.dialect.product
-    near = [catalogue.nearest(key) for key in keys]
+    near = [catalogue.nearest(key, "folder") for key in keys]
     meant = f"; did you mean {near[0]}?" if near[0] and near[0] not in keys else ""
     reason = f"{product} never sends {' or '.join(keys)}{meant}"
     return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)

@@ -1,0 +1,115 @@
+"""Hooks of plugins: code that registers handlers for the steps of an agent's work.
+
+The way: discovery (which folders are plugins, which handlers the settings map) → ranking (who wins an id) →
+gates → arrange (order, filters, limits) → policy (what the answers come to). `PluginSystem` puts the chosen
+functions together; dialects make one each.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hookscope.core.dialect import Arranged, Catalogue, EventType, Host
+from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
+from hookscope.core.runs import Event, EventKind, Policy, Registration
+from hookscope.systems.folders.gates import GateRule
+from hookscope.systems.plugins.arrange import Order, arranged
+from hookscope.systems.plugins.discovery import PluginShape, find_plugins
+from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
+from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
+from hookscope.systems.plugins.ranking import ranking_of_plugins
+from hookscope.systems.plugins.rules import Rule
+from hookscope.systems.plugins.verdicts import OBSERVE
+
+Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSystem:
+    """Plugin hooks under one dialect's rules. Implements core's System."""
+
+    shape: PluginShape
+    places: Places
+    mappings: Mappings
+    gate_rules: Mapping[str, GateRule]  # name → check, in the order of showing
+    order: Order
+    rules: Mapping[str, Rule]  # hook → how its answers add up; none: they are ignored
+    catalogue: Callable[[], Catalogue]
+    apart: frozenset[str] = frozenset()  # hooks of which each handler gets a copy of the event of its own
+    fails_closed: frozenset[str] = frozenset()
+    one_object: bool = False  # see PluginPolicy
+    words: Words = Words()
+
+    @property
+    def kind(self) -> EventKind:
+        return "plugin"
+
+    def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+        return self.places(host)
+
+    def find(self, host: Host) -> Found:
+        plugins = find_plugins(host, self.shape)
+        mapped = mapped_hooks(host, self.mappings)
+        return Found(
+            hooks=plugins.hooks + mapped.hooks,
+            rejected=plugins.rejected + mapped.rejected,
+            problems=plugins.problems + mapped.problems,
+        )
+
+    def rank(self, found: Found) -> Ranking:
+        return ranking_of_plugins(found)
+
+    def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
+        return tuple(rule(hook, host) for rule in self.gate_rules.values())
+
+    def keys(self, event: Event) -> tuple[str, ...]:
+        return (self._name(event),)
+
+    def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
+        event = self._named(event)
+        if event.type in self.apart and own_copy(event.context) is None:
+            return Arranged(())  # the policy says that it failed
+        return arranged(event, heard, self._known(event), self.order)
+
+    def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
+        """The host's own spelling, and in `ctx` what is known here of what the host would say."""
+        event = self._named(event)
+        known = self._known(event)
+        ctx = {**_known_here(event, host, known.ctx if known is not None else {}), **event.ctx}
+        return replace(event, ctx=ctx)
+
+    def policy(self, event: Event) -> Policy:
+        name, known = self._name(event), self._known(event)
+        return PluginPolicy(
+            hook=name,
+            way=known.policy if known is not None else OBSERVE,
+            payload=event.context,
+            rule=self.rules.get(name),
+            apart=name in self.apart,
+            fails_closed=name in self.fails_closed,
+            one_object=self.one_object,
+            words=self.words,
+        )
+
+    def _name(self, event: Event) -> str:
+        return self.catalogue().canonical(event.type)
+
+    def _named(self, event: Event) -> Event:
+        name = self._name(event)
+        return event if name == event.type else replace(event, type=name)
+
+    def _known(self, event: Event) -> EventType | None:
+        return self.catalogue().by_key.get(self._name(event))
+
+
+def _known_here(event: Event, host: Host, example: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the members that this hook's `ctx` has: those that need no guessing."""
+    facts = {
+        "sessionKey": event.session_key,
+        "workspaceDir": str(host.workspace),
+        "toolName": event.context.get("toolName"),
+        "toolCallId": event.context.get("toolCallId"),
+        "runId": event.context.get("runId"),
+        "direction": example.get("direction"),
+    }
+    return {name: facts[name] for name in example if facts.get(name)}

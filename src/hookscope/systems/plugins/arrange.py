@@ -1,0 +1,101 @@
+"""Who is called for a plugin hook, in which order, within which limit; and who is left out."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from hookscope.core.dialect import Arranged, EventType
+from hookscope.core.runs import Event, Group, NotRun, Registration
+from hookscope.systems.plugins.verdicts import EVALUATE, OBSERVE
+
+LONGEST = 600.0  # seconds that a handler may be given (rules-openclaw section 6)
+Order = Literal["higher first", "lower first"]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """An option of a registration that says for which events of a hook it is meant."""
+
+    option: str
+    hooks: frozenset[str]
+    member: str  # of the event, else of its `ctx`
+    known: frozenset[str] = (
+        frozenset()
+    )  # the values there are; empty: any. A list with another one says nothing
+    needs: bool = False  # is it left out where the event does not say
+
+
+FILTERS = (
+    Filter("matcher", frozenset({"before_tool_call", "after_tool_call"}), "toolName"),
+    Filter(
+        "eligibleTriggers",
+        frozenset({"before_agent_reply"}),
+        "trigger",
+        frozenset({"cron", "heartbeat", "user"}),
+        needs=True,
+    ),
+    Filter(
+        "eligibleDispatchKinds", frozenset({"reply_dispatch"}), "dispatchKind", frozenset({"agent", "acp"})
+    ),
+)
+
+
+def arranged(event: Event, heard: Iterable[Registration], known: EventType | None, order: Order) -> Arranged:
+    """Observers and evaluators start together, all others run one by one."""
+    left_out, calls = [], []
+    for call in in_order(heard, order):
+        reason = left_out_because(event, call)
+        if reason:
+            left_out.append(NotRun(call.name, reason, call.hook))
+        else:
+            calls.append(within_limit(call, known))
+    together = known is None or known.policy in (OBSERVE, EVALUATE)
+    groups = (Group(tuple(calls), together=together),) if calls else ()
+    return Arranged(groups, tuple(left_out))
+
+
+def in_order(heard: Iterable[Registration], order: Order) -> list[Registration]:
+    """By priority; of one priority, in order of registration (plug-01; guide 003: lower numbers first)."""
+    sign = -1 if order == "higher first" else 1
+    return sorted(heard, key=lambda call: sign * call.priority)
+
+
+def within_limit(call: Registration, known: EventType | None) -> Registration:
+    """The call with the host's own limit for this hook where nobody set one, and never a longer one than
+    the host allows."""
+    limit = call.limit
+    if limit is None and known is not None:
+        limit = known.limit
+    if limit is not None:
+        limit = min(limit, LONGEST)
+    return call if limit == call.limit else replace(call, limit=limit)
+
+
+def left_out_because(event: Event, call: Registration) -> str:
+    """Why the host passes this registration over for this very event; empty where it does not."""
+    barred = call.hook.meta.barred.get(call.key) if call.hook is not None else None
+    if barred:
+        return barred
+    if call.options.get("requiresToolAuthority") is True:
+        return "requiresToolAuthority: it runs only after the turn's tools are settled"
+    for rule in FILTERS:
+        if event.type in rule.hooks and (reason := _not_meant(event, call.options, rule)):
+            return reason
+    return ""
+
+
+def _not_meant(event: Event, options: Mapping[str, Any], rule: Filter) -> str:
+    wanted = _names(options.get(rule.option))
+    if not wanted or (rule.known and not rule.known.issuperset(wanted)):
+        return ""
+    value = event.context.get(rule.member, event.ctx.get(rule.member))
+    said = isinstance(value, str) and bool(value)
+    if (not said and not rule.needs) or (said and value in wanted):
+        return ""
+    found = f"this event's is {value}" if said else "this event names none"
+    return f"{rule.option} is {', '.join(wanted)}; {found}"
+
+
+def _names(value: object) -> Sequence[str]:
+    items = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    return [item.strip() for item in items if isinstance(item, str) and item.strip()]

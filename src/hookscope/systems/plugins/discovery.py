@@ -1,0 +1,250 @@
+"""Which folders are plugins: those with a manifest, an entry file, or both."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import (
+    LANGUAGE_OF,
+    Fault,
+    Folder,
+    Found,
+    Hook,
+    Metadata,
+    Place,
+    Problem,
+    Rejected,
+)
+from hookscope.core.surroundings import Files
+from hookscope.formats import locate_json5, read_json5
+from hookscope.formats.places import FormatError, KeyPath
+from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
+from hookscope.systems.plugins.access import Access
+
+REGISTER = "register"  # what an entry file exports
+PYTHON_ENTRIES = ("plugin.py", "index.py")
+TEXTS = ("name", "description", "version")
+ENTRY_KEYS = ("entry", "main")
+
+AccessOf = Callable[[str, Folder, Host], Access]
+
+
+def full_access(plugin: str, folder: Folder, host: Host) -> Access:
+    """A host that says nothing of single hooks."""
+    return Access()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginShape:
+    """What makes a folder a plugin."""
+
+    manifest: str
+    package_key: str  # package.json → this → `extensions`: entry files
+    entries: tuple[str, ...] = ("index.ts", "index.js", "index.mjs", "index.cjs", "plugin.ts", "plugin.js")
+    elsewhere: tuple[str, ...] = ()  # manifests of things that are no plugins of code, and no mistakes
+    access: AccessOf = full_access
+    marks_python: bool = False  # is a Python plugin marked as one that the host itself would not run
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a manifest says."""
+
+    id: str
+    title: str = ""
+    description: str = ""
+    entry: str = ""
+    faults: tuple[Fault, ...] = ()
+
+
+class _No(Exception):
+    """It is no plugin. The text says why."""
+
+    def __init__(self, reason: str, place: Place | None = None) -> None:
+        super().__init__(reason)
+        self.place = place
+
+
+@dataclass(slots=True)
+class _Search:
+    """What one look has met so far."""
+
+    host: Host
+    shape: PluginShape
+    hooks: list[Hook] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def files(self) -> Files:
+        return self.host.surroundings.files
+
+
+def find_plugins(host: Host, shape: PluginShape) -> Found:
+    """The plugins of the host's plugin folders in order of looking. Reads manifests, and no code."""
+    search = _Search(host, shape)
+    for folder in host.folders_of("plugin"):
+        for path in _candidates(folder, search):
+            _look_at(path, folder, search)
+    return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems))
+
+
+def _candidates(folder: Folder, search: _Search) -> Iterator[Path]:
+    """The folders that would be plugins: those in it, or itself where it is one (`plugins.load.paths`)."""
+    try:
+        children = search.files.children(folder.path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        search.problems.append(Problem(f"cannot read the plugins folder: {reason_of(error)}"))
+        return
+    names = {child.name for child in children}
+    if folder.declared and names & {search.shape.manifest, *_entries(search.shape)}:
+        yield folder.path
+        return
+    for child in children:
+        if child.folder and not child.name.startswith((".", "node_modules")):
+            yield child.path
+
+
+def _look_at(path: Path, folder: Folder, search: _Search) -> None:
+    try:
+        names = frozenset(search.files.names(path))
+        if any(search.files.facts(path / name) is not None for name in search.shape.elsewhere):
+            return
+        if not names & {search.shape.manifest, "package.json", *_entries(search.shape)}:
+            reason = (
+                f"neither {search.shape.manifest} nor an entry file ({', '.join(_entries(search.shape))})"
+            )
+            raise _No(reason)
+        told = _manifest(path, names, search)
+        search.hooks.append(_plugin(path, folder, told, _entry(path, names, told, search), search))
+    except OSError as error:
+        search.rejected.append(
+            Rejected(path, folder.source, f"cannot be read: {reason_of(error)}", name=path.name)
+        )
+    except _No as no:
+        search.rejected.append(Rejected(path, folder.source, str(no), no.place, path.name))
+
+
+def _entries(shape: PluginShape) -> tuple[str, ...]:
+    return (*shape.entries, *PYTHON_ENTRIES)
+
+
+def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Search) -> Hook:
+    files = search.files
+    facts = files.facts(entry)
+    real, target = files.real(path), files.real(entry) if facts is not None else entry
+    manifest = path / search.shape.manifest
+    python = entry.suffix == ".py" and search.shape.marks_python
+    notes = (f"calls itself {told.title}",) if told.title and told.title != told.id else ()
+    access = search.shape.access(told.id, folder, search.host)
+    return Hook(
+        name=told.id,
+        kind="plugin",
+        folder=folder,
+        path=path,
+        meta=Metadata(
+            events=None,
+            export=REGISTER,
+            faults=told.faults,
+            limits=access.limits,
+            barred=access.barred,
+        ),
+        description=told.description,
+        manifest=manifest if files.facts(manifest) is not None else None,
+        handler=entry,
+        language=LANGUAGE_OF.get(entry.suffix, "unknown"),
+        real=real,
+        leads_out=None if facts is None or target.is_relative_to(real) else target,
+        beyond_host=python,
+        root=path,
+        notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if python else ())),
+    )
+
+
+def _manifest(path: Path, names: frozenset[str], search: _Search) -> _Told:
+    """What it says of itself; of a folder with an entry file alone, its name. Raises _No."""
+    if search.shape.manifest not in names:
+        return _Told(path.name)
+    file = path / search.shape.manifest
+    source, value = _document(file, search.files)
+    if not isinstance(value, Mapping):
+        raise _No(f"{file.name} holds no object", Place(file))
+    name = value.get("id")
+    if not isinstance(name, str) or not name.strip():
+        wrong = "has no `id`" if name is None else "wants a text as `id`"
+        raise _No(f"{file.name} {wrong}", _place(file, source, ("id",)))
+    entry = next((key for key in ENTRY_KEYS if value.get(key) is not None), "")
+    if entry and not isinstance(value[entry], str):
+        raise _No(f"{file.name} wants a path as `{entry}`", _place(file, source, (entry,)))
+    faults = tuple(
+        Fault((key,), f"`{key}` wants a text")
+        for key in TEXTS
+        if value.get(key) is not None and not isinstance(value[key], str)
+    )
+    title, about = (value.get(key) for key in ("name", "description"))
+    return _Told(
+        id=name.strip(),
+        title=title if isinstance(title, str) else "",
+        description=about if isinstance(about, str) else "",
+        entry=value[entry] if entry else "",
+        faults=faults,
+    )
+
+
+def _document(file: Path, files: Files) -> tuple[bytes, Any]:
+    """Raises _No and OSError."""
+    facts = files.facts(file)
+    if facts is None or not facts.file:
+        raise _No(f"{file.name} is not a readable file", Place(file))
+    if facts.size > LARGEST_MANIFEST:
+        raise _No(f"{file.name} is larger than {LARGEST_MANIFEST:,} bytes", Place(file))
+    source = files.read(file)
+    try:
+        return source, read_json5(source)
+    except FormatError as error:
+        raise _No(f"{file.name}, {error}", Place(file, error.span.line, error.span.column)) from None
+
+
+def _place(file: Path, source: bytes, path: KeyPath) -> Place:
+    span = locate_json5(source, path)
+    return Place(file, span.line, span.column) if span else Place(file)
+
+
+def _entry(path: Path, names: frozenset[str], told: _Told, search: _Search) -> Path:
+    """The file whose `register` is called. Raises _No.
+
+    That of the manifest, else that of package.json, else the first of the known names. It need not exist
+    where somebody names it: its gate says so.
+    """
+    written, by = told.entry, search.shape.manifest
+    if not written:
+        written, by = _packaged(path, names, search), "package.json"
+    if written:
+        entry = search.host.surroundings.absolute(written, base=path)
+        if Path(written).is_absolute() or not entry.is_relative_to(path):
+            raise _No(f"{by} names {written}, which is not in the plugin's folder", Place(path / by))
+        return entry
+    entry_name = next((name for name in _entries(search.shape) if name in names), None)
+    if entry_name is None:
+        raise _No(
+            f"{search.shape.manifest} and no entry file: looked for {', '.join(_entries(search.shape))}"
+        )
+    return path / entry_name
+
+
+def _packaged(path: Path, names: frozenset[str], search: _Search) -> str:
+    """The first entry file that package.json lists; empty where it lists none, or cannot be read."""
+    if "package.json" not in names:
+        return ""
+    try:
+        _, package = _document(path / "package.json", search.files)
+    except _No:
+        return ""
+    own = package.get(search.shape.package_key) if isinstance(package, Mapping) else None
+    listed = own.get("extensions") if isinstance(own, Mapping) else None
+    texts = [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    return texts[0] if texts else ""

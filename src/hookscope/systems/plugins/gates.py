@@ -1,0 +1,127 @@
+"""The checks between a plugin and its handlers. One pure function a check, as for hook folders."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Edit, Gate, Hook, Place
+from hookscope.core.plan import MAPPED
+from hookscope.formats import locate_json5
+from hookscope.formats.places import KeyPath
+from hookscope.systems.folders.gates import FIELDS_OPEN, PATH_OPEN, SENT, GateRule, handler, trusted
+
+PLUGINS: KeyPath = ("plugins",)
+KNOWN_AFTER_LOAD = "known after a load"
+
+
+def fields(hook: Hook, host: Host) -> Gate:
+    """Has every field of the manifest, or of the setting, the type that it should have."""
+    faults = hook.meta.faults
+    if not faults:
+        return FIELDS_OPEN
+    place = _place(hook, host, faults[0].path)
+    at = f"{place.file.name}, line {place.line}, column {place.column}: " if place else ""
+    return Gate(
+        "fields",
+        False,
+        missing=tuple(".".join(map(str, fault.path)) for fault in faults),
+        found=f"{len(faults)} of the wrong type",
+        reason=at + "; ".join(fault.text for fault in faults),
+        place=place,
+    )
+
+
+def _place(hook: Hook, host: Host, path: KeyPath) -> Place | None:
+    if hook.manifest is None:
+        return None
+    try:
+        span = locate_json5(host.surroundings.files.read(hook.manifest), path)
+    except OSError:
+        return None
+    return Place(hook.manifest, span.line, span.column) if span else Place(hook.manifest)
+
+
+def path(hook: Hook, host: Host) -> Gate:
+    """Does the code really lie where it may: a plugin's in its own folder, a mapped handler's in the
+    workspace or the state folder. Links are resolved."""
+    files, code = host.surroundings.files, hook.handler
+    assert code is not None
+    real = files.real(code)
+    if hook.role == MAPPED:
+        roots = tuple(files.real(root) for root in (host.workspace, host.state))
+        where = "the workspace and the state folder"
+    else:
+        roots, where = ((hook.real,) if hook.real is not None else ()), "the plugin's folder"
+    if any(real.is_relative_to(root) for root in roots):
+        return PATH_OPEN
+    needed = tuple(map(str, roots))
+    return Gate("path", False, needed, (str(real),), "outside", f"Handler path escapes {where}: {real}")
+
+
+def switch(hook: Hook, host: Host) -> Gate:
+    """Are plugins on at all: `plugins.enabled` is anything but false."""
+    return _not_false("switch", "all plugins are switched off in the settings", host, "enabled")
+
+
+def enabled(hook: Hook, host: Host) -> Gate:
+    """Is this plugin on: its entry's `enabled` is anything but false. A mapped handler has no entry."""
+    if hook.role == MAPPED:
+        return Gate("enabled", True, found="listed in the settings")
+    return _not_false("enabled", "disabled in config", host, "entries", hook.name, "enabled")
+
+
+def _not_false(name: str, reason: str, host: Host, *steps: str) -> Gate:
+    where = (*PLUGINS, *steps)
+    value, dotted = host.settings.get(where), ".".join(map(str, where))
+    if value is not False:
+        found = "not set" if value is None else f"{dotted} is {'true' if value is True else 'not false'}"
+        return Gate(name, True, ("not false",), found=found, setting=where)
+    fix = Edit(host.settings.file, where, True, f"{dotted}: false → true")
+    return Gate(name, False, ("not false",), ("true",), f"{dotted} is false", reason, fix=fix, setting=where)
+
+
+def allow(hook: Hook, host: Host) -> Gate:
+    """Is it in `plugins.allow`, where that names anybody."""
+    names = _names(host, "allow")
+    if not names or hook.role == MAPPED or hook.name in names:
+        found = f"{hook.name} is in plugins.allow" if hook.name in names else "no list"
+        return Gate("allow", True, found=found, setting=(*PLUGINS, "allow"))
+    reason = "not in plugins.allow"
+    return Gate("allow", False, names, (hook.name,), ", ".join(names), reason, setting=(*PLUGINS, "allow"))
+
+
+def deny(hook: Hook, host: Host) -> Gate:
+    """Is it not in `plugins.deny`."""
+    if hook.role == MAPPED or hook.name not in _names(host, "deny"):
+        return Gate("deny", True, found="not in plugins.deny", setting=(*PLUGINS, "deny"))
+    found, reason = f"{hook.name} is in plugins.deny", "denied by plugins.deny"
+    return Gate("deny", False, missing=(hook.name,), found=found, reason=reason, setting=(*PLUGINS, "deny"))
+
+
+def _names(host: Host, key: str) -> tuple[str, ...]:
+    listed: Any = host.settings.get((*PLUGINS, key))
+    return tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
+
+
+def sent(hook: Hook, host: Host) -> Gate:
+    """Does the host ever send one of its events. A plugin says only as it registers what it hears."""
+    keys = hook.meta.events
+    if keys is None:
+        return Gate("sent", None, found=KNOWN_AFTER_LOAD)
+    if any(host.dialect.catalogue().sends(key, "plugin") for key in keys):
+        return SENT
+    reason = f"{host.dialect.product} never sends {' or '.join(keys)}"
+    return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
+
+
+PLUGIN_GATES: Mapping[str, GateRule] = {
+    "handler": handler,
+    "fields": fields,
+    "path": path,
+    "switch": switch,
+    "enabled": enabled,
+    "allow": allow,
+    "deny": deny,
+    "trusted": trusted,
+    "sent": sent,
+}

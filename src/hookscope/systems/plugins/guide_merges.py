@@ -1,0 +1,83 @@
+"""How answers merge as the guides tell it: each handler sees what those before it changed.
+
+Source: guide 004 section 8, "Can Modify" and "Global Hook Runner"; guide 003, "Hook Reference".
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope.systems.plugins.rules import Answer, Merge, Merged, Payload, Rule, Told, joined
+
+
+def modifies(
+    fields: Mapping[str, str], *, texts: tuple[str, ...] = (), stops: Mapping[str, str] | None = None
+) -> Merge:
+    """The last answer wins, field by field.
+
+    `fields` are the words that handlers may write, each with the word of the answer; the next handler sees
+    them under both. `texts` are joined with a blank line. `stops` are the words that end the asking when
+    they are true, each with the word of the answer.
+    """
+
+    def merge(answer: Answer, told: Told) -> Merged:
+        merged, seen = dict(answer), dict[str, Any]()
+        for written, name in fields.items():
+            value = told.fields.get(written)
+            if value is not None:
+                merged[name] = value
+                seen |= {written: value, name: value}
+        for name in texts:
+            text = joined(merged.get(name), told.fields.get(name))
+            if text is not None:
+                merged[name] = seen[name] = text
+        ends = [name for written, name in (stops or {}).items() if told.fields.get(written) is True]
+        merged |= dict.fromkeys(ends, True)
+        return Merged(merged, stop=bool(ends), passes_on=seen)
+
+    return merge
+
+
+def same(*names: str) -> dict[str, str]:
+    return {name: name for name in names}
+
+
+def unblocked(payload: Payload) -> Answer:
+    """What the caller of `before_tool_call` reads, before anybody was asked."""
+    return {"blocked": False, "params": payload.get("params", {})}
+
+
+def always(answer: Answer, answered: bool, asked: bool) -> Answer:
+    return answer
+
+
+PROMPT = ("prompt", "systemPrompt", "messages")
+CONTEXTS = ("context", "prependContext", "appendContext")
+
+GUIDE: dict[str, Rule] = {
+    "before_tool_call": Rule(
+        modifies(
+            {"params": "params", "blockReason": "blockReason", "reason": "blockReason"},
+            stops={"block": "blocked", "blocked": "blocked"},
+        ),
+        start=unblocked,
+        finish=always,
+    ),
+    "tool_result_persist": Rule(modifies(same("result", "message"))),
+    "before_agent_start": Rule(
+        modifies(
+            {
+                "model": "modelOverride",
+                "modelOverride": "modelOverride",
+                "provider": "providerOverride",
+                "providerOverride": "providerOverride",
+                **same(*PROMPT),
+            },
+            texts=CONTEXTS,
+        )
+    ),
+    "before_prompt_build": Rule(modifies(same(*PROMPT), texts=CONTEXTS)),
+    "before_message_write": Rule(
+        modifies(same("message", "blockReason"), stops={"block": "block", "blocked": "block"})
+    ),
+    "message_sending": Rule(modifies(same("content", "cancelReason"), stops={"cancel": "cancel"})),
+}

@@ -1,0 +1,141 @@
+"""The policy of plugin hooks: one class, and a rule for each hook that says how its answers add up."""
+
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hookscope.core.arguments import CTX, EVENT, NULL, PROMISE, Arguments, arguments
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
+from hookscope.systems.plugins.rules import Answer, Payload, Rule, Told
+from hookscope.systems.plugins.verdicts import verdict_of
+
+SYNCHRONOUS = "synchronous"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The host's own sentences: {hook} {plugin} {text}."""
+
+    failed: str = "[hooks] {hook} handler from {plugin} failed: {text}"
+    promised: str = (
+        "[hooks] {hook} handler from {plugin} returned a Promise; "
+        "this hook is synchronous and the result was ignored."
+    )
+    not_isolated: str = "[hooks] {hook} mutable input isolation failed"
+    prefix: str = "[plugins] "  # before what it logs, not before what it throws
+
+
+@dataclass(frozen=True, slots=True)
+class PluginPolicy:
+    """How the handlers of one plugin hook are asked, and what their answers come to.
+
+    Source: rules-openclaw section 6 (plug-01 to plug-04); guide 004 section 8.
+    """
+
+    hook: str  # the event's name
+    way: str  # observe, modify, gate, claim, synchronous, evaluate
+    payload: Payload = field(default_factory=dict)  # of the event as it was asked for
+    rule: Rule | None = None  # None: answers are ignored
+    apart: bool = False  # every handler gets a copy of the event of its own
+    fails_closed: bool = False
+    one_object: bool = False  # the event argument has the members of `ctx` too (guide 003)
+    words: Words = Words()
+    batched: bool = False  # one may stop the next
+
+    def start(self, event: Event) -> Fold:
+        copy = own_copy(event.context)
+        failure = self._say(self.words.not_isolated) if copy is None and self.apart else None
+        payload = dict(event.context) if copy is None else copy
+        given = {**event.ctx, **payload} if self.one_object else payload
+        view = arguments(given, event.ctx, sync=self.way == SYNCHRONOUS)
+        return Fold(view, answer=self._begun(), failure=failure)
+
+    def _begun(self) -> Answer:
+        return self.rule.start(self.payload) if self.rule is not None else {}
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        """One view for all who run one by one, so that a handler finds what others wrote in it."""
+        event, ctx = fold.event[EVENT], fold.event[CTX]
+        if self.apart:
+            return arguments(own_copy(event), ctx)
+        return fold.event if self.rule is not None else arguments(event, ctx)
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        fold = replace(fold, taken=fold.taken + 1)
+        if result.error is not None:
+            return self._failed(fold, result, result.error)
+        if PROMISE in result.asked:
+            line = LogLine("warn", self.words.prefix + self._say(self.words.promised, result.call))
+            return replace(fold, log=(*fold.log, line)), Next.GO
+        if self.rule is None or not self._answers(result, self.rule):
+            return fold, Next.GO
+        merged = self.rule.merge(fold.answer, self._told(fold, result, result.returned))
+        event = fold.event
+        if merged.passes_on:
+            event = Arguments({**event, EVENT: {**event[EVENT], **merged.passes_on}})
+        by = (*fold.by, result.call.name) if merged.counts else fold.by
+        then = Next.STOP if merged.stop else Next.GO
+        return replace(fold, event=event, answer=merged.answer, by=by), then
+
+    def _answers(self, result: Result, rule: Rule) -> bool:
+        return result.returned is not None or rule.silence or (rule.null and NULL in result.asked)
+
+    def _failed(self, fold: Fold, result: Result, error: Failure) -> tuple[Fold, Next]:
+        text = self._text_of(result, error)
+        sentence = self._say(self.words.failed, result.call, text)
+        if self.fails_closed:
+            return replace(fold, failure=sentence), Next.FAIL
+        line = LogLine("error", self.words.prefix + sentence)
+        answer = fold.answer
+        if self.rule is not None and self.rule.failed is not None:
+            answer = self.rule.failed(answer, self._told(fold, result, text))
+        return replace(fold, answer=answer, log=(*fold.log, line)), Next.GO
+
+    def _text_of(self, result: Result, error: Failure) -> str:
+        """What the host says of an error; of a limit, how long it was."""
+        if result.status == "timeout" and error.phase == "run" and result.call.limit:
+            return f"timed out after {result.call.limit * 1000:g}ms"
+        if self.way == SYNCHRONOUS and result.status == "error":
+            return f"{error.type}: {error.own_text}"
+        return error.own_text
+
+    def _told(self, fold: Fold, result: Result, value: object) -> Told:
+        return Told(value, result.call.name, fold.event[EVENT], result.call.options)
+
+    def _say(self, template: str, call: Registration | None = None, text: str = "") -> str:
+        return template.format(hook=self.hook, plugin=call.name if call else "", text=text)
+
+    def finish(self, fold: Fold) -> Ending:
+        answer = None
+        if self.rule is not None and fold.failure is None:
+            answer = self.rule.finish(fold.answer, bool(fold.by), fold.taken > 0)
+        changed = _changes(self._begun(), answer or {})
+        return Ending(
+            answer=answer,
+            failure=fold.failure,
+            log=fold.log,
+            verdict=verdict_of(self.way, answer, changed, fold.by, fold.failure),
+            context=self._afterwards(fold.event),
+        )
+
+    def _afterwards(self, view: Mapping[str, Any]) -> Payload:
+        """The event without the members of `ctx` that were only laid beside its own."""
+        event, ctx = view[EVENT], view[CTX]
+        if not isinstance(event, Mapping):
+            return {}
+        lent = [name for name in ctx if self.one_object and name not in self.payload]
+        return {name: value for name, value in event.items() if name not in lent or value != ctx[name]}
+
+
+def own_copy(event: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A copy that shares nothing with the event; None where something in it cannot be copied."""
+    try:
+        return deepcopy(dict(event))
+    except Exception:  # whatever a stranger's `__deepcopy__` raises
+        return None
+
+
+def _changes(before: Answer, after: Answer) -> list[str]:
+    return [name for name, value in after.items() if name not in before or before[name] != value]

@@ -1,0 +1,102 @@
+"""What a merge rule is, and the small steps that merge rules are made of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Answer = Mapping[str, Any]
+Payload = Mapping[str, Any]
+BLANK_LINE = "\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one handler answered."""
+
+    value: Any  # None only where it answered null in so many words
+    plugin: str  # whose handler it is
+    payload: Payload  # the event as it stood for this handler
+    options: Mapping[str, Any] = field(default_factory=dict)  # of its registration
+
+    @property
+    def fields(self) -> Answer:
+        """The answer's members; none where it is no object."""
+        return self.value if isinstance(self.value, Mapping) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The answer so far, with one more handler's in it."""
+
+    answer: Answer
+    counts: bool = True  # did the handler answer in the sense of its hook
+    stop: bool = False  # nobody else is asked
+    passes_on: Mapping[str, Any] = field(default_factory=dict)  # event fields as the next handler sees them
+
+
+Merge = Callable[[Answer, Told], Merged]
+
+
+def nothing(payload: Payload) -> Answer:
+    """The answer before anybody was asked."""
+    return {}
+
+
+def as_answered(answer: Answer, answered: bool, asked: bool) -> Answer | None:
+    """None where nobody answered, whoever was asked."""
+    return answer if answered else None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """How the answers to one hook add up."""
+
+    merge: Merge
+    start: Callable[[Payload], Answer] = nothing
+    finish: Callable[[Answer, bool, bool], Answer | None] = as_answered  # (answer, answered, anybody asked)
+    failed: Callable[[Answer, Told], Answer] | None = None  # `value` is the error's text; None: it is skipped
+    null: bool = False  # is null an answer, and not the same as none
+    silence: bool = False  # is it of interest that somebody gave no answer
+
+
+def given(answer: Answer, told: Told, *names: str) -> dict[str, Any]:
+    """Those of the named fields that a handler gave; null is none (plug-01)."""
+    return {name: told.fields[name] for name in names if told.fields.get(name) is not None}
+
+
+def first_wins(*names: str) -> Merge:
+    """Field by field, who answers first."""
+
+    def merge(answer: Answer, told: Told) -> Merged:
+        return Merged({**given(answer, told, *names), **answer})
+
+    return merge
+
+
+def joined(left: object, right: object) -> str | None:
+    """Two texts with a blank line between them; empty ones are none."""
+    texts = [text for text in (left, right) if isinstance(text, str) and text]
+    return BLANK_LINE.join(texts) if texts else None
+
+
+def with_joined(answer: Answer, told: Told, names: Sequence[str]) -> dict[str, Any]:
+    """The answer with the named texts of another handler behind those it has."""
+    texts = {name: joined(answer.get(name), told.fields.get(name)) for name in names}
+    return {**answer, **{name: text for name, text in texts.items() if text is not None}}
+
+
+def joins(*names: str) -> Merge:
+    """Texts, one behind the other in running order."""
+    return lambda answer, told: Merged(with_joined(answer, told, names))
+
+
+def last_wins(*names: str, sticks: str) -> Merge:
+    """Field by field, who answers last; `sticks: true` stays and ends the asking."""
+
+    def merge(answer: Answer, told: Told) -> Merged:
+        stop = told.fields.get(sticks) is True
+        return Merged(
+            {**answer, **given(answer, told, *names), **({sticks: True} if stop else {})}, stop=stop
+        )
+
+    return merge

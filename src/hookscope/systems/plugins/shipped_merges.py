@@ -1,0 +1,210 @@
+"""How the program as shipped merges answers: a rule for each hook. Source: rules-openclaw section 6."""
+
+from copy import deepcopy
+from typing import Any
+
+from hookscope.systems.plugins.rules import (
+    Answer,
+    Merge,
+    Merged,
+    Payload,
+    Rule,
+    Told,
+    first_wins,
+    given,
+    joined,
+    joins,
+    last_wins,
+    with_joined,
+)
+from hookscope.systems.plugins.tool_lists import intersection
+
+INVALID = "before_agent_run returned an invalid decision"
+CONTEXTS = ("prependContext", "appendContext")
+SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
+OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list stands under a name
+
+
+def prompt_build(answer: Answer, told: Told) -> Merged:
+    """The first system prompt, all contexts, and only the tools that everybody allows."""
+    merged = with_joined(answer, told, (*CONTEXTS, *SYSTEM_CONTEXTS))
+    merged = {**given(answer, told, "systemPrompt"), **merged}
+    if told.fields.get("toolsAllow") is not None:
+        merged["toolsAllow"] = intersection(answer.get("toolsAllow"), told.fields["toolsAllow"])
+    return Merged(merged)
+
+
+def tool_call(answer: Answer, told: Told) -> Merged:
+    """The last params until somebody asks for an approval; a block sticks and stops (plug-02)."""
+    merged = {**answer, **given(answer, told, "blockReason")}
+    approval = told.fields.get("requireApproval")
+    if "requireApproval" not in answer:
+        merged |= given(answer, told, "params")
+        if approval:
+            merged["requireApproval"] = {**_members(approval), "pluginId": told.plugin}
+            merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
+    stop = told.fields.get("block") is True
+    return Merged({**merged, **({"block": True} if stop else {})}, stop=stop)
+
+
+def agent_run(answer: Answer, told: Told) -> Merged:
+    """The first decision stands until somebody blocks; what is no decision blocks (plug-04)."""
+    decision = told.fields if _is_decision(told.fields) else {"outcome": "block", "reason": INVALID}
+    blocks = decision["outcome"] == "block"
+    if answer and not blocks:
+        return Merged(answer)
+    return Merged({"decision": decision, "pluginId": told.plugin}, stop=blocks)
+
+
+def _is_decision(fields: Answer) -> bool:
+    if fields.get("outcome") == "block":
+        return isinstance(fields.get("reason"), str)
+    return fields.get("outcome") == "pass"
+
+
+def agent_finalize(answer: Answer, told: Told) -> Merged:
+    """Finalize beats everything, then revise with all reasons and the first usable retry, then continue."""
+    action, reason = told.fields.get("action"), given(answer, told, "reason")
+    before = answer.get("action")
+    if before == "finalize":
+        return Merged(answer)
+    if action == "finalize":
+        return Merged({"action": action, **reason})
+    if action == "revise":
+        return Merged(_revised(answer if before == "revise" else {}, told))
+    if before == "revise":
+        return Merged(answer)
+    if action == "continue":
+        return Merged({"action": action, **reason})
+    return Merged(answer or dict(told.fields))
+
+
+def _revised(answer: Answer, told: Told) -> dict[str, Any]:
+    reason = joined(answer.get("reason"), told.fields.get("reason"))
+    retry = answer.get("retry") or _usable(told.fields.get("retry"))
+    return {
+        "action": "revise",
+        **({"reason": reason} if reason is not None else {}),
+        **({"retry": retry} if retry else {}),
+    }
+
+
+def _usable(retry: object) -> Answer | None:
+    """A retry says what to do once more; without that it is none."""
+    instruction = _members(retry).get("instruction")
+    if not isinstance(instruction, str) or not instruction.strip():
+        return None
+    return {**_members(retry), "instruction": instruction.strip()}
+
+
+def reply_payload(answer: Answer, told: Told) -> Merged:
+    """Each handler sees the payload that the one before it left; a cancel sticks and stops."""
+    payload = told.fields.get("payload", told.payload.get("payload"))
+    stop = told.fields.get("cancel") is True
+    merged = {**answer, **given(answer, told, "reason"), "payload": payload}
+    return Merged({**merged, **({"cancel": True} if stop else {})}, stop=stop, passes_on={"payload": payload})
+
+
+def install(answer: Answer, told: Told) -> Merged:
+    """All findings; a block sticks and stops."""
+    found = told.fields.get("findings")
+    findings = [*answer.get("findings", ()), *(found if isinstance(found, list) else ())]
+    merged = last_wins("blockReason", sticks="block")(answer, told)
+    return Merged({**merged.answer, **({"findings": findings} if findings else {})}, stop=merged.stop)
+
+
+def exec_env(answer: Answer, told: Told) -> Merged:
+    """Every variable; later ones overwrite."""
+    return Merged({**answer, **told.fields})
+
+
+def delivery_target(answer: Answer, told: Told) -> Merged:
+    """The first answer with an origin; before there is one, the last answer."""
+    return Merged(answer if answer.get("origin") else dict(told.fields))
+
+
+def claim(answer: Answer, told: Told) -> Merged:
+    """The first that has handled it; all others have said nothing."""
+    handled = bool(told.fields.get("handled"))
+    return Merged(told.fields if handled else answer, counts=handled, stop=handled)
+
+
+def message(blocks: bool) -> Merge:
+    """Each handler sees the message that the one before it left. `blocks`: may one forbid the writing."""
+
+    def merge(answer: Answer, told: Told) -> Merged:
+        if blocks and told.fields.get("block"):
+            return Merged({"block": True}, stop=True)
+        replaced = told.fields.get("message")
+        if not replaced:
+            return Merged(answer, counts=False)
+        return Merged({"message": replaced}, passes_on={"message": replaced})
+
+    return merge
+
+
+def latest_message(payload: Payload) -> Answer:
+    return {"message": payload.get("message")}
+
+
+def whenever_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None:
+    """Somebody was asked, so there is an answer."""
+    return answer if asked else None
+
+
+def always(answer: Answer, answered: bool, asked: bool) -> Answer:
+    """The answer, whether or not anybody was asked."""
+    return answer
+
+
+def evaluation(answer: Answer, told: Told) -> Merged:
+    """An outcome for each evaluator, with its name on it."""
+    outcome = {"status": "completed", "result": told.value} if told.value else {"status": "skipped"}
+    return Merged(_with_outcome(answer, told, outcome))
+
+
+def failed_evaluation(answer: Answer, told: Told) -> Answer:
+    lines = str(told.value).splitlines() or [""]
+    return _with_outcome(answer, told, {"status": "error", "error": lines[0].strip() or "unknown error"})
+
+
+def _with_outcome(answer: Answer, told: Told, outcome: Answer) -> Answer:
+    named = {"evaluatorId": told.options.get("registrationId") or told.plugin, "pluginId": told.plugin}
+    return {OUTCOMES: [*answer.get(OUTCOMES, ()), {**named, **outcome}]}
+
+
+def _members(value: object) -> Answer:
+    return value if isinstance(value, dict) else {}
+
+
+# Every handler has a copy of the event of its own; a copy that cannot be made fails the event.
+APART = frozenset({"before_tool_call", "skill_proposal_evaluate", "skill_proposal_changed", "skill_changed"})
+FAIL_CLOSED = frozenset({"before_agent_run", "before_tool_call", "before_install"})
+
+SHIPPED: dict[str, Rule] = {
+    "before_model_resolve": Rule(first_wins("modelOverride", "providerOverride")),
+    "agent_turn_prepare": Rule(joins(*CONTEXTS)),
+    "heartbeat_prompt_contribution": Rule(joins(*CONTEXTS)),
+    "before_prompt_build": Rule(prompt_build),
+    "before_agent_finalize": Rule(agent_finalize),
+    "before_agent_run": Rule(agent_run, null=True),
+    "before_tool_call": Rule(tool_call),
+    "message_sending": Rule(last_wins("content", "cancelReason", "metadata", sticks="cancel")),
+    "reply_payload_sending": Rule(reply_payload),
+    "subagent_delivery_target": Rule(delivery_target),
+    "before_install": Rule(install),
+    "resolve_exec_env": Rule(exec_env, finish=always),
+    "inbound_claim": Rule(claim),
+    "before_dispatch": Rule(claim),
+    "before_agent_reply": Rule(claim),
+    "reply_dispatch": Rule(claim),
+    "tool_result_persist": Rule(message(blocks=False), start=latest_message, finish=whenever_asked),
+    "before_message_write": Rule(message(blocks=True)),
+    "skill_proposal_evaluate": Rule(
+        evaluation,
+        start=lambda payload: {OUTCOMES: []},
+        finish=always,
+        failed=failed_evaluation,
+        silence=True,
+    ),
+}
