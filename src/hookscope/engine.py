@@ -260,7 +260,8 @@ class HookEngine:
 
     def plan(self, event: Event, *, only: str | None = None) -> Plan:
         """Who would run for this event and who not, each with the reason. Runs nothing."""
-        plan = replace(self._planned(event, only), event=event)
+        plan = self._planned(event, only)
+        plan = plan if plan.event is event else replace(plan, event=event)
         if self.enabled:
             return plan
         off = tuple(
