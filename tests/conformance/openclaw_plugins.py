@@ -24,6 +24,7 @@ class Stage:
     calls: list[str] = field(default_factory=list)
     seen: dict[str, Any] = field(default_factory=dict)
     at_work: list[asyncio.Task[Any]] = field(default_factory=list)  # the program stops no handler
+    returned: asyncio.Event = field(default_factory=asyncio.Event)  # the call of the hook has come back
 
 
 async def plugin_hook(engine: HookEngine, step: Mapping[str, Any]) -> dict[str, Any]:
@@ -37,6 +38,7 @@ async def plugin_hook(engine: HookEngine, step: Mapping[str, Any]) -> dict[str, 
         run = await engine.fire(event)
     finally:
         engine.registry = before
+        stage.returned.set()
     answer: dict[str, Any] = {"hasHooks": bool(calls), "calls": list(stage.calls)}
     if run.ending.failure is None:
         answer["result"] = _result(run.ending.answer)
@@ -86,6 +88,8 @@ def _promise(told: Mapping[str, Any], stage: Stage, view: Arguments) -> Awaitabl
     """A promise goes on whether or not anybody still waits for it."""
 
     async def work() -> Any:
+        if view[SYNC]:  # the program runs such a hook in one go: no promise gets its turn before the end
+            await stage.returned.wait()
         await asyncio.sleep((told.get("delayMs") or 0) / 1000)
         return _finish(told, stage, view)
 

@@ -9,6 +9,7 @@ from hookscope.core.runs import Event, Group, NotRun, Registration
 from hookscope.systems.plugins.verdicts import EVALUATE, OBSERVE
 
 LONGEST = 600.0  # seconds that a handler may be given (rules-openclaw section 6)
+OWNED = "inbound_claim"  # asks the plugin alone that owns the conversation
 Order = Literal["higher first", "lower first"]
 
 
@@ -78,10 +79,19 @@ def left_out_because(event: Event, call: Registration) -> str:
         return barred
     if call.options.get("requiresToolAuthority") is True:
         return "requiresToolAuthority: it runs only after the turn's tools are settled"
+    if event.type == OWNED and (owner := _owner(event)) not in ("", call.name):
+        return f"the conversation belongs to {owner}"
     for rule in FILTERS:
         if event.type in rule.hooks and (reason := _not_meant(event, call.options, rule)):
             return reason
     return ""
+
+
+def _owner(event: Event) -> str:
+    """The plugin that owns the conversation; empty where the event does not say."""
+    binding = event.ctx.get("pluginBinding")
+    owner = binding.get("pluginId") if isinstance(binding, Mapping) else None
+    return owner if isinstance(owner, str) else ""
 
 
 def _not_meant(event: Event, options: Mapping[str, Any], rule: Filter) -> str:

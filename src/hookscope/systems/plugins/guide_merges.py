@@ -6,7 +6,7 @@ Source: guide 004 section 8, "Can Modify" and "Global Hook Runner"; guide 003, "
 from collections.abc import Mapping
 from typing import Any
 
-from hookscope.systems.plugins.rules import Answer, Merge, Merged, Payload, Rule, Told, joined
+from hookscope.systems.plugins.rules import Answer, Merge, Merged, Payload, Rule, Told, always, joined
 
 
 def modifies(
@@ -44,10 +44,6 @@ def same(*names: str) -> dict[str, str]:
 def unblocked(payload: Payload) -> Answer:
     """What the caller of `before_tool_call` reads, before anybody was asked."""
     return {"blocked": False, "params": payload.get("params", {})}
-
-
-def always(answer: Answer, answered: bool, asked: bool) -> Answer:
-    return answer
 
 
 PROMPT = ("prompt", "systemPrompt", "messages")

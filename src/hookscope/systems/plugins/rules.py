@@ -47,6 +47,11 @@ def as_answered(answer: Answer, answered: bool, asked: bool) -> Answer | None:
     return answer if answered else None
 
 
+def always(answer: Answer, answered: bool, asked: bool) -> Answer:
+    """The answer, whether or not anybody was asked."""
+    return answer
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """How the answers to one hook add up."""

@@ -10,6 +10,7 @@ from hookscope.systems.plugins.rules import (
     Payload,
     Rule,
     Told,
+    always,
     first_wins,
     given,
     joined,
@@ -150,11 +151,6 @@ def latest_message(payload: Payload) -> Answer:
 def whenever_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None:
     """Somebody was asked, so there is an answer."""
     return answer if asked else None
-
-
-def always(answer: Answer, answered: bool, asked: bool) -> Answer:
-    """The answer, whether or not anybody was asked."""
-    return answer
 
 
 def evaluation(answer: Answer, told: Told) -> Merged:
