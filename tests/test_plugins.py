@@ -404,3 +404,28 @@ async def test_a_plugin_that_is_not_installed_is_named(installed: Path) -> None:
         LookupError, match="no installed plugin 'goood'; installed are: broken, empty, gone, good"
     ):
         await load_plugins(["goood"])
+
+
+# Plugins that a load finds
+
+
+async def test_a_plugin_of_the_workspace_is_asked_beside_one_by_code(
+    runner: HookRunner, workspace: Path
+) -> None:
+    folder = workspace / "plugins" / "guard"
+    folder.mkdir(parents=True)
+    (folder / "plugin.py").write_text(
+        "def register(api):\n"
+        "    @api.on('before_tool_call', priority=5)\n"
+        "    def guard(event, ctx):\n"
+        "        if event.params.get('cmd') == 'rm':\n"
+        "            return {'block': True, 'blockReason': f'no rm in {event.tool_name}'}\n"
+    )
+    PluginApi("rewrites").on("before_tool_call", answers({"params": {"cmd": "rm"}}))
+    report = await load_hooks(workspace, host_config={})
+    assert report.failed == ()
+    result = await runner.run_before_tool_call(CALL)
+    assert [item.call.name for item in result.run.results] == ["rewrites", "guard"]
+    assert (result.blocked, result.block_reason) == (True, "no rm in exec")
+    await load_hooks(workspace, host_config={})
+    assert registered_keys() == ("before_tool_call",)
