@@ -28,7 +28,8 @@ export default defineHook({
 STREAMS: list[tuple[str, tuple[str, ...] | None]] = [
     (SEED_002, ("session.started", "message.completed")),
     ("export default {};", ()),
-    ('export default { events: { "turn.started": undefined } };', ("turn.started",)),
+    ('export default { events: { "turn.started": undefined } };', ()),
+    ("export default { events: { a: undefined, b: undefined ?? f, c: f, c: undefined } };", ("b",)),
     ('export default { events: { "no.such.event": () => {} } };', ("no.such.event",)),
     ('export default { priority: 5, events: { "turn.started": () => {} } };', ("turn.started",)),
     ('export default () => ({ events: { "turn.completed": () => {} } });', ("turn.completed",)),

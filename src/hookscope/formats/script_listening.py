@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .listening_types import API, PluginRegistration, once
+from .listening_types import API, PluginRegistration
 from .script_objects import (
     Member,
     arguments_of,
@@ -33,7 +33,15 @@ def script_stream_events(source: bytes) -> tuple[str, ...] | None:
     if events is None:
         return ()
     keys = members_of(script, events.start)
-    return None if keys is None else once(member.name for member in keys)
+    if keys is None:
+        return None
+    heard = {member.name: not _is_undefined(script, member) for member in keys}  # the last of a name counts
+    return tuple(name for name, is_heard in heard.items() if is_heard)
+
+
+def _is_undefined(script: Script, member: Member) -> bool:
+    """A key whose handler is `undefined` is none (eve 10)."""
+    return member.end == member.start + 1 and script.is_at(member.start, "undefined")
 
 
 def script_registrations(source: bytes) -> tuple[PluginRegistration, ...] | None:
