@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "journal": {"core", "formats"},
     "engine": {"dialects", "settings", "runtime", "core"},
     "library": {"engine", "dialects", "settings", "runtime", "core"},
+    "plugins": {"library", "engine", "runtime", "core"},  # the library's plugin face
     "workbench": {
         "engine",
         "dialects",
@@ -38,7 +39,7 @@ MAY_IMPORT = {
     },
     "cli": {"workbench", "core", "console"},  # the console is opened from here, and only opened
     "console": {"workbench", "core"},
-    "__init__": {"library", "engine", "runtime", "core"},
+    "__init__": {"plugins", "library", "engine", "runtime", "core"},
     "__main__": {"cli"},
 }
 PURE_ROOMS = {"formats", "core", "systems", "dialects"}

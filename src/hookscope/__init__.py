@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookscope.core.authoring import PluginApi as PluginApi
     from hookscope.core.authoring import define_agent as define_agent
     from hookscope.core.authoring import define_channel as define_channel
     from hookscope.core.authoring import define_connection as define_connection
@@ -41,12 +40,16 @@ if TYPE_CHECKING:
     from hookscope.library import set_enabled as set_enabled
     from hookscope.library import trigger_hook as trigger_hook
     from hookscope.library import unregister_hook as unregister_hook
+    from hookscope.plugins import HookRunner as HookRunner
+    from hookscope.plugins import PluginApi as PluginApi
+    from hookscope.plugins import discover_plugins as discover_plugins
+    from hookscope.plugins import get_global_hook_runner as get_global_hook_runner
+    from hookscope.plugins import load_plugins as load_plugins
     from hookscope.runtime import Firing as Firing
 
 _HOMES = {
     **dict.fromkeys(
         (
-            "PluginApi",
             "define_agent",
             "define_channel",
             "define_connection",
@@ -87,6 +90,10 @@ _HOMES = {
             "unregister_hook",
         ),
         "hookscope.library",
+    ),
+    **dict.fromkeys(
+        ("HookRunner", "PluginApi", "discover_plugins", "get_global_hook_runner", "load_plugins"),
+        "hookscope.plugins",
     ),
 }
 

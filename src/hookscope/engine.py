@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
@@ -94,6 +95,7 @@ class HookEngine:
         self.inventory = Inventory()
         self.registry = Registry()
         self.enabled = True
+        self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
         self._planned_for: Registry | None = None
         self._plans: dict[tuple[str, str, str | None], Plan] = {}
 
@@ -155,9 +157,12 @@ class HookEngine:
 
     def _kept(self) -> tuple[Registration, ...]:
         """The registrations by code that a load leaves alone."""
-        if not self.host.dialect.load_rules.keeps_code:
-            return ()
-        return tuple(call for call in self.registry.registrations if call.hook is None)
+        keeps = self.host.dialect.load_rules.keeps_code
+        return tuple(
+            call
+            for call in self.registry.registrations
+            if call in self._lasting or (keeps and call.hook is None)
+        )
 
     def _provide_node(self, inventory: Inventory) -> None:
         """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
@@ -191,42 +196,73 @@ class HookEngine:
             return f"{code.path.name} {self._without}"
         return await lane.load(code)
 
-    def register(self, key: str, handler: Handler, name: str | None = None) -> None:
+    def register(
+        self,
+        key: str,
+        handler: Handler,
+        name: str | None = None,
+        *,
+        priority: int = 0,
+        limit: float | None = None,
+        options: Mapping[str, Any] | None = None,
+        lasting: bool = False,
+    ) -> Registration:
         """Call `handler` for every event of `key`: `command`, or `command:new`. It comes last of its key.
 
+        `priority` and `options` are for events whose host looks at them; `limit` in seconds. With `lasting`
+        no load forgets it. `remove` takes back the registration that is returned.
         Raises ValueError for an empty key, TypeError for what cannot be called.
         """
         if not key:
             raise ValueError("an event key wants a type, such as `command`, or `command:new`")
         if not callable(handler):
             raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
-        call = Registration(key, name or str(getattr(handler, "__name__", "handler")), handler)
+        name = name or str(getattr(handler, "__name__", "handler"))
+        call = Registration(key, name, handler, None, priority, limit, options=options or {})
         self.registry = self.registry.with_registrations((*self.registry.registrations, call))
+        if lasting:
+            self._lasting |= {call}
+        return call
+
+    def remove(self, call: Registration) -> bool:
+        """Take back this very registration; False where it is not registered any more."""
+        kept = [other for other in self.registry.registrations if other is not call]
+        found = len(kept) < len(self.registry.registrations)
+        if found:
+            self.registry = self.registry.with_registrations(kept)
+            self._lasting -= {call}
+        return found
+
+    @property
+    def lasting(self) -> tuple[Registration, ...]:
+        """The registrations by code that no load forgets, in order."""
+        return tuple(call for call in self.registry.registrations if call in self._lasting)
 
     def unregister(self, key: str, handler: Handler) -> bool:
         """Take back one registration of `handler` under `key`; False where there is none."""
         for call in self.registry.by_key.get(key, ()):
             if call.target is handler:
-                kept = [other for other in self.registry.registrations if other is not call]
-                self.registry = self.registry.with_registrations(kept)
-                return True
+                return self.remove(call)
         return False
 
     def clear(self) -> None:
         """Forget every registration."""
-        self.registry = self.registry.with_registrations(())
+        self.registry, self._lasting = self.registry.with_registrations(()), frozenset()
 
     def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
         """Would anybody hear this event."""
         event = Event(type, action)
-        return bool(self._listeners(replace(event, kind=self.host.dialect.kind_of_event(event.key))))
+        return self.hears(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
 
-    def _listeners(self, event: Event) -> tuple[Registration, ...]:
-        return self.registry.listeners(self.host.dialect.system_of(event.kind).keys(event))
+    def hears(self, event: Event) -> bool:
+        """Is anybody registered for this event. Raises LookupError where the host has none of its kind."""
+        keys = self.host.dialect.system_of(event.kind).keys(event)
+        return any(key in self.registry.by_key for key in keys)
 
     def plan(self, event: Event, *, only: str | None = None) -> Plan:
         """Who would run for this event and who not, each with the reason. Runs nothing."""
-        plan = replace(self._planned(event, only), event=event)
+        plan = self._planned(event, only)
+        plan = plan if plan.event is event else replace(plan, event=event)
         if self.enabled:
             return plan
         off = tuple(

@@ -30,7 +30,7 @@ LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 class HookFailure(Exception):
     """An event that fails closed met a handler that failed. `run` has all results.
 
-    No event of HOOK.md folders fails closed.
+    No event of HOOK.md folders fails closed; plugin hooks such as `before_tool_call` do.
     """
 
     def __init__(self, run: Run) -> None:
@@ -184,7 +184,7 @@ async def load_hooks(
         surroundings=surroundings,
     )
     report = await engine().load(host, strict=strict)
-    _say(report.log)
+    say(report.log)
     return report
 
 
@@ -284,16 +284,16 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
         )
         plan = replace(plan, groups=groups)
     run = await here.fire(plan)
-    if (
-        plan.event.kind == "stream"
-    ):  # its handlers had an event of another form; what they changed is the same
+    if plan.event.kind == "stream":
+        # Its handlers had an event of another form; what they changed is the same.
         event.context = dict(run.context)
-    _say(run.ending.log)
+    say(run.ending.log)
     if run.ending.failure is not None:
         raise HookFailure(run)
     return run
 
 
-def _say(lines: Iterable[LogLine]) -> None:
+def say(lines: Iterable[LogLine]) -> None:
+    """Log what the host would log."""
     for line in lines:
         log.log(LEVELS.get(line.level, logging.INFO), "%s", line.text)

@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -32,6 +32,10 @@ class Scripted:
         self.batches.append([call.name for call in batch])
         for call in batch:
             step(Result(call, "ok", returned=call.target(view)))  # type: ignore[operator]  # a function
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        for view, call in zip(views, calls, strict=False):
+            await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         for call, view in calls:

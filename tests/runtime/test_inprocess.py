@@ -1,5 +1,5 @@
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
@@ -220,3 +220,74 @@ async def test_code_that_cannot_be_loaded_is_a_result_of_phase_load(hook: WriteH
     assert isinstance(broken.target, Code)
     assert await lane.load(broken.target) == first.error
     await lane.close()
+
+
+async def test_in_turn_a_view_is_made_when_the_result_before_it_is_there() -> None:
+    seen: list[object] = []
+    steps: list[Step] = []
+
+    def views() -> Iterator[object]:
+        for number in range(3):
+            yield number
+            seen.append(steps[-1].call.name)
+
+    async def notes(view: object) -> None:
+        await asyncio.sleep(0)
+        seen.append(view)
+
+    calls = [Registration("k", name, notes) for name in "abcd"]
+    await InProcessLane().run_in_turn(calls, views(), steps.append)
+    assert seen == [0, "a", 1, "b", 2, "c"]  # nobody made a view for d
+
+
+async def test_in_turn_each_handler_has_its_own_limit_and_its_own_error() -> None:
+    steps: list[Step] = []
+
+    async def waits(_: object) -> None:
+        await asyncio.Event().wait()
+
+    async def takes_its_time(_: object) -> None:
+        await asyncio.sleep(0.06)
+
+    def fails(_: object) -> None:
+        raise RuntimeError("no")
+
+    limited = Registration("k", "waits", waits, limit=0.01)
+    calls = [limited, *(Registration("k", handler.__name__, handler) for handler in (takes_its_time, fails))]
+    await InProcessLane().run_in_turn(calls, iter("abc"), steps.append)
+    assert [(step.call.name, step.status) for step in steps if isinstance(step, Result)] == [
+        ("waits", "timeout"),
+        ("takes_its_time", "ok"),
+        ("fails", "error"),
+    ]
+
+
+async def test_in_turn_a_cancel_stops_the_running_handler_and_all_after_it() -> None:
+    steps: list[Step] = []
+    reached = asyncio.Event()
+
+    async def waits(_: object) -> None:
+        reached.set()
+        await asyncio.Event().wait()
+
+    calls = [Registration("k", name, waits) for name in "ab"]
+    lane = asyncio.create_task(InProcessLane().run_in_turn(calls, iter("ab"), steps.append))
+    await reached.wait()
+    lane.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await lane
+    assert [(step.call.name, step.status) for step in steps if isinstance(step, Result)] == [
+        ("a", "cancelled")
+    ]
+
+
+async def test_in_turn_what_the_maker_of_views_raises_comes_out() -> None:
+    def views() -> Iterator[object]:
+        yield "a"
+        raise ZeroDivisionError
+
+    steps: list[Step] = []
+    calls = [Registration("k", name, fine) for name in "ab"]
+    with pytest.raises(ZeroDivisionError):
+        await InProcessLane().run_in_turn(calls, views(), steps.append)
+    assert [step.call.name for step in steps] == ["a"]

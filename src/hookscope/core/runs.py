@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
@@ -342,6 +342,14 @@ class Lane(Protocol):
 
         Results travel by `step` alone, so that they survive a cancel: every call of the batch
         that was begun gets exactly one Result, also when this is cancelled.
+        """
+        ...
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """Run calls one after another, each on a view of its own; otherwise as `run`.
+
+        `views` makes each view when its call's turn comes, when the call before has given its result, and
+        ends where the rest is not asked. It is asked once more behind the last call.
         """
         ...
 

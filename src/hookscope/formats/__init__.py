@@ -12,8 +12,11 @@ What always holds:
 from .dotenv import read_dotenv
 from .frontmatter import Header, cut_header, locate_frontmatter, read_frontmatter, repair_mojibake
 from .json5 import locate_json5, read_json5
+from .listening import plugin_registrations, stream_events
+from .listening_types import PluginRegistration
 from .places import FormatError, KeyPath, Span, span_at, text_of
 from .python_source import Export, read_exports
+from .script_tokens import Script, Token, read_script
 from .text_header import header_block, read_text_header, script_number
 from .yaml12 import locate_yaml, read_yaml
 
@@ -22,20 +25,26 @@ __all__ = [
     "FormatError",
     "Header",
     "KeyPath",
+    "PluginRegistration",
+    "Script",
     "Span",
+    "Token",
     "cut_header",
     "header_block",
     "locate_frontmatter",
     "locate_json5",
     "locate_yaml",
+    "plugin_registrations",
     "read_dotenv",
     "read_exports",
     "read_frontmatter",
     "read_json5",
+    "read_script",
     "read_text_header",
     "read_yaml",
     "repair_mojibake",
     "script_number",
     "span_at",
+    "stream_events",
     "text_of",
 ]

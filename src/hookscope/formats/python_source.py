@@ -38,7 +38,7 @@ def read_exports(source: bytes) -> dict[str, Export]:
             a coding cookie may make another one than `text_of` gives.
     """
     exports: dict[str, Export] = {}
-    waiting: list[ast.AST] = [_parse(source)]
+    waiting: list[ast.AST] = [parse_python(source)]
     in_passing = _HINTS.search(source) is not None  # few files have any, and walking expressions is slow
     while waiting:  # a stack, since a long `elif` chain is as deep as it is long
         node = waiting.pop()
@@ -119,7 +119,8 @@ def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export
 _WARNINGS = threading.Lock()  # `catch_warnings` swaps a global list; two at once would leave the wrong one
 
 
-def _parse(source: bytes) -> ast.Module:
+def parse_python(source: bytes) -> ast.Module:
+    """The syntax tree. Raises FormatError where Python cannot parse the file."""
     try:
         with _WARNINGS, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # `"\d"` in somebody's file is not ours to complain about

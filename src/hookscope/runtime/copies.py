@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,11 @@ class CopiesLane:
             await self._lane.run(tuple(inside), moved, told)
         finally:
             self._move_out(moved, view)
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Lane.run_in_turn."""
+        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+            await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together."""

@@ -89,21 +89,46 @@ async def _run_group(
     """Run the batches one after another, each on the fold that the one before it left."""
     if group.together:
         return _take(policy, fold, await _run_together(group, policy, fold, lane_of, step), keep)
-    for lane, batch in _batches(group, lane_of, policy.batched):
+    if not policy.batched:
+        return await _run_in_turn(group, policy, fold, lane_of, step, keep)
+    for lane, batch in _batches(group, lane_of):
         fold, then = _take(policy, fold, await _run_in(lane, batch, policy.view(fold, batch[0]), step), keep)
         if then is not Next.GO:
             return fold, then
     return fold, Next.GO
 
 
-def _batches(group: Group, lane_of: LaneOf, batched: bool) -> Iterator[Batch]:
-    """Neighbours that share a lane, where the policy lets them share a view; else each call alone."""
-    if not batched:
-        yield from ((lane_of(call), (call,)) for call in group.calls)
-        return
+def _batches(group: Group, lane_of: LaneOf) -> Iterator[Batch]:
+    """Neighbours that share a lane."""
     for _, pairs in groupby(((lane_of(call), call) for call in group.calls), key=lambda pair: id(pair[0])):
         lanes, calls = zip(*pairs, strict=True)
         yield lanes[0], calls
+
+
+async def _run_in_turn(
+    group: Group,
+    policy: Policy,
+    fold: Fold,
+    lane_of: LaneOf,
+    step: OnStep,
+    keep: Callable[[Fold], object],
+) -> tuple[Fold, Next]:
+    """Each call alone, on what the results before it have made of the event."""
+    then, results = Next.GO, dict[Registration, Result]()
+
+    def views(calls: Sequence[Registration]) -> Iterator[Any]:
+        nonlocal fold, then
+        for call in calls:
+            yield policy.view(fold, call)
+            fold, then = _take(policy, fold, [results[call]] if call in results else (), keep)
+            if then is not Next.GO:
+                return
+
+    for lane, calls in _batches(group, lane_of):
+        await lane.run_in_turn(calls, views(calls), _noting(results, step))
+        if then is not Next.GO:
+            break
+    return fold, then
 
 
 def _take(

@@ -159,6 +159,8 @@ class Firing:
 
     async def _ended(self, course: _Course, complete: Callable[[Run], Awaitable[Run]] | None) -> Run:
         """The Run, recorded. No cancel gets in between."""
+        if self._recorder is None and complete is None:  # then nothing awaits, and a task would be in vain
+            return course.run()
         closing = asyncio.ensure_future(course.close(complete))
         while not closing.done():
             try:
@@ -219,7 +221,7 @@ class _Course:
                 await self.begin()
             except Exception:
                 self.notes.append(f"This run could not be recorded: {self.unrecorded}")
-        run = self._run()
+        run = self.run()
         if complete is not None:
             try:
                 run = await complete(run)
@@ -234,7 +236,8 @@ class _Course:
             run = replace(run, notes=(*run.notes, note))
         return run
 
-    def _run(self) -> Run:
+    def run(self) -> Run:
+        """The Run as far as it is known."""
         plan, ending = self.plan, self._ending()
         messages, context = self._event_afterwards()
         if ending.context is not None:

@@ -7,8 +7,9 @@ there are process lanes. What it gives is speed: a handler costs three times its
 from __future__ import annotations
 
 import asyncio
+import math
 from asyncio import CancelledError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from itertools import groupby
@@ -45,6 +46,7 @@ from hookscope.runtime.views import document_of, event_in, messages_in, pushed
 # call, began and ended in seconds of perf_counter, what it returned, what it raised
 Record: TypeAlias = tuple[Registration, float, float, Any, BaseException | None]
 Pair: TypeAlias = tuple[Registration, Handler]
+Turn: TypeAlias = tuple[Any, Registration, Handler]  # a handler with its own view
 
 SHORTEST = 1e-9  # seconds: a limit of 0 is a limit, not none
 
@@ -109,13 +111,7 @@ class InProcessLane:
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
-        pairs = [
-            (
-                call,
-                await self._modules.target_of(call.target) if isinstance(call.target, Code) else call.target,
-            )
-            for call in batch
-        ]
+        pairs = [(call, await self._target_of(call)) for call in batch]
         if not isinstance(view, Arguments):
             await self._run_pairs(pairs, view, step)
             return
@@ -129,6 +125,37 @@ class InProcessLane:
         for limit, group in groupby(pairs, key=lambda pair: self._limit_of(pair[0])):
             for part in ([pair] for pair in group) if self._observe else (list(group),):
                 await self._run_part(part, view, limit, step)
+
+    async def _target_of(self, call: Registration) -> Handler:
+        target = call.target
+        return await self._modules.target_of(target) if isinstance(target, Code) else target
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Lane.run_in_turn. One task for them all: a task for each costs more than all the rest."""
+        targets = [await self._target_of(call) for call in calls]
+        turns = zip(views, calls, targets, strict=False)  # the views end early, or one step behind
+        cell, given = Cell(math.inf), list[Arguments]()
+        limited = any(self._limit_of(call) is not None for call in calls)
+        try:
+            await self._in_task(self._take_turns(turns, cell, given, step), cell, limited)
+        finally:
+            for view in given:
+                closed(view, self._told_late)
+
+    async def _take_turns(
+        self, turns: Iterable[Turn], cell: Cell, given: list[Arguments], step: OnStep
+    ) -> None:
+        """`given` collects the views whose handlers may ask their host for things until all have returned."""
+        for view, call, target in turns:
+            if isinstance(view, Arguments) and not (given and given[-1] is view):
+                opened(view)
+                given.append(view)
+            limit = self._limit_of(call)
+            cell.limit = math.inf if limit is None else max(limit, SHORTEST)
+            observer = _Observer(view, step, cell, limit, self._observe, ((call, target),))
+            if self._observe:
+                step(Started(call, since_start(perf_counter())))
+            await run_batch(observer.part, view, cell, observer.take)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together."""
@@ -157,9 +184,11 @@ class InProcessLane:
         seconds = 0.0 if limit is None else max(limit, SHORTEST)
         cell = Cell(seconds)
         observer = _Observer(view, step, cell, limit, self._observe, part)
-        batch = run_batch(part, view, cell, observer.take)
+        await self._in_task(run_batch(part, view, cell, observer.take), cell, bool(seconds))
+
+    async def _in_task(self, batch: Coroutine[object, object, None], cell: Cell, limited: bool) -> None:
         cell.task = asyncio.get_running_loop().create_task(batch)
-        beat = heartbeat() if seconds else None
+        beat = heartbeat() if limited else None
         if beat is not None:
             beat.watch(cell)
         try:

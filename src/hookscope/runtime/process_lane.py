@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -89,6 +89,11 @@ class ProcessLane:
         async with self._turn:
             await self._run(Course(tuple(batch), view, step))
             await self._end_batch()
+
+    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
+        """See Lane.run_in_turn."""
+        for view, call in zip(views, calls, strict=False):  # the views end early, or one step behind
+            await self.run((call,), view, step)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together: plugins run beside each other, and the handlers of one in its worker."""

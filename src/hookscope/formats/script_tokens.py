@@ -1,0 +1,219 @@
+"""The tokens of a TypeScript or JavaScript file, with the brackets paired. The file is never run.
+
+A small reader, and a tolerant one: it knows strings, templates, comments, regular expressions and brackets,
+and leaves the grammar to those who ask. Any text gives tokens; the time grows with its length alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from .places import BOM
+
+LONGEST = 262_144  # characters, or bytes: a bundle of a whole program is no hook that anybody wrote
+
+TokenKind: TypeAlias = Literal["name", "string", "template", "number", "regex", "open", "close", "mark"]
+
+
+class Token(NamedTuple):
+    """One token. Brackets are `open` and `close`.
+
+    A template without holes is a `string`. One with holes is an `open` that ends with `${`, the tokens of
+    the hole, a `close`, and then the next such `open` or, at its end, a `template`.
+    """
+
+    kind: TokenKind
+    text: str
+    start: int  # offset in the text
+    line: int  # from 1
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A file's tokens. `partner` leads from each bracket to the one that belongs to it, if there is one."""
+
+    tokens: tuple[Token, ...]
+    partner: Mapping[int, int]
+
+    def is_at(self, index: int, *texts: str) -> bool:
+        """Do these tokens stand there, one after the other, none of them a string."""
+        found = self.tokens[index : index + len(texts)] if index >= 0 else ()
+        return tuple(token.text for token in found) == texts and all(
+            token.kind != "string" for token in found
+        )
+
+    def kind_at(self, index: int) -> TokenKind | None:
+        """The kind of a token; None behind the last one."""
+        return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
+
+
+def read_script(source: bytes) -> Script | None:
+    """The tokens of a file; None where it is longer than 256 Ki characters. Never raises.
+
+    Bytes that are no UTF-8 become U+FFFD.
+    """
+    text = source.decode("utf-8", "replace").removeprefix(BOM)
+    if len(text) > LONGEST:
+        return None
+    return _Reader(text).read()
+
+
+_IDENTIFIER = r"(?:[\w$]|\\u(?:[0-9a-fA-F]{4}|\{[0-9a-fA-F]+\}))"
+# Each part eats all it can and gives nothing back, so that no text makes it slow. What does not end, a string
+# or a comment, is eaten too.
+_TOKEN = re.compile(
+    r"""(?P<blank>[\s\ufeff]++|//[^\n\r\u2028\u2029]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?)"""
+    rf"""|(?P<number>\.?+\d[\w.]*+)|(?P<name>\#?{_IDENTIFIER}++)"""
+    r"""|(?P<string>"(?:[^"\\\n\r]|\\(?:\r\n|[\s\S])|\\)*+"?+|'(?:[^'\\\n\r]|\\(?:\r\n|[\s\S])|\\)*+'?+)"""
+    r"""|(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<mark>=>|\.\.\.|\?\.|[\s\S])"""
+)
+_HASHBANG = re.compile(r"#![^\n\r]*+")
+_TEMPLATE = re.compile(r"(?:[^`\\$]++|\\[\s\S]|\\|\$(?!\{))*+(?P<end>`|\$\{)?+")
+_REGEX = re.compile(r"/(?:[^/\\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*+\])++/[\w$]*+")
+_LINE_END = re.compile(r"[\n\r]|\Z")
+
+# Behind these words an expression begins, so that `/` begins a regular expression.
+_BEFORE_VALUES = frozenset(
+    {"return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "do", "else"}
+    | {"instanceof", "yield", "await", "extends", "default"}
+)
+_HEADS = frozenset({"if", "while", "for", "with"})  # `/` behind their `(…)` begins one too
+_BEFORE_BLOCKS = frozenset({"else", "do", "try", "finally"})
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+
+
+class _Open(NamedTuple):
+    """A bracket that waits for its partner."""
+
+    token: int
+    closes: str
+    is_value: bool  # a value ends with it, so that `/` behind it divides
+    is_hole: bool  # of a template, which goes on behind it
+
+
+class _Reader:
+    """Reads a text once, from its beginning to its end."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[Token] = []
+        self.partner: dict[int, int] = {}
+        self.waiting: list[_Open] = []
+        self.line = 1
+        self.after_value = False  # would `/` divide here
+        self.no_regex_before = 0  # no regular expression closes on the line up to here
+
+    def read(self) -> Script:
+        hashbang = _HASHBANG.match(self.text)
+        at = hashbang.end() if hashbang else 0
+        while at < len(self.text):
+            end = self._next(at)
+            self.line += self.text.count("\n", at, end)
+            at = end
+        return Script(tuple(self.tokens), self.partner)
+
+    def _next(self, at: int) -> int:
+        """Reads the token, or the blank, at `at`; where the next one begins."""
+        if self.text[at] == "`":
+            return self._template(at, at + 1)
+        match = _TOKEN.match(self.text, at)
+        assert match is not None  # its last part takes any character
+        kind, text = match.lastgroup, match[0]
+        match kind:
+            case "blank":
+                return at + len(text)
+            case "open":
+                return self._open(text, at, _CLOSES[text], is_value=self._opens_a_value(text))
+            case "close":
+                return self._close(text, at)
+            case "name":
+                is_member = bool(self.tokens) and self.tokens[-1].text in (".", "?.")
+                return self._add("name", text, at, after_value=is_member or text not in _BEFORE_VALUES)
+            case "number":
+                return self._add("number", text, at)
+            case "string":
+                return self._add("string", text, at)
+        if text == "/" and (regex := self._regex(at)) is not None:
+            return self._add("regex", regex, at)
+        return self._add("mark", text, at, after_value=False)
+
+    def _add(self, kind: TokenKind, text: str, at: int, *, after_value: bool = True) -> int:
+        self.tokens.append(Token(kind, text, at, self.line))
+        self.after_value = after_value
+        return at + len(text)
+
+    def _regex(self, at: int) -> str | None:
+        if self.after_value or at < self.no_regex_before:
+            return None
+        match = _REGEX.match(self.text, at)
+        if match is not None:
+            return match[0]
+        end = _LINE_END.search(self.text, at)
+        self.no_regex_before = end.start() if end else len(self.text)
+        return None
+
+    def _opens_a_value(self, text: str) -> bool:
+        """Is it neither the head of a statement nor a block."""
+        last = self.tokens[-1] if self.tokens else None
+        if text == "(":
+            return last is None or last.text not in _HEADS
+        if text == "[":
+            return True
+        if last is None or last.text in (";", "{", "}", ")", "=>"):
+            return False
+        return not (last.kind == "name" and last.text in _BEFORE_BLOCKS)
+
+    def _open(self, text: str, at: int, closes: str, *, is_value: bool, is_hole: bool = False) -> int:
+        self.waiting.append(_Open(len(self.tokens), closes, is_value, is_hole))
+        return self._add("open", text, at, after_value=False)
+
+    def _close(self, text: str, at: int) -> int:
+        """A bracket that fits nothing closes nothing."""
+        if not self.waiting or self.waiting[-1].closes != text:
+            return self._add("close", text, at)
+        opened = self.waiting.pop()
+        here = len(self.tokens)
+        self.partner[opened.token], self.partner[here] = here, opened.token
+        end = self._add("close", text, at, after_value=opened.is_value)
+        return self._template(end, end) if opened.is_hole else end
+
+    def _template(self, start: int, at: int) -> int:
+        """A template from `at` up to its end or to its next hole, as a token that begins at `start`."""
+        match = _TEMPLATE.match(self.text, at)
+        assert match is not None  # it may be empty
+        text = self.text[start : match.end()]
+        if match["end"] == "${":
+            return self._open(text, start, "}", is_value=True, is_hole=True)
+        return self._add("string" if start < at else "template", text, start)
+
+
+_ESCAPE = re.compile(r"\\(?:\r\n|u([0-9a-fA-F]{4})|u\{0*([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2})|([\s\S]))")
+_SHORT = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_CONTINUED = "\n\r\u2028\u2029"
+
+
+def string_value(token: Token) -> str | None:
+    """What a string says; None for any other token, and for a string that does not end."""
+    if token.kind != "string" or len(token.text) < 2 or token.text[-1] != token.text[0]:
+        return None
+    inner = token.text[1:-1]
+    if "\\" not in inner:
+        return inner
+    if (len(inner) - len(inner.rstrip("\\"))) % 2:  # its last quote is escaped
+        return None
+    try:
+        text = _ESCAPE.sub(_unescaped, inner)
+    except ValueError:  # beyond all characters
+        return None
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # pairs become one
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match[1] or match[2] or match[3]
+    if code:
+        return chr(int(code, 16))
+    character = match[4] or "\n"
+    return "" if character in _CONTINUED else _SHORT.get(character, character)

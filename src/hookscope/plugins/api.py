@@ -1,0 +1,101 @@
+"""What a plugin registers with while the program runs: what it says is heard by the next event."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope.core import authoring
+from hookscope.core.authoring import Declaration, adapted
+from hookscope.core.runs import Registration
+from hookscope.engine import HookEngine
+from hookscope.library import engine, log
+
+
+class PluginApi(authoring.PluginApi):
+    """The `api` of the seeds, for a plugin that is part of this program.
+
+    `api.register_hook({"event": "message-sent", "handler": fn, "priority": 100})`, the same by name, or
+    `api.on("before_tool_call", fn, priority=10)`; `on` decorates too. Handlers take `(event, ctx)` or
+    `(event)`, plain or async. Which priority goes first is the dialect's rule.
+
+    A name that the host does not know is warned about with the nearest known one. A guide leaves open what
+    becomes of it: it is registered and hears what is fired under that name. A host as shipped ignores it.
+    Registrations outlive `load_hooks`; `clear_hooks` and `close_hooks` forget them.
+
+    Source: seeds 003 ("Hook Registration") and 004 (section 8); rules note 6.
+    """
+
+    def __init__(
+        self,
+        id: str = "plugin",  # noqa: A002  (the host's name)
+        config: Mapping[str, Any] | None = None,
+        *,
+        engine: HookEngine | None = None,
+    ) -> None:
+        """`id` stands in logs and results; `engine` is the process's own where none is given."""
+        super().__init__(id, config, told=self._listen)
+        self._engine = engine
+        self._heard: list[tuple[Declaration, Registration]] = []
+
+    def unregister(self, name: str, handler: authoring.Handler | None = None) -> bool:
+        """Take back the last registration of `handler` under `name`; without a handler, all of that name.
+
+        False where there was none. A run that is under way still calls it.
+        """
+        here = self._here()
+        key = here.host.dialect.catalogue().canonical(name)
+        found = [
+            (said, call) for said, call in self._heard if call.key == key and handler in (None, said.handler)
+        ]
+        for pair in found if handler is None else found[-1:]:
+            self._heard.remove(pair)
+            self.declared.remove(pair[0])
+            here.remove(pair[1])
+        return bool(found)
+
+    def unregister_all(self) -> None:
+        """Take back everything that this api registered."""
+        for _, call in self._heard:
+            self._here().remove(call)
+        self._heard.clear()
+        self.declared.clear()
+
+    def replace_older(self) -> None:
+        """Take back what was registered before under this id by another api: the plugin is loaded anew."""
+        own = {call for _, call in self._heard}
+        for call in self._here().lasting:
+            if call.name == self.id and call not in own:
+                self._here().remove(call)
+
+    def _here(self) -> HookEngine:
+        return self._engine if self._engine is not None else engine()
+
+    def _listen(self, said: Declaration) -> None:
+        here = self._here()
+        catalogue = here.host.dialect.catalogue()
+        key = catalogue.canonical(said.key)
+        known = catalogue.by_key.get(key)
+        if known is None or known.kind != "plugin":
+            ignored = bool(here.host.dialect.version)  # as shipped: rules note 6, "Unknown names are ignored"
+            _warn_of(said.key, self.id, here, ignored=ignored)
+            if ignored:
+                return
+        call = here.register(
+            key,
+            adapted(said.handler),
+            self.id,
+            priority=said.priority,
+            limit=said.limit,
+            options=said.options,
+            lasting=True,
+        )
+        self._heard.append((said, call))
+
+
+def _warn_of(name: str, plugin: str, here: HookEngine, *, ignored: bool) -> None:
+    product = here.host.dialect.product
+    near = here.host.dialect.catalogue().nearest(name.replace("-", "_"), "plugin")
+    meant = f"; did you mean {near}?" if near else ""
+    then = "it is ignored" if ignored else f"{product} never sends it"
+    log.warning("Plugin %s: %s has no plugin hook %r, so %s%s", plugin, product, name, then, meant)
