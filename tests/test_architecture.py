@@ -23,11 +23,13 @@ MAY_IMPORT = {
     "runtime": {"core", "formats"},
     "changes": {"core", "formats"},
     "journal": {"core", "formats"},
-    "engine": {"dialects", "settings", "runtime", "core"},
+    "loading": {"core"},
+    "engine": {"loading", "dialects", "settings", "runtime", "core"},
     "library": {"engine", "dialects", "settings", "runtime", "core"},
     "plugins": {"library", "engine", "runtime", "core"},  # the library's plugin face
     "workbench": {
         "engine",
+        "loading",
         "dialects",
         "settings",
         "runtime",

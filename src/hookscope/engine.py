@@ -9,9 +9,9 @@ from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Gate, Hook, Inventory, Language, LogLine, Standing, State, Verdict
-from hookscope.core.look import look, notes_on
-from hookscope.core.plan import code_of, declared_by, kind_of, make_plan, registrations_of
+from hookscope.core.hooks import Hook, Inventory, Language, LogLine
+from hookscope.core.look import look
+from hookscope.core.plan import kind_of, make_plan, registrations_of
 from hookscope.core.runs import (
     Code,
     Event,
@@ -27,18 +27,12 @@ from hookscope.core.runs import (
     Registry,
     Run,
 )
+from hookscope.loading import Loading
 from hookscope.runtime import Firing, InProcessLane, Limits, NoNode, find_node, node_lane
 
-DEFAULT_EMOJI = "🔗"
-NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
-IS_CLASS = "ClassHandler"  # and of one that has a class in its place
 MOST_PLANS = 512  # kept at a time: event keys may come from outside
-LOADED = Gate("load", True, found="loaded")
-LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
 
 OF_NODE: tuple[Language, ...] = ("typescript", "javascript")
-
-LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +116,12 @@ class HookEngine:
         if host is not None:
             self.host = host
         switched_off, _ = self.host.hooks_setting("enabled")
-        if switched_off is False:
-            return self._switched_off()
         inventory = look(self.host)
+        if switched_off is False:
+            self._switch_off()
+            inventory = _without_folders(inventory)
+            if not inventory.load_order:
+                return LoadReport(log=self._said_off())
         self._provide_node(inventory)
         loading = Loading(self.host, inventory, strict=strict)
         if strict:
@@ -140,10 +137,12 @@ class HookEngine:
         if strict and (report.failed or report.stopped):
             self.host = before
             return replace(report, registered=0, committed=False)
-        self._set_dispatch(True)
+        self._set_dispatch(switched_off is not False)
+        left = self._left_on() if switched_off is False else ()
         self.inventory = loading.inventory()
-        self.registry = self.registry.with_registrations((*loading.registrations, *self._kept()))
-        return replace(report, refusal="")
+        self.registry = self.registry.with_registrations((*left, *loading.registrations, *self._kept()))
+        said = self._said_off() if switched_off is False else ()
+        return replace(report, refusal="", log=(*said, *report.log))
 
     def _set_dispatch(self, on: bool) -> None:
         """All hooks are switched on or off: where the host says so, for events too."""
@@ -178,13 +177,23 @@ class HookEngine:
         lane = node_lane(env=self.host.env, cwd=surroundings.cwd, node=found.path, limits=none)
         self.lanes = replace(self.lanes, code={**self.lanes.code, **dict.fromkeys(OF_NODE, lane)})
 
-    def _switched_off(self) -> LoadReport:
-        text = self.host.dialect.texts.off
+    def _switch_off(self) -> None:
+        """The settings switch all HOOK.md folders off; hooks of plugins have a switch of their own."""
         self._set_dispatch(False)
         if self.host.dialect.clears_when_off:
             self.inventory = Inventory()
             self.registry = self.registry.with_registrations(self._kept())
-        return LoadReport(log=(LogLine("info", text),) if text else ())
+
+    def _said_off(self) -> tuple[LogLine, ...]:
+        text = self.host.dialect.texts.off
+        return (LogLine("info", text),) if text else ()
+
+    def _left_on(self) -> tuple[Registration, ...]:
+        """The folder hooks of the last load, where the host forgets none of them when it is switched off."""
+        if self.host.dialect.clears_when_off:
+            return ()
+        calls = self.registry.registrations
+        return tuple(call for call in calls if call.hook is not None and kind_of(call.hook) == "folder")
 
     async def _load_code(self, code: Code) -> Handler | Code | Module | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried."""
@@ -263,7 +272,7 @@ class HookEngine:
         """Who would run for this event and who not, each with the reason. Runs nothing."""
         plan = self._planned(event, only)
         plan = plan if plan.event is event else replace(plan, event=event)
-        if self.enabled:
+        if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
             return plan
         off = tuple(
             NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls
@@ -323,192 +332,7 @@ class HookEngine:
         await self.lanes.close()
 
 
-class Loading:
-    """One load: takes hooks in load order, and knows what the report will say."""
-
-    def __init__(self, host: Host, inventory: Inventory, *, strict: bool = False) -> None:
-        """`strict`: the first failure ends it, and is said by the report alone."""
-        self.host = host
-        self._strict = strict
-        self._looked = inventory
-        self.gates: dict[Hook, Gate] = {}
-        self.notes: dict[Hook, tuple[str, ...]] = {}  # what the events say that a module brought
-        self.texts = host.dialect.texts
-        self.rules = host.dialect.load_rules
-        self.refusal = ""
-        self.registrations: list[Registration] = []
-        self.discovered = sum(hook.kind != "legacy" for hook in inventory.load_order)
-        self.eligible = self.registered = 0
-        self.skipped: list[str] = []
-        self.failures: dict[str, Failure] = {}
-        self.failed: list[str] = []
-        self.stopped = ""
-        self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
-        self.log += inventory.log
-        self._say("info", self.texts.discovered, count=self.discovered)
-
-    def _say(self, level: str, template: str | None, **parts: object) -> None:
-        if template is not None:
-            self.log.append(LogLine(level, template.format(**parts)))
-
-    async def take(self, row: Standing, load: LoadCode) -> None:
-        """Load one hook, or say why not."""
-        hook = row.hook
-        if (end := row.verdict.stops_load) is not None:
-            self.stopped = f"{hook.name}: {end.reason}"
-            return
-        if not row.verdict.eligible:
-            self._skip(hook, *row.verdict.reasons(State.BLOCKED))
-            return
-        if hook.kind != "legacy":
-            self.eligible += 1
-        if not row.verdict.enabled:
-            self._skip(hook, *row.verdict.reasons(State.OFF))
-            return
-        shut = {gate.name: gate.reason for gate in row.verdict.shut() if gate.name not in LOADER_SEES}
-        if hook.kind == "legacy" and "path" in shut:
-            self.log.append(LogLine("warn", shut["path"]))
-            self.failed.append(hook.name)
-        elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
-            fails = "events" in shut and self.rules.no_events is not None
-            if "events" in shut and not (fails and self._strict):
-                self._say("warn", self.texts.no_events, name=hook.name)
-            if fails:
-                self.failed.append(hook.name)
-                self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
-            else:
-                self._skip(hook, *shut.values())
-        else:
-            await self._load(hook, load)
-
-    async def _load(self, hook: Hook, load: LoadCode) -> None:
-        self._say("warn", self.texts.loading.get(hook.folder.source))
-        code = code_of(hook, self.host)
-        outcome = await load(code)
-        if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
-            outcome = code
-        if isinstance(outcome, str):
-            self._skip(hook, outcome)
-        elif isinstance(outcome, Failure):
-            self._fail(hook, outcome)
-        elif isinstance(outcome, Module):
-            self.log += outcome.log
-            self._register(hook, declared_by(outcome, hook, self.host))
-            self.notes[hook] = tuple(notes_on([item.key for item in outcome.declares], hook, self.host))
-        elif not hook.meta.events:
-            self._say("warn", self.texts.no_events, name=hook.name)
-            self._skip(hook, "no events")
-        else:
-            events = hook.meta.events
-            self._register(hook, [Registration(key, hook.name, outcome, hook) for key in events])
-
-    def _register(self, hook: Hook, calls: list[Registration]) -> None:
-        events = list(dict.fromkeys(call.key for call in calls))
-        self.registrations += calls
-        self.gates[hook] = LOADED
-        self.registered += 1
-        self._warn_of_strangers(hook, events)
-        if hook.kind == "legacy" and self.texts.legacy_registered is not None:
-            for event in events:
-                self._say("info", self.texts.legacy_registered, event=event, module=hook.name)
-            return
-        emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
-        self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
-
-    def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
-        """Events that the host does not know: they are registered, and never come."""
-        looks = self.texts.never_sent and hook.kind == "folder"
-        known = self.host.dialect.catalogue().keys_of("folder") if looks else ()
-        strangers = [key for key in events if key not in known] if known else []
-        if strangers and self.texts.never_sent:
-            what = "event" if len(strangers) == 1 else "events"
-            self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
-
-    def miss(self, loaded: tuple[Hook, ...]) -> None:
-        """A strict load fails for a hook that was loaded and has lost its HOOK.md, metadata or handler.
-
-        One that its settings have taken out, or whose folder is none of the host's any more, is not missed.
-        """
-        declared = {row.hook.path: row.hook.meta.declared for row in self._looked.hooks}
-        folders = {folder.path for folder in self.host.folders}
-        for hook in loaded:
-            is_there = hook.path is None or declared.get(hook.path, False)
-            if is_there or hook.manifest is None or hook.folder.path not in folders or not self._wanted(hook):
-                continue
-            facts = self.host.surroundings.files.facts(hook.manifest)
-            has_lost_handler = facts is not None and facts.file and hook.path not in declared
-            template = self.rules.lost_handler if has_lost_handler else self.rules.lost_manifest
-            if template is not None:
-                self.failed.append(hook.name)
-                self._refuse(template.format(name=hook.name, file=hook.manifest, folder=hook.path))
-
-    def _wanted(self, hook: Hook) -> bool:
-        gates = self.host.dialect.system_of(kind_of(hook)).gates(hook, self.host)
-        return Verdict(gates).enabled
-
-    def _refuse(self, sentence: str) -> None:
-        self.refusal = self.refusal or sentence
-
-    def _skip(self, hook: Hook, *reasons: str) -> None:
-        self.skipped.append(f"{hook.name}: {', '.join(reasons)}")
-
-    def _fail(self, hook: Hook, failure: Failure) -> None:
-        self.failed.append(hook.name)
-        self.failures[hook.name] = failure
-        self.gates[hook] = Gate(
-            "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
-        )
-        parts = {
-            "file": hook.name if hook.kind == "legacy" else hook.handler,
-            "name": hook.name,
-            "export": hook.meta.export,
-            "type": failure.type,
-            "error": failure.message,
-            "plain": failure.own_text,
-        }
-        has_none = failure.type in (NO_FUNCTION, IS_CLASS)
-        if not self._strict:
-            level, text = ("warn", self.texts.no_function) if has_none else ("error", self.texts.not_loaded)
-            self._say(level, text, **parts)
-        if has_none:
-            parts["error"] = self.rules.no_function.format(**parts)
-        self._refuse(self.rules.failed.format(**parts))
-
-    def inventory(self) -> Inventory:
-        """The inventory with a `load` gate for every hook that was imported, or failed to be."""
-        return replace(
-            self._looked,
-            hooks=tuple(
-                replace(
-                    row,
-                    verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])),
-                    notes=(*row.notes, *self.notes.get(row.hook, ())),
-                )
-                if row.hook in self.gates
-                else row
-                for row in self._looked.hooks
-            ),
-        )
-
-    def report(self) -> LoadReport:
-        """What the load did."""
-        if not self.stopped:
-            self._say(
-                "info",
-                self.texts.complete,
-                registered=self.registered,
-                discovered=self.discovered,
-                skipped=len(self.skipped),
-                failed=len(self.failed),
-            )
-        return LoadReport(
-            discovered=self.discovered,
-            eligible=self.eligible,
-            registered=self.registered,
-            skipped=tuple(self.skipped),
-            failed=tuple(self.failed),
-            log=tuple(self.log),
-            failures=dict(self.failures),
-            refusal=self.refusal,
-            stopped=self.stopped,
-        )
+def _without_folders(inventory: Inventory) -> Inventory:
+    """The hooks that the switch of HOOK.md folders does not concern."""
+    rest = tuple(hook for hook in inventory.load_order if kind_of(hook) != "folder")
+    return replace(inventory, load_order=rest)

@@ -105,6 +105,7 @@ class Metadata:
         default_factory=dict
     )  # seconds: load, run, or of one event by its key
     priority: int = 0  # of a plugin hook that the settings define
+    priorities: Mapping[str, int] = field(default_factory=dict)  # by event, as a plugin's text says them
     barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host leaves the hook out of it
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()

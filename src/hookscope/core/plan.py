@@ -78,7 +78,8 @@ def registration_of(key: str, hook: Hook, host: Host) -> Registration:
     if code.shape in ("stream", "plugin"):
         code = replace(code, member=key)
     run, load = _limit_of(hook, key), hook.meta.limits.get("load")
-    return Registration(key, hook.name, code, hook, hook.meta.priority, run, load)
+    priority = hook.meta.priorities.get(key, hook.meta.priority)
+    return Registration(key, hook.name, code, hook, priority, run, load)
 
 
 def is_held(row: Standing, host: Host, held: Callable[[Code], bool]) -> bool:

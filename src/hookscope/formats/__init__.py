@@ -16,11 +16,12 @@ from .listening import plugin_registrations, stream_events
 from .listening_types import PluginRegistration
 from .places import FormatError, KeyPath, Span, span_at, text_of
 from .python_source import Export, read_exports
-from .script_tokens import Script, Token, read_script
+from .script_tokens import LONGEST, Script, Token, read_script
 from .text_header import header_block, read_text_header, script_number
 from .yaml12 import locate_yaml, read_yaml
 
 __all__ = [
+    "LONGEST",
     "Export",
     "FormatError",
     "Header",

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
-from hookscope.core.plan import code_of, may_run
+from hookscope.core.look import notes_on
+from hookscope.core.plan import code_of, declared_by, may_run
 from hookscope.core.runs import Code, Failure, Module
-from hookscope.engine import LOADED, Lanes
+from hookscope.engine import Lanes
+from hookscope.loading import LOADED
 from hookscope.runtime.digest import with_digest
 
 OF_MODULES = ("stream", "arguments", "plugin")  # shapes whose events, or whose function, a load finds out
@@ -75,10 +77,10 @@ class Modules:
             return _with_gate(row, Gate("load", False, found=found.type, reason=reason))
         if found is None:
             return row
-        canonical = host.dialect.catalogue().canonical
-        events = tuple(dict.fromkeys(canonical(item.key) for item in found.declares))
-        notes = (*row.notes, *(line.text for line in found.log), *(() if events else (NO_HANDLERS,)))
-        return replace(_with_gate(row, LOADED), declared=events, notes=notes)
+        events = tuple(dict.fromkeys(call.key for call in declared_by(found, row.hook, host)))
+        said = (*(line.text for line in found.log), *notes_on(events, row.hook, host))
+        notes = (*row.notes, *said, *(() if events else (NO_HANDLERS,)))
+        return replace(_with_gate(row, LOADED), declared=events, notes=tuple(dict.fromkeys(notes)))
 
 
 def _key(code: Code) -> tuple[Path, str, str]:

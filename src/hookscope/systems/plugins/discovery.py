@@ -12,13 +12,14 @@ from hookscope.core.hooks import (
     Folder,
     Found,
     Hook,
+    Language,
     Metadata,
     Place,
     Problem,
     Rejected,
 )
 from hookscope.core.surroundings import Files
-from hookscope.formats import locate_json5, read_json5
+from hookscope.formats import LONGEST, locate_json5, plugin_registrations, read_json5
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
 from hookscope.systems.plugins.access import Access
@@ -141,13 +142,16 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
     python = entry.suffix == ".py" and search.shape.marks_python
     notes = (f"calls itself {told.title}",) if told.title and told.title != told.id else ()
     access = search.shape.access(told.id, folder, search.host)
+    language = LANGUAGE_OF.get(entry.suffix, "unknown")
+    events, priorities = _heard(entry, language, search)
     return Hook(
         name=told.id,
         kind="plugin",
         folder=folder,
         path=path,
         meta=Metadata(
-            events=None,
+            events=events,
+            priorities=priorities,
             export=REGISTER,
             faults=told.faults,
             limits=access.limits,
@@ -156,13 +160,27 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
         description=told.description,
         manifest=manifest if files.facts(manifest) is not None else None,
         handler=entry,
-        language=LANGUAGE_OF.get(entry.suffix, "unknown"),
+        language=language,
         real=real,
         leads_out=None if facts is None or target.is_relative_to(real) else target,
         beyond_host=python,
         root=path,
         notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if python else ())),
     )
+
+
+def _heard(entry: Path, language: Language, search: _Search) -> tuple[tuple[str, ...] | None, dict[str, int]]:
+    """The events that its text registers for, with their priorities; None where only a load can tell."""
+    try:
+        source = search.files.read(entry, LONGEST + 1)
+    except OSError:
+        return None, {}
+    said = plugin_registrations(source, language)
+    if not said:  # it registers elsewhere, or nothing: a load tells
+        return None, {}
+    canonical = search.host.dialect.catalogue().canonical
+    priorities = {canonical(item.event): item.priority or 0 for item in reversed(said)}
+    return tuple(dict.fromkeys(canonical(item.event) for item in said)), priorities
 
 
 def _manifest(path: Path, names: frozenset[str], search: _Search) -> _Told:

@@ -15,6 +15,8 @@ from hookscope.core.hooks import (
     Problem,
     Rejected,
 )
+from hookscope.core.surroundings import Files
+from hookscope.formats import LONGEST, stream_events
 from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
 from hookscope.systems.streams.slots import HOOKS
@@ -26,7 +28,6 @@ BESIDE = (
     *DYNAMIC,
     "connections",
 )  # looked at where they are, for what hooks have to do with them
-KNOWN_AFTER_LOAD = Metadata(events=None)
 
 
 def project_folders(host: Host) -> tuple[Folder, ...]:
@@ -54,6 +55,7 @@ class _Finding:
     """One look at a project. Lives as long as that look."""
 
     folders: dict[Path, Folder]
+    files: Files
     marks_python: bool
     build: Problem | None = None
     hooks: list[Hook] = field(default_factory=list)
@@ -66,7 +68,8 @@ def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
 
     One error of the build stands on every hook: its host builds none of them (rules note 3.2).
     """
-    finding = _Finding({folder.path: folder for folder in host.folders}, marks_python)
+    folders = {folder.path: folder for folder in host.folders}
+    finding = _Finding(folders, host.surroundings.files, marks_python)
     discoveries = list(_discoveries(host, rules, finding))
     errors = [diagnostic for discovery in discoveries for diagnostic in discovery.diagnostics]
     finding.problems += [Problem(error.text, Place(error.path)) for error in errors]
@@ -124,7 +127,7 @@ def _hook(
         kind="stream",
         folder=folder,
         path=source.path,
-        meta=KNOWN_AFTER_LOAD,
+        meta=Metadata(events=_heard(source.path, finding.files)),
         handler=source.path,
         language=LANGUAGE_OF[source.path.suffix],
         real=folder.real,
@@ -135,6 +138,14 @@ def _hook(
         beside=discovery.beside,
         build=finding.build,
     )
+
+
+def _heard(path: Path, files: Files) -> tuple[str, ...] | None:
+    """The events that its text subscribes to; None where only a load can tell."""
+    try:
+        return stream_events(files.read(path, LONGEST + 1), LANGUAGE_OF[path.suffix])
+    except OSError:
+        return None
 
 
 def _rejected(passed: Iterable[Passed], folder: Folder) -> Iterator[Rejected]:

@@ -1,0 +1,220 @@
+"""One load: which hooks are imported, what each one registers, and what the report says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Gate, Hook, Inventory, LogLine, Standing, State, Verdict
+from hookscope.core.look import notes_on
+from hookscope.core.plan import code_of, declared_by, kind_of
+from hookscope.core.runs import Code, Failure, Handler, LoadReport, Module, Registration
+
+DEFAULT_EMOJI = "🔗"
+NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call
+IS_CLASS = "ClassHandler"  # and of one that has a class in its place
+LOADED = Gate("load", True, found="loaded")
+LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
+
+LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
+
+
+class Loading:
+    """One load: takes hooks in load order, and knows what the report will say."""
+
+    def __init__(self, host: Host, inventory: Inventory, *, strict: bool = False) -> None:
+        """`strict`: the first failure ends it, and is said by the report alone."""
+        self.host = host
+        self._strict = strict
+        self._looked = inventory
+        self.gates: dict[Hook, Gate] = {}
+        self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the modules that were loaded
+        self.notes: dict[Hook, tuple[str, ...]] = {}  # what the events say that a module brought
+        self.texts = host.dialect.texts
+        self.rules = host.dialect.load_rules
+        self.refusal = ""
+        self.registrations: list[Registration] = []
+        self.discovered = sum(hook.kind != "legacy" for hook in inventory.load_order)
+        self.eligible = self.registered = 0
+        self.skipped: list[str] = []
+        self.failures: dict[str, Failure] = {}
+        self.failed: list[str] = []
+        self.stopped = ""
+        self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
+        self.log += inventory.log
+        self._say("info", self.texts.discovered, count=self.discovered)
+
+    def _say(self, level: str, template: str | None, **parts: object) -> None:
+        if template is not None:
+            self.log.append(LogLine(level, template.format(**parts)))
+
+    async def take(self, row: Standing, load: LoadCode) -> None:
+        """Load one hook, or say why not."""
+        hook = row.hook
+        if (end := row.verdict.stops_load) is not None:
+            self.stopped = f"{hook.name}: {end.reason}"
+            return
+        if not row.verdict.eligible:
+            self._skip(hook, *row.verdict.reasons(State.BLOCKED))
+            return
+        if hook.kind != "legacy":
+            self.eligible += 1
+        if not row.verdict.enabled:
+            self._skip(hook, *row.verdict.reasons(State.OFF))
+            return
+        shut = {gate.name: gate.reason for gate in row.verdict.shut() if gate.name not in LOADER_SEES}
+        if hook.kind == "legacy" and "path" in shut:
+            self.log.append(LogLine("warn", shut["path"]))
+            self.failed.append(hook.name)
+        elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
+            fails = "events" in shut and self.rules.no_events is not None
+            if "events" in shut and not (fails and self._strict):
+                self._say("warn", self.texts.no_events, name=hook.name)
+            if fails:
+                self.failed.append(hook.name)
+                self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
+            else:
+                self._skip(hook, *shut.values())
+        else:
+            await self._load(hook, load)
+
+    async def _load(self, hook: Hook, load: LoadCode) -> None:
+        self._say("warn", self.texts.loading.get(hook.folder.source))
+        code = code_of(hook, self.host)
+        outcome = await load(code)
+        if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
+            outcome = code
+        if isinstance(outcome, str):
+            self._skip(hook, outcome)
+        elif isinstance(outcome, Failure):
+            self._fail(hook, outcome)
+        elif isinstance(outcome, Module):
+            self.log += outcome.log
+            self._register_module(hook, outcome)
+        elif not hook.meta.events:
+            self._say("warn", self.texts.no_events, name=hook.name)
+            self._skip(hook, "no events")
+        else:
+            events = hook.meta.events
+            self._register(hook, [Registration(key, hook.name, outcome, hook) for key in events])
+
+    def _register_module(self, hook: Hook, module: Module) -> None:
+        """What it declares; names that the host does not know are warned about (rules-openclaw section 6)."""
+        calls = declared_by(module, hook, self.host)
+        self._register(hook, calls)
+        self.declared[hook] = tuple(dict.fromkeys(call.key for call in calls))
+        self.notes[hook] = tuple(notes_on(self.declared[hook], hook, self.host))
+        self.log += [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
+
+    def _register(self, hook: Hook, calls: list[Registration]) -> None:
+        events = list(dict.fromkeys(call.key for call in calls))
+        self.registrations += calls
+        self.gates[hook] = LOADED
+        self.registered += 1
+        self._warn_of_strangers(hook, events)
+        if hook.kind == "legacy" and self.texts.legacy_registered is not None:
+            for event in events:
+                self._say("info", self.texts.legacy_registered, event=event, module=hook.name)
+            return
+        emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
+        self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
+
+    def _warn_of_strangers(self, hook: Hook, events: list[str]) -> None:
+        """Events that the host does not know: they are registered, and never come."""
+        looks = self.texts.never_sent and hook.kind == "folder"
+        known = self.host.dialect.catalogue().keys_of("folder") if looks else ()
+        strangers = [key for key in events if key not in known] if known else []
+        if strangers and self.texts.never_sent:
+            what = "event" if len(strangers) == 1 else "events"
+            self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
+
+    def miss(self, loaded: tuple[Hook, ...]) -> None:
+        """A strict load fails for a hook that was loaded and has lost its HOOK.md, metadata or handler.
+
+        One that its settings have taken out, or whose folder is none of the host's any more, is not missed.
+        """
+        declared = {row.hook.path: row.hook.meta.declared for row in self._looked.hooks}
+        folders = {folder.path for folder in self.host.folders}
+        for hook in loaded:
+            is_there = hook.path is None or declared.get(hook.path, False)
+            if is_there or hook.manifest is None or hook.folder.path not in folders or not self._wanted(hook):
+                continue
+            facts = self.host.surroundings.files.facts(hook.manifest)
+            has_lost_handler = facts is not None and facts.file and hook.path not in declared
+            template = self.rules.lost_handler if has_lost_handler else self.rules.lost_manifest
+            if template is not None:
+                self.failed.append(hook.name)
+                self._refuse(template.format(name=hook.name, file=hook.manifest, folder=hook.path))
+
+    def _wanted(self, hook: Hook) -> bool:
+        gates = self.host.dialect.system_of(kind_of(hook)).gates(hook, self.host)
+        return Verdict(gates).enabled
+
+    def _refuse(self, sentence: str) -> None:
+        self.refusal = self.refusal or sentence
+
+    def _skip(self, hook: Hook, *reasons: str) -> None:
+        self.skipped.append(f"{hook.name}: {', '.join(reasons)}")
+
+    def _fail(self, hook: Hook, failure: Failure) -> None:
+        self.failed.append(hook.name)
+        self.failures[hook.name] = failure
+        self.gates[hook] = Gate(
+            "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
+        )
+        parts = {
+            "file": hook.name if hook.kind == "legacy" else hook.handler,
+            "name": hook.name,
+            "export": hook.meta.export,
+            "type": failure.type,
+            "error": failure.message,
+            "plain": failure.own_text,
+        }
+        has_none = failure.type in (NO_FUNCTION, IS_CLASS)
+        if not self._strict:
+            level, text = ("warn", self.texts.no_function) if has_none else ("error", self.texts.not_loaded)
+            self._say(level, text, **parts)
+        if has_none:
+            parts["error"] = self.rules.no_function.format(**parts)
+        self._refuse(self.rules.failed.format(**parts))
+
+    def inventory(self) -> Inventory:
+        """The inventory with a `load` gate for every hook that was imported, or failed to be."""
+        return replace(
+            self._looked,
+            hooks=tuple(
+                replace(
+                    row,
+                    verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])),
+                    notes=(*row.notes, *self.notes.get(row.hook, ())),
+                    declared=self.declared.get(row.hook),
+                )
+                if row.hook in self.gates
+                else row
+                for row in self._looked.hooks
+            ),
+        )
+
+    def report(self) -> LoadReport:
+        """What the load did."""
+        if not self.stopped:
+            self._say(
+                "info",
+                self.texts.complete,
+                registered=self.registered,
+                discovered=self.discovered,
+                skipped=len(self.skipped),
+                failed=len(self.failed),
+            )
+        return LoadReport(
+            discovered=self.discovered,
+            eligible=self.eligible,
+            registered=self.registered,
+            skipped=tuple(self.skipped),
+            failed=tuple(self.failed),
+            log=tuple(self.log),
+            failures=dict(self.failures),
+            refusal=self.refusal,
+            stopped=self.stopped,
+        )
