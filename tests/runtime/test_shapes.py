@@ -297,6 +297,24 @@ async def test_a_plugin_declares_what_it_registers(lane: Lane, write: Write) -> 
 
 
 @pytest.mark.parametrize(
+    ("handlers", "said"),
+    [
+        ("['x'] * 700", "it declares 700 handlers, of which 500 are taken"),
+        ("['x', 'y' * 9999, 'z']", "it declares 3 handlers, of which 2 are taken"),
+    ],
+)
+async def test_what_does_not_fit_into_a_message_is_counted(
+    handlers: str, said: str, write: Write, tmp_path: Path
+) -> None:
+    lane = python_lane(env=dict(os.environ), cwd=tmp_path)
+    text = f"def register(api):\n    for key in {handlers}: api.on(key, print, matcher=object())"
+    module = await module_of(lane, write("plugin.py", text, "plugin"))
+    await lane.close()
+    assert [line.text for line in module.log] == [said]
+    assert module.declares[-1].options == {"matcher": "<object>"}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "class P:\n  def register(self, api): api.on('x', f)\nplugin = P()",
