@@ -206,7 +206,7 @@ class Worker:
         return self.and_beside(answer, there)
 
     def prepare(self, run: str, number: int, call: Any) -> tuple[Any, dict[str, str], dict[str, Any]]:
-        """Load it: (what to call, its environment, the answer as it is so far). None to call: it did not load."""
+        """Load it: (what to call or None, its environment, the answer as it is so far)."""
         code = call["code"]
         loaded, error, load_took, clean = self._load(code, call["env"])
         answer = {
