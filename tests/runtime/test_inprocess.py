@@ -104,6 +104,15 @@ async def test_after_a_stop_asyncios_own_timeouts_still_work(call_of: CallOf) ->
     assert second.returned == "timed out"
 
 
+async def test_a_call_whose_limit_is_none_may_take_longer_than_its_lane_allows(call_of: CallOf) -> None:
+    lane = InProcessLane(limit=0.01)
+    hanging = asyncio.create_task(results_of(lane, call_of(hangs, limit=0)))
+    await results_of(lane, call_of(hangs))  # this one is stopped, later than the first would have been
+    assert not hanging.done()
+    hanging.cancel()
+    await asyncio.wait({hanging})
+
+
 async def test_a_handler_that_answers_after_its_limit_is_ok_with_a_note(call_of: CallOf) -> None:
     async def late(_: object) -> str:
         try:

@@ -25,7 +25,9 @@ from hookscope.core.runs import (
     Step,
 )
 from hookscope.runtime import InProcessLane, Limits, python_lane
+from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.python_worker.plain import plain
+from hookscope.runtime.sandbox import Bounds, Sandbox
 
 Write = Callable[..., Code]
 LANES = ["worker", "in process"]
@@ -297,6 +299,24 @@ async def test_a_plugin_declares_what_it_registers(lane: Lane, write: Write) -> 
 
 
 @pytest.mark.parametrize(
+    ("handlers", "said"),
+    [
+        ("['x'] * 700", "it declares 700 handlers, of which 500 are taken"),
+        ("['x', 'y' * 9999, 'z']", "it declares 3 handlers, of which 2 are taken"),
+    ],
+)
+async def test_what_does_not_fit_into_a_message_is_counted(
+    handlers: str, said: str, write: Write, tmp_path: Path
+) -> None:
+    lane = python_lane(env=dict(os.environ), cwd=tmp_path)
+    text = f"def register(api):\n    for key in {handlers}: api.on(key, print, matcher=object())"
+    module = await module_of(lane, write("plugin.py", text, "plugin"))
+    await lane.close()
+    assert [line.text for line in module.log] == [said]
+    assert module.declares[-1].options == {"matcher": "<object>"}
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "class P:\n  def register(self, api): api.on('x', f)\nplugin = P()",
@@ -503,3 +523,34 @@ async def test_steps_come_in_order(lane: Lane, write: Write) -> None:
         (Started, "b"),
         (Result, "b"),
     ]
+
+
+async def test_on_copies_a_module_declares_and_runs_as_the_original(write: Write, tmp_path: Path) -> None:
+    text = """
+    def seen(event, ctx):
+        open(event.folder + "/written", "w").close()
+        event.file = __file__
+        ctx.cancel()
+        return ctx.where
+    def register(api):
+        api.on("x", seen)
+        api.on("x", lambda event: event.folder)
+    """
+    code = write("plugin.py", text, "plugin")
+    with Sandbox([code.root], bwrap=None, bounds=Bounds()) as sandbox:
+        lane = CopiesLane(python_lane(env=dict(os.environ), cwd=tmp_path), sandbox)
+        module = await lane.load(code)
+        assert isinstance(module, Module)
+        targets = [one.target for one in module.declares]
+        assert targets == [replace(code, member="0"), replace(code, member="1")]
+        folder = str(code.root)
+        views = [arguments({"folder": folder}, {"where": folder}, methods=["cancel"]) for _ in targets]
+        results: list[Step] = []
+        calls = [Registration("x", "p", target) for target in targets]
+        await lane.run_together(list(zip(calls, views, strict=True)), results.append)
+        await lane.close()
+    first, second = (step for step in results if isinstance(step, Result))
+    assert (first.returned, first.asked, second.returned) == (folder, (CANCEL,), folder)
+    assert views[0]["event"] == {"folder": folder, "file": str(code.path)}
+    assert views[0]["asked"] == [CANCEL]
+    assert not (code.root / "written").exists()

@@ -205,6 +205,8 @@ def register(api):
                 "ended with its plugin's worker, which was stopped because p-a did not answer within 0.1 s",
             ],
         ),
+        # Who is late as well is told so.
+        ("swallows, swallows", ["timeout", "timeout"], ["did not answer within 0.1 s"] * 2),
         # What had not begun runs in the next worker.
         ("blocks, fine", ["timeout", "ok"], ["did not answer within 0.1 s (the limit in its HOOK.md)", ""]),
         ("crashes, fine", ["crashed", "ok"], ["exited with status 3 before it answered", ""]),
@@ -350,7 +352,7 @@ async def test_tasks_threads_and_variables_left_behind_are_said_once(
     """
     results = await run(worker_lane, plugin("p", text, 2))
     notes = [note for result in results.values() for note in result.notes]
-    assert notes == ["it left 2 asyncio tasks unfinished, cancelled now"]
+    assert notes == ["one of those that ran together left 2 asyncio tasks unfinished, cancelled now"]
     look = "import os\ndef register(api): api.on('x', lambda event: os.environ.get('LEFT'))"
     (result,) = (await run(worker_lane, plugin("p", look))).values()
     assert (result.status, result.returned) == ("ok", None)

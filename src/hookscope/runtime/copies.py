@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.arguments import Arguments
+from hookscope.core.arguments import ASKED, EVENT, Arguments
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Failure, Module, OnStep, Registration, Result, Slow, Started, Step
 from hookscope.runtime.process_lane import ProcessLane, code_of
@@ -122,7 +122,7 @@ class CopiesLane:
             view.context = self._original(moved.context)
             view.messages[:] = self._original(moved.messages)
         elif isinstance(view, Arguments):
-            view.update(self._original(moved))
+            view[EVENT], view[ASKED] = self._original(moved[EVENT]), list(moved[ASKED])
 
     def _original(self, value: Any) -> Any:
         match value:

@@ -12,7 +12,7 @@ from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Code, Failure, Module, Registration, Result, Status
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course, is_answer, seconds_of, told_failure
-from hookscope.runtime.deadlines import Overran, TooLarge, answer_of, limited, stopped
+from hookscope.runtime.deadlines import Overran, TooLarge, answer_of, limited, overran_by, stopped
 from hookscope.runtime.declared import WITH_HANDLERS, code_document, module_of, targets_of
 from hookscope.runtime.dumps import frames_in, has_dump
 from hookscope.runtime.escapes import end, newest_pid
@@ -127,8 +127,10 @@ class Seat:
             raise
 
     async def run_together(self, courses: Sequence[Course], orders: Sequence[Order]) -> None:
-        """Run these, calls of one plugin, at once. What has not begun stays left, where others brought the
-        worker down; but not where loading did. Only a cancel comes out, and then nothing is left."""
+        """Run these, calls of one plugin, at once. Only a cancel comes out.
+
+        What had not begun when others brought the worker down stays left; not so where that was loading.
+        """
         worker = self.worker
         assert worker is not None
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
@@ -191,16 +193,16 @@ class Seat:
         culprit = talk.culprit
         if culprit is None and (len(ending) == 1 or not talk.begun):
             culprit = ending[0]
-        if culprit is not None:
+        if culprit is not None and not why:
             name = courses[culprit].left[0].name
             why = f"was stopped because {name} {failure.message.removesuffix(' and was stopped')}"
         bystander = ended_with_it(why or failure.message, failure.phase)
-        ends = [
-            (courses[number], courses[number].lost(status, failure))
-            if number == culprit
-            else (courses[number], courses[number].lost("crashed", bystander))
-            for number in sorted(ending, key=lambda number: number != culprit)
-        ]
+        how: dict[int, tuple[Status, Failure]] = dict.fromkeys(ending, ("crashed", bystander))
+        if status == "timeout":
+            how |= {number: (status, overran_by(talk.limits[number], "run")) for number in talk.overdue}
+        how |= {culprit: (status, failure)} if culprit is not None else {}
+        culprit_first = sorted(how, key=lambda number: number != culprit)
+        ends = ((courses[number], courses[number].lost(*how[number])) for number in culprit_first)
         await self._drop_under(worker, *ends)
 
     async def load(self, order: Order) -> Code | Module | Failure:

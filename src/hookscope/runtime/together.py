@@ -42,7 +42,7 @@ class Together:
         self.culprit: int | None = None  # whose limit was over, when `talk` raised Overran
         self._worker = worker
         self._courses = courses
-        self._limits = limits
+        self.limits = limits
         self._dump = dump
         self._take = take
         self._left = set(range(len(courses)))
@@ -56,6 +56,12 @@ class Together:
         return [number for number in sorted(self._left) if self._courses[number].phase == "run"]
 
     @property
+    def overdue(self) -> list[int]:
+        """Those of them whose limit is over now."""
+        now = perf_counter()
+        return [number for number, moment in self._ends() if self.begun and now >= moment]
+
+    @property
     def left(self) -> list[int]:
         """The calls that have not ended."""
         return sorted(self._left)
@@ -63,7 +69,7 @@ class Together:
     async def talk(self, message: Message) -> None:
         """Send the run message, and take answers until the last. Raises Overran, TooLarge, WorkerLost."""
         self._sent = perf_counter()
-        async with limited(self._limits[0], "load"):
+        async with limited(self.limits[0], "load"):
             await self._worker.tell(message)
         while self._left:
             heard = self._worker.heard()
@@ -89,22 +95,22 @@ class Together:
         for number, moment in self._warnings():
             if now >= moment:
                 self._warned.add(number)
-                limits = self._limits[number]
+                limits = self.limits[number]
                 self._courses[number].slow(limits.warn or 0.0, limits.run)
-        check_memory(self._worker, self._limits[0])
+        check_memory(self._worker, self.limits[0])
         return None
 
     def _ends(self) -> list[tuple[int, float]]:
         """When the limits of those that run are over; before the first runs, that of loading."""
         if not self.begun:
-            load = self._limits[0].load
+            load = self.limits[0].load
             return [] if load is None else [(min(self._left), self._sent + load)]
-        ends = [(number, self._limits[number].run) for number in self.running]
+        ends = [(number, self.limits[number].run) for number in self.running]
         return [(number, self._courses[number].started + run) for number, run in ends if run is not None]
 
     def _warnings(self) -> list[tuple[int, float]]:
         waiting = [number for number in self.running if number not in self._warned]
-        facts = [(number, self._limits[number].warn, self._limits[number].run) for number in waiting]
+        facts = [(number, self.limits[number].warn, self.limits[number].run) for number in waiting]
         return [
             (number, self._courses[number].started + warn)
             for number, warn, run in facts
@@ -121,13 +127,13 @@ class Together:
         if ended is None:
             self._courses[number].start(seconds_of(message, "loaded"))
             return
-        self._take(number, message, self._limits[number] if number == asked else None)
+        self._take(number, message, self.limits[number] if number == asked else None)
         self._left.discard(number)
 
     async def _stop(self, number: int) -> None:
         """Ask a handler over its limit to end, alone. Raises Overran where it goes on, or does not load."""
         self.culprit = number
-        limits = self._limits[number]
+        limits = self.limits[number]
         if not self.begun:
             raise Overran(overran_by(limits, "load"))
         try:

@@ -12,6 +12,9 @@ Target = Callable[[Any], Any]
 # Where a file has no `default`, which Python files need not have: what it may be called instead.
 STREAMS = ("hook", "channel", "dynamic")
 DOORS = ("register", "plugin", "default")
+ROW_KEYS = ("key", "member", "priority", "limit", "options")
+MOST = 500  # handlers of one module that are told, and lines of its log
+ROW, LOG = 4096, 64 * 1024  # bytes of JSON for one of them, and for the log
 
 
 class Malformed(Exception):
@@ -49,6 +52,17 @@ def member_of(made: Any, member: str, no_handler: Any) -> Target:
         what = f"no handler {member!r} any more" if member else "several handlers, and the call names none"
         raise no_handler(f"the module has {what}; load it again")
     return found
+
+
+def document_of(module: Any, plain: Callable[..., Any]) -> dict[str, Any]:
+    """What a Made declares, small enough for one message; what is left out is counted in its log."""
+    rows = [plain(row, "", ROW)[0] for row in module["declares"][:MOST]]
+    fitting = [row for row in rows if len(row) == len(ROW_KEYS)]
+    log, _ = plain(module["log"][:MOST], "", LOG)
+    if len(fitting) < len(module["declares"]):
+        text = f"it declares {len(module['declares']):,} handlers, of which {len(fitting):,} are taken"
+        log.append({"level": "warn", "text": text})
+    return {"declares": fitting, "log": log}
 
 
 def _same_event(one: str, other: str) -> bool:
@@ -175,7 +189,7 @@ def _declared(
     limit: Optional[float] = None,  # noqa: UP045
     options: Any = None,
 ) -> dict[str, Any]:
-    return {"key": key, "member": member, "priority": priority, "limit": limit, "options": options or {}}
+    return dict(zip(ROW_KEYS, (key, member, priority, limit, options or {})))  # noqa: B905  (3.9)
 
 
 def _scripted(script: Any, authoring: Any) -> Target:

@@ -57,8 +57,9 @@ class Together:
         answer = self._held
         clean = worker.baseline.restore() and bool(worker.reserve)
         answer["dirty"] = answer["dirty"] or not clean
-        worker.note_tasks(answer, left_over)
-        worker.say_result(worker.and_beside(answer, there), self._fence)
+        who = "it" if len(self._ones) == 1 else "one of those that ran together"
+        worker.note_tasks(answer, left_over, who)
+        worker.say_result(worker.and_beside(answer, there, who), self._fence)
 
     def _prepare(self, one: _One) -> bool:
         """Load it. False where that failed; its answer says so."""

@@ -109,7 +109,7 @@ class Worker:
         loaded, error, took, clean = self._load(message["code"], message["code"]["env"])
         answer = {"id": message["id"], "loaded": took, "error": error, "dirty": not clean, "module": None}
         if loaded is not None and loaded.module is not None:
-            answer["module"], _ = _plain(loaded.module)
+            answer["module"] = part("shapes").document_of(loaded.module, _plain)
         self.flush()
         self.line.say(answer)
 
@@ -141,6 +141,7 @@ class Worker:
             self._together = None
 
     def tell_view(self, view: Any, answer: dict[str, Any]) -> None:
+        """Put into the answer what became of the view."""
         try:
             view.tell(answer)
         except BaseException as error:  # it changed the event's class; a fresh worker has the real one
@@ -149,9 +150,11 @@ class Worker:
             answer["dirty"] = True
 
     def tell_late(self, who: str, text: str) -> None:
+        """Tell what a handler did after it had answered."""
         self.line.say({"late": {"who": who, "text": text}})
 
     def say_result(self, answer: dict[str, Any], fence: bytes) -> None:
+        """Tell the host that a call has ended."""
         self.flush()  # before the answer: then all that was printed is in the pipe when it arrives
         self._put_fence(fence)
         self.line.say(answer)
@@ -203,7 +206,7 @@ class Worker:
         return self.and_beside(answer, there)
 
     def prepare(self, run: str, number: int, call: Any) -> tuple[Any, dict[str, str], dict[str, Any]]:
-        """(what to call, its environment, the answer as it is so far). None to call: it did not load."""
+        """Load it: (what to call or None, its environment, the answer as it is so far)."""
         code = call["code"]
         loaded, error, load_took, clean = self._load(code, call["env"])
         answer = {
@@ -241,13 +244,17 @@ class Worker:
         if type(error) is MemoryError:
             self.reserve = b""
 
-    def note_tasks(self, answer: dict[str, Any], left_over: int) -> None:
+    def note_tasks(self, answer: dict[str, Any], left_over: int, who: str = "it") -> None:
+        """Say that asyncio tasks were left behind."""
         if left_over:
-            text = f"it left {left_over} asyncio task{'s' * (left_over > 1)} unfinished, cancelled now"
+            text = f"{who} left {left_over} asyncio task{'s' * (left_over > 1)} unfinished, cancelled now"
             answer["notes"].append(text)
 
-    def and_beside(self, answer: dict[str, Any], there: Any) -> dict[str, Any]:
-        """The answer, and in it what the call left running, and what it had to do without."""
+    def and_beside(self, answer: dict[str, Any], there: Any, who: str = "it") -> dict[str, Any]:
+        """The answer, and in it what the call left running, and what it had to do without.
+
+        `who` stands for the handler, in notes.
+        """
         answer["left"], self._shared = there.left()
         if leftovers.is_large(self._memory):
             answer["notes"].append("it has taken half of the memory that its worker may have, and kept it")
@@ -255,11 +262,11 @@ class Worker:
         free = leftovers.lowest_free()
         if not 0 <= free <= self._free + leftovers.MANY:
             left_open = "all descriptors" if free < 0 else f"more than {leftovers.MANY} descriptors"
-            answer["notes"].append(f"it left {left_open} open")
+            answer["notes"].append(f"{who} left {left_open} open")
             answer["dirty"] = True
         if answer["left"]:
             later = "what that prints later is charged to the handlers after it"
-            answer["notes"].append(f"it left {answer['left']} running: {later}")
+            answer["notes"].append(f"{who} left {answer['left']} running: {later}")
         if self.left_out:
             names = ", ".join(repr(name)[:80] for name in self.left_out[:8])
             answer["notes"].append(f"left out of its environment, which cannot hold them: {names}")
@@ -326,6 +333,7 @@ class Worker:
             self._task = None
 
     def provide_loop(self, asyncio: Any) -> Any:
+        """The loop of this process, a new one where a handler closed it."""
         if self._loop is None or self._loop.is_closed():
             self._loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self._loop)
@@ -349,6 +357,7 @@ class Worker:
         return found
 
     def end_tasks(self, asyncio: Any) -> int:
+        """Cancel what is left in the loop; how many tasks that were."""
         tasks = asyncio.all_tasks(self._loop)
         for task in tasks:
             task.cancel()
