@@ -234,5 +234,23 @@ def test_the_file_stands_alone_and_keeps_to_the_syntax_of_python_3_9() -> None:
 
 
 def test_the_package_gives_what_authors_need() -> None:
-    for name in ("define_hook", "define_tool", "define_agent", "mock_model", "tool_result_from", "PluginApi"):
+    for name in ("define_hook", "define_tool", "define_agent", "mock_model", "tool_result_from"):
         assert getattr(hookscope, name) is getattr(authoring, name)
+
+
+@pytest.mark.parametrize(
+    ("handler", "got"),
+    [
+        (lambda: (), 0),
+        (lambda event: (event,), 1),
+        (lambda event, ctx: (event, ctx), 2),
+        (lambda event, ctx=None: (event, ctx), 2),
+        (lambda event, _=None: (event, _), 2),
+        (lambda event, name="bound": (event,) if name == "bound" else (event, name), 1),
+        (lambda *both: both, 2),
+        (lambda event, *, ctx=None: (event,) if ctx is None else (event, ctx), 1),
+    ],
+)
+def test_a_handler_gets_as_many_arguments_as_it_asks_for(handler: Any, got: int) -> None:
+    returned: Any = adapted(handler)(arguments({"a": 1}, {"session": {"id": "s"}}))
+    assert len(returned) == got

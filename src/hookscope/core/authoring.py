@@ -199,7 +199,12 @@ def _positional(handler: Handler) -> int:
     if any(one.kind is one.VAR_POSITIONAL for one in parameters):
         return 2
     places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    return min(len(places), 2)
+    if len(places) < 2:
+        return len(places)
+    second = places[1]
+    # `lambda event, name=name:` binds a name of its own; nobody means the context by it.
+    own = second.default is not second.empty and second.name.strip("_") not in ("", "ctx", "context")
+    return 1 if own else 2
 
 
 # What stream hooks are made of
