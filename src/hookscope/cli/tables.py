@@ -195,6 +195,7 @@ def _facts(view: View, row: Standing) -> list[str]:
     short = view.host.surroundings.short
     facts = [
         ("handler", f"{printable(short(hook.handler))} ({hook.language})" if hook.handler else "–"),
+        ("kind", " ".join(filter(None, (hook.role, hook.kind))) if hook.kind != "folder" else ""),
         ("events", _events(row)),
         ("export", one_line(hook.meta.export)),
         ("limits", view.limits_of(hook).in_words() if hook.handler else ""),
@@ -233,7 +234,7 @@ def plan(item: Plan) -> str:
         lines += [f"  {one_line(group.label)}"] if group.label else []
         for entry in group.calls:
             number += 1
-            together = "  together with others" if group.together and len(group.calls) > 1 else ""
+            together = "  at once" if group.together and len(group.calls) > 1 else ""
             name = fitted(one_line(entry.name), width)
             lines.append(f"  {number}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}")
     lines += not_run_lines(item.not_run)

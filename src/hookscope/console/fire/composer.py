@@ -31,6 +31,16 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 
+OBSERVED = "handlers observe: answers are ignored"
+ANSWERS = {
+    "modify": "answers are merged, one after another",
+    "gate": "each handler may block it",
+    "claim": "the first handler that claims it wins",
+    "synchronous": "answers count at once, promises do not",
+    "evaluate": "answers stand side by side",
+}
+
+
 def status_line(checked: Checked, draft: Draft) -> Content:
     """What is wrong with the draft, and where; else what is worth knowing."""
     if checked.event is None:
@@ -57,10 +67,8 @@ def delivery(draft: Draft, view: View | None) -> str:
         return ""
     dialect = view.host.dialect
     kind, known = dialect.event_of(draft.key).kind, dialect.catalogue().find(draft.key)
-    if kind == "stream":
-        return "handlers observe: answers are ignored"
-    if kind == "plugin":
-        return f"answers: {known.policy}" if known is not None and known.policy else "a plugin hook"
+    if kind != "folder":
+        return ANSWERS.get(known.policy if known is not None else "", OBSERVED)
     return "messages: delivered" if known is not None and known.delivers else "messages: ignored by this host"
 
 

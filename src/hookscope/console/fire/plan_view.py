@@ -95,14 +95,16 @@ def state_of(hook: Hook | None, view: View | None) -> State | None:
 
 def _call_row(number: int, call: Registration, plan: Plan) -> PlanRow:
     parts = [word(call.key, 60)]
+    if call.priority:
+        parts.append(f"priority {call.priority}")
+    if any(call in group.calls and group.together and len(group.calls) > 1 for group in plan.groups):
+        parts.append("at once")
     if isinstance(call.target, Code):
         target = call.target
         inside = target.path.is_relative_to(target.root.parent)
         parts.append(word(str(target.path.relative_to(target.root.parent) if inside else target.path)))
     else:
         parts.append("registered by code")
-    if any(call in group.calls and group.together and len(group.calls) > 1 for group in plan.groups):
-        parts.append("together with others")
     if call in plan.forced:
         parts.append("forced")
     return PlanRow(str(number), word(call.name), "  ".join(parts))

@@ -217,6 +217,15 @@ def _listed(sheet: Sheet, title: str, items: Sequence[str]) -> None:
         sheet.put([(Content(" ·"), 3)], foreign(item))
 
 
+KINDS = {"stream": "stream hook", "plugin": "plugin"}
+
+
+def _kind(hook: Hook) -> str:
+    """What it is, where that is no folder with a HOOK.md; of a stream's other listeners, which."""
+    kind = KINDS.get(hook.kind)
+    return "" if kind is None else f" · {hook.role or kind}"
+
+
 def _handler(sheet: Sheet, row: Standing, view: View) -> None:
     hook = row.hook
     if hook.handler is None:
@@ -224,7 +233,8 @@ def _handler(sheet: Sheet, row: Standing, view: View) -> None:
     sheet.title("Handler")
     lane = "" if hook.language in view.languages else f" {view.without}"
     sheet.put(
-        [(Content(), 3)], foreign(f"{view.host.surroundings.short(hook.handler)} · {hook.language}{lane}")
+        [(Content(), 3)],
+        foreign(f"{view.host.surroundings.short(hook.handler)} · {hook.language}{_kind(hook)}{lane}"),
     )
     sheet.put([(Content(), 3)], foreign(f"limits: {view.limits_of(hook).in_words()}"))
     if hook.leads_out is not None:

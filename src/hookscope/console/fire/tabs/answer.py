@@ -21,11 +21,18 @@ def text(shown: Shown) -> Content:
     if result is None:
         return muted("Its answer is shown when the handler has ended.")
     lines = [*_said(shown, result)]
-    if shown.sheet.plan.event.kind == "stream":
-        lines.append(muted(f"{shown.product} ignores what stream hooks return: they observe."))
+    if observes(shown):
+        lines.append(muted(f"{shown.product} ignores what handlers of this event return: they observe."))
         return stack(lines)
     step = step_of(shown)
     return stack([*lines, *(_merged(step) if step is not None else [])])
+
+
+def observes(shown: Shown) -> bool:
+    """Are the answers to this event nobody's concern."""
+    event = shown.row.follow_up or shown.sheet.plan.event
+    known = shown.host.dialect.catalogue().find(event.key)
+    return event.kind == "stream" or known is None or known.policy in ("", "observe")
 
 
 def _said(shown: Shown, result: Result) -> list[Content]:

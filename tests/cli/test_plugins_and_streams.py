@@ -1,0 +1,226 @@
+"""Plugin hooks and stream hooks from the command line: listed, planned, fired, refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+
+Write = Callable[[str, str], Path]
+
+GUARD = """
+async def guard(event, ctx):
+    if "rm -rf" in event.params["command"]:
+        return {"block": True, "blockReason": f"destructive, says {ctx.session_key}"}
+    return {"params": {**event.params, "cwd": "/tmp"}}
+
+
+def register(api):
+    api.on("before_tool_call", guard, priority=10)
+"""
+AUDIT = """
+export default function register(api) {
+  api.registerHook({
+    event: "before-tool-call",
+    handler: async (ctx) => { console.log(ctx.toolName, ctx.params.cwd, ctx.runId); },
+    priority: 100,
+  });
+}
+"""
+
+
+@pytest.fixture
+def write(workspace: Path) -> Write:
+    """write("plugins/guard/plugin.py", source) → the file below the workspace."""
+
+    def written(name: str, source: str) -> Path:
+        file = workspace / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(source)
+        return file
+
+    return written
+
+
+@pytest.fixture
+def plugins(write: Write) -> None:
+    write("plugins/guard/plugin.py", GUARD)
+    write("plugins/audit/index.ts", AUDIT)
+
+
+def test_plugins_in_two_languages_are_rows_like_any_other(hookscope: Program, plugins: None) -> None:
+    rows = {row["name"]: row for row in hookscope("list", "--json").json["hooks"]}
+    facts = {name: (rows[name]["kind"], rows[name]["events"], rows[name]["state"]) for name in rows}
+    assert facts["guard"] == ("plugin", ["before_tool_call"], "untrusted")
+    assert facts["audit"] == ("plugin", ["before_tool_call"], "untrusted")
+    assert "kind      plugin" in hookscope("info", "guard").out
+
+
+def test_answers_are_merged_in_order_of_priority(hookscope: Program, plugins: None) -> None:
+    call = json.dumps({"toolName": "exec", "params": {"command": "ls"}})
+    fired = hookscope("fire", "before_tool_call", "--trust", "--json", "--context", call, "--ctx", RUN)
+    document = fired.json
+    assert fired.code == 0
+    assert document["result"] == {"blocked": False, "params": {"command": "ls", "cwd": "/tmp"}}
+    assert document["verdict"] == "changed params"
+    results = [(item["hook"], item["returned"], item["stdout"]) for item in document["results"]]
+    assert results == [
+        ("guard", {"params": {"command": "ls", "cwd": "/tmp"}}, ""),
+        ("audit", None, "exec /tmp run-7\n"),
+    ]
+
+
+def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: None) -> None:
+    call = json.dumps({"toolName": "exec", "params": {"command": "rm -rf /"}})
+    text = hookscope(
+        "fire", "before-tool-call", "--trust", "--context", call, "--ctx", '{"sessionKey": "me"}'
+    )
+    assert text.code == 0
+    assert "blocked by guard: destructive, says me" in text.out
+    assert "→ blocked = true" in text.out
+    assert "later handlers are not asked" in text.out
+    assert "audit  not run: an earlier handler ended the event" in text.out
+
+
+def test_the_shipped_program_asks_the_higher_number_first(hookscope: Program, plugins: None) -> None:
+    call = json.dumps({"toolName": "exec", "params": {"command": "ls"}})
+    shipped = ("--dialect", "openclaw@2026.9")
+    document = hookscope(*shipped, "fire", "before_tool_call", "--trust", "--json", "--context", call).json
+    assert [item["hook"] for item in document["results"]] == ["audit", "guard"]
+    assert document["results"][0]["stdout"].startswith("exec undefined")  # each has the original for itself
+    assert document["result"] == {"params": {"command": "ls", "cwd": "/tmp"}}
+
+
+def test_an_untrusted_plugin_is_named_with_the_next_step(hookscope: Program, plugins: None) -> None:
+    fired = hookscope("fire", "before_tool_call")
+    assert fired.code == 1
+    assert "plugins did not run: the folder is not trusted" in fired.err
+
+
+def test_the_plan_of_a_plugin_hook_runs_nothing(hookscope: Program, write: Write, workspace: Path) -> None:
+    mark = workspace / "ran"
+    write("plugins/eager/plugin.py", f"open({str(mark)!r}, 'w')\n{GUARD}")
+    hookscope("trust", str(workspace / "plugins"))
+    document = hookscope("plan", "before_tool_call", "--json").json
+    assert [call["hook"] for group in document["groups"] for call in group["calls"]] == ["eager"]
+    for command in (("list",), ("info", "eager"), ("check",), ("plan", "before_tool_call")):
+        assert hookscope(*command).code == 0
+    assert not mark.exists()
+
+
+def test_an_unknown_plugin_hook_is_warned_about_with_the_nearest(hookscope: Program, write: Write) -> None:
+    write("plugins/typo/plugin.py", GUARD.replace("before_tool_call", "before_tool_cal"))
+    notes = next(row for row in hookscope("list", "--json").json["hooks"] if row["name"] == "typo")["notes"]
+    assert "before_tool_cal is no event of OpenClaw; did you mean before_tool_call?" in notes
+    assert "Did you mean before_tool_call?" in hookscope("fire", "before_tool_cal").err
+
+
+def test_a_handler_that_settings_map_is_called(hookscope: Program, write: Write) -> None:
+    write(
+        "policies/limits.py", "def check(event, ctx):\n    return {'block': True, 'blockReason': 'mapped'}\n"
+    )
+    mapped = "{event: before-tool-call, module: policies/limits, export: check, priority: 5, name: limits}"
+    write(".hookscope/config.yaml", f"plugin_hooks:\n  - {mapped}\n")
+    document = hookscope("fire", "before_tool_call", "--trust", "--json").json
+    assert document["verdict"] == "blocked by limits: mapped"
+    write(".hookscope/config.yaml", f"plugin_hooks:\n  - {mapped.replace('policies', '../policies')}\n")
+    assert any("without `..`" in item["reason"] for item in hookscope("list", "--json").json["rejected"])
+    write(".hookscope/config.yaml", "plugin_hooks: {event: x}\n")
+    wrong = hookscope("list")
+    assert (wrong.code, "wants a list of mappings" in wrong.err) == (2, True)
+
+
+RUN = '{"runId": "run-7"}'
+
+WATCH = """
+import { defineHook } from "eve/hooks";
+
+export default defineHook({
+  events: {
+    "turn.started"(event, ctx) { console.log(event.data.turnId, ctx.agent.name); },
+    "*"(event) { console.log("every", event.type); },
+  },
+});
+"""
+STOP = """
+from hookscope import define_hook
+
+
+async def stop(event, ctx):
+    ctx.cancel()
+
+
+default = define_hook(events={"turn.started": stop})
+"""
+BAD = "export default { events: { 'turn.started'() { throw new Error('boom'); } } };\n"
+
+
+@pytest.fixture
+def agent(write: Write, workspace: Path) -> Path:
+    write("agent/hooks/watch.ts", WATCH)
+    (workspace / "hooks").rmdir()
+    return workspace
+
+
+def test_eve_is_found_by_its_hooks_folder(hookscope: Program, agent: Path) -> None:
+    document = hookscope("list", "--json").json
+    (row,) = document["hooks"]
+    assert document["dialect"] == "eve"
+    assert (row["name"], row["kind"], row["events"]) == ("watch", "stream", ["turn.started", "*"])
+
+
+def test_a_stream_event_goes_through_its_lanes(hookscope: Program, agent: Path) -> None:
+    fired = hookscope("fire", "turn.started", "--trust")
+    assert fired.code == 0
+    lines = [line.strip() for line in fired.out.splitlines()]
+    typed, every = lines.index("typed"), lines.index("*")
+    assert typed < lines.index("out │ turn_0 workspace") < every < lines.index("out │ every turn.started")
+
+
+def test_an_event_that_lacks_a_field_is_refused(hookscope: Program, agent: Path) -> None:
+    fired = hookscope("fire", "turn.completed", "--context", '{"turnId": "t"}', "--trust")
+    assert (fired.code, fired.out) == (2, "")
+    assert "turn.completed has no `sequence` in its data" in fired.err
+
+
+def test_a_cancel_is_asked_for_and_followed(hookscope: Program, agent: Path, write: Write) -> None:
+    write("agent/hooks/stop.py", STOP)
+    document = hookscope("--dialect", "eve@0.80", "fire", "turn.started", "--trust", "--json").json
+    assert document["verdict"] == "turn cancelled by stop"
+    assert [item["asked"] for item in document["results"]] == [["cancel"], [], []]
+    assert [run["event"]["type"] for run in document["caused"]] == ["turn.cancelled", "session.waiting"]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "follow", "watched"),
+    [
+        ("eve", ["turn.failed"], False),
+        ("eve@0.18", ["session.failed"], False),
+        ("eve@0.80", [], True),
+    ],
+)
+def test_a_throw_is_followed_by_what_the_rule_in_force_says(
+    hookscope: Program, agent: Path, write: Write, dialect: str, follow: list[str], watched: bool
+) -> None:
+    write("agent/hooks/bad.ts", BAD)
+    fired = hookscope("--dialect", dialect, "fire", "turn.started", "--trust", "--json")
+    document = fired.json
+    assert fired.code == 1
+    assert [run["event"]["type"] for run in document["caused"]] == follow
+    assert ("watch" in [item["hook"] for item in document["results"]]) is watched
+    assert document["failure"] == (None if watched else "boom")
+    assert any("stream event hook failed" in line["text"] for line in document["log"]) is watched
+
+
+def test_what_stops_eves_build_stops_every_hook(hookscope: Program, agent: Path, write: Write) -> None:
+    write("agent/hooks/1st.ts", WATCH)
+    listed = hookscope("list")
+    assert '"1st" is not a legal hook name' in listed.out
+    row = next(row for row in hookscope("list", "--json").json["hooks"] if row["name"] == "watch")
+    assert row["state"] == "broken"
