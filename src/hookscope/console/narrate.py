@@ -106,6 +106,8 @@ def ended(at: datetime, number: int, run: Run) -> LogEntry:
         text, level = f"✗ {failed} of {count} failed", "error"
     elif not count:
         text, level = "nobody was called", "warning"
+    elif run.ending.verdict:
+        text, level = one_line(run.ending.verdict), "info"
     else:
         text, level = f"✓ {count} ok", "info"
     return LogEntry(

@@ -100,6 +100,15 @@ class Sheet:
         return min(indices, key=lambda index: (not self.rows[index].failed, index), default=None)
 
 
+def stopper(sheet: Sheet) -> int | None:
+    """The index of the row whose answer stopped what the host was about to do; None where none did."""
+    verdict = sheet.run.ending.verdict.split() if sheet.run is not None else []
+    if not verdict or verdict[0] not in STOPS or sheet.plan.event.kind != "plugin":
+        return None
+    ran = [index for index, row in enumerate(sheet.rows) if row.result is not None and row.follow_up is None]
+    return ran[-1] if ran else None
+
+
 def begin(number: int, plan: Plan, now: float, at: datetime) -> Sheet:
     """The sheet of a run that has just been asked for: every call waits."""
     calls = ((call, group.label) for group in plan.groups for call in group.calls)
@@ -189,7 +198,7 @@ def outcome(sheet: Sheet) -> tuple[str, str]:
         return f"{len(done)} of {len(sheet.rows)} done", "running"
     if sheet.run.cancelled:
         return f"cancelled, {len(done)} of {len(sheet.rows)} ran", "cancelled"
-    if sheet.run.ending.failure:
+    if sheet.run.ending.failure and sheet.run.event.kind != "stream":
         return "failed closed", "error"
     if sheet.run.ending.verdict:
         verdict = word(sheet.run.ending.verdict, 80)
@@ -203,7 +212,7 @@ def brief_outcome(sheet: Sheet) -> tuple[str, str]:
     """The outcome where there is no room for a sentence."""
     words, phase = outcome(sheet)
     if phase == "cancelled":
-        words = "cancelled"
+        words = words.partition(" by ")[0].partition(",")[0]
     return words.removesuffix(" failed").replace(" handlers", "").replace(" handler", ""), phase
 
 

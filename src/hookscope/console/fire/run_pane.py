@@ -17,7 +17,7 @@ from textual.widgets import Static
 from hookscope.console.fire import sandbox
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, duration, word
-from hookscope.console.fire.model import CallRow, Sheet, outcome
+from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
 from hookscope.core.runs import Code, NotRun
@@ -150,8 +150,8 @@ class RunPane(Vertical):
         self._beside = beside
         waterfall = self.query_one(Waterfall)
         waterfall.show(sheet, now)
-        if fresh:
-            waterfall.cursor = 0
+        if fresh and sheet is not None and sheet.rows:
+            waterfall.go_to(sheet.rows[0])
         if sheet is not None and (ended or (fresh and not sheet.running)):
             self._open_news(sheet, waterfall)
         self._share_height()
@@ -162,8 +162,11 @@ class RunPane(Vertical):
         if sheet.first_news is not None:
             row = waterfall.selected
             if not (isinstance(row, CallRow) and (row.failed or row.stale)):
-                waterfall.cursor = sheet.first_news
+                waterfall.go_to(sheet.rows[sheet.first_news])
             self._tab = "error"
+        elif (stopped := stopper(sheet)) is not None:
+            waterfall.go_to(sheet.rows[stopped])
+            self._tab = "answer"
         elif self._tab == "error" or self._tab not in tabs_of(sheet):
             self._tab = tabs_of(sheet)[1]
 

@@ -108,7 +108,8 @@ def remarks(sheet: Sheet) -> tuple[Remark, ...]:
     against: tuple[str, ...] = ()
     if sheet.before is not None:
         against = (f"against run {sheet.before[0]}: {compared(sheet.before[1], sheet.run)}",)
-    failure = (sheet.run.ending.failure,) if sheet.run.ending.failure else ()
+    of_stream = sheet.run.event.kind == "stream"  # there it is the error of a call, and what follows tells
+    failure = (sheet.run.ending.failure,) if sheet.run.ending.failure and not of_stream else ()
     assumed = (
         (f"fired under a what-if: {', '.join(sorted(sheet.run.assumed))} assumed",)
         if sheet.run.assumed
@@ -213,6 +214,11 @@ class Waterfall(Lines):
         self._entries = entries(sheet, self._unfolded)
         self._names = tuple(name_of(row) for row in sheet.rows) if sheet else ()
         self.lines_changed()
+
+    def go_to(self, row: CallRow) -> None:
+        """Put the cursor on this call."""
+        numbers = [entry.number if isinstance(entry, CallRow) else 0 for entry in self._entries]
+        self.cursor = numbers.index(row.number) if row.number in numbers else 0
 
     def _wide(self, width: int) -> Columns:
         """The columns at this width; a scroll bar that comes or goes changes it."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook, Place
+from hookscope.core.plan import kind_of
 from hookscope.core.text import nearest
 from hookscope.formats.frontmatter import locate_frontmatter
 from hookscope.formats.places import KeyPath
@@ -276,10 +277,11 @@ def sent(hook: Hook, host: Host) -> Gate:
     if not keys:
         return Gate("sent", None, found="no events")
     catalogue = host.dialect.catalogue()
-    if any(catalogue.sends(key, "folder") for key in keys):
+    kind = kind_of(hook)
+    if any(catalogue.sends(key, kind) for key in keys):
         return SENT
     product = host.dialect.product
-    near = [catalogue.nearest(key, "folder") for key in keys]
+    near = [catalogue.nearest(key, kind) for key in keys]
     meant = f"; did you mean {near[0]}?" if near[0] and near[0] not in keys else ""
     reason = f"{product} never sends {' or '.join(keys)}{meant}"
     return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)

@@ -3,7 +3,7 @@
 from textual.content import Content
 
 from hookscope.console.fire.draft import as_json
-from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.fire.marks import word
 from hookscope.console.fire.tabs.context import brief
 from hookscope.console.fire.tabs.shown import Shown, foreign, muted, stack
 from hookscope.core.answers import MergeStep, merge_steps
@@ -16,16 +16,16 @@ def is_one(result: Result) -> bool:
 
 
 def text(shown: Shown) -> Content:
-    """The answer itself; then, of a plugin's event, each field that it changed and what is merged now."""
+    """Of a plugin's event what the answer changed, and what is merged now; then the answer itself."""
     result = shown.row.result
     if result is None:
         return muted("Its answer is shown when the handler has ended.")
-    lines = [*_said(shown, result)]
+    said = _said(shown, result)
     if observes(shown):
-        lines.append(muted(f"{shown.product} ignores what handlers of this event return: they observe."))
-        return stack(lines)
+        ignored = f"{shown.product} ignores what handlers of this event return: they observe."
+        return stack([*said, muted(ignored)])
     step = step_of(shown)
-    return stack([*lines, *(_merged(step) if step is not None else [])])
+    return stack([*(_merged(step) if step is not None else []), *said])
 
 
 def observes(shown: Shown) -> bool:
@@ -41,7 +41,7 @@ def _said(shown: Shown, result: Result) -> list[Content]:
     asked = [Content(f"asked: {', '.join(result.asked)}")] if result.asked else []
     if result.returned is None:
         return asked
-    return [*asked, foreign(as_json(result.returned), shown.limit)]
+    return [*asked, muted("it answered"), foreign(as_json(result.returned), shown.limit)]
 
 
 def step_of(shown: Shown) -> MergeStep | None:
@@ -56,7 +56,7 @@ def step_of(shown: Shown) -> MergeStep | None:
 
 
 def _merged(step: MergeStep) -> list[Content]:
-    lines = [Content("")]
+    lines = []
     if not step.changed:
         lines.append(muted("The merged answer is as before."))
     for name, value in step.changed.items():
@@ -65,4 +65,4 @@ def _merged(step: MergeStep) -> list[Content]:
         lines.append(muted(f"merged so far: {brief(dict(step.answer))}"))
     if step.stopped:
         lines.append(Content.styled("⊘ it ends here: later handlers are not asked", "$text-warning"))
-    return [line if line.plain else Content.styled("", MUTED) for line in lines]
+    return lines

@@ -1,0 +1,121 @@
+"""Plugin hooks and stream hooks in the console: answers step by step, bars side by side, lanes, what follows."""
+
+from pathlib import Path
+
+import pytest
+from tests.console.conftest import SIZES, Open, Story
+
+from hookscope.console.fire.waterfall import Waterfall
+from hookscope.workbench import Workbench
+
+pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+
+GUARD = """
+async def guard(event, ctx):
+    return {"block": True, "blockReason": "no exec on Fridays"}
+
+
+def change(event, ctx):
+    return {"params": {"command": "ls -l"}}
+
+
+def register(api):
+    api.on("before_tool_call", change, priority=1)
+    api.on("before_tool_call", guard, priority=2)
+    api.on("before_tool_call", change, priority=3)
+"""
+LISTENERS = """
+export default (api) => {
+  const hold = {};
+  hold.met = new Promise((resolve) => { hold.meet = resolve; });
+  api.on("message_received", async () => { await hold.met; }, { priority: 1 });
+  api.on("message_received", async () => { hold.meet(); }, { priority: 2 });
+};
+"""
+STOP = """
+from hookscope import define_hook
+
+default = define_hook(events={"turn.started": lambda event, ctx: ctx.cancel(), "*": lambda event: None})
+"""
+BAD = """
+from hookscope import define_hook
+
+
+def bad(event):
+    raise ValueError("boom")
+
+
+default = define_hook(events={"turn.started": bad})
+"""
+
+
+def write(workspace: Path, name: str, source: str) -> None:
+    file = workspace / name
+    file.parent.mkdir(parents=True)
+    file.write_text(source)
+    Workbench().trust(file.parent.parent if "plugins" in name else file.parent)
+
+
+async def composed(story: Story, key: str) -> None:
+    await story.press("f")
+    await story.focus_in("fire")
+    await story.shows(key)
+
+
+async def test_a_blocked_call_tells_how_the_answers_added_up(
+    console: Open, size: tuple[int, int], workspace: Path
+) -> None:
+    write(workspace, "plugins/guard/plugin.py", GUARD)
+    async with console(size, dialect="openclaw") as story:
+        await story.shows("guard", "before_tool")
+        await composed(story, "before_tool_call")
+        await story.press("ctrl+r")
+        await story.shows("⊘ blocked by guard")
+        await story.shows("→ blocked = true", "→ blockReason =", "later handlers are not asked")
+        story.screen.query_one(Waterfall).focus()
+        await story.press("up")
+        await story.shows("→ params =", "merged so far")
+
+
+async def test_observers_run_side_by_side(console: Open, size: tuple[int, int], workspace: Path) -> None:
+    write(workspace, "plugins/listeners/index.js", LISTENERS)
+    async with console(size, dialect="openclaw") as story:
+        await composed(story, "message_received")
+        await story.shows("handlers observe" if size[0] > 80 else "message_received")
+        await story.press("ctrl+r")
+        await story.shows("✓ 2 handlers ran")  # one after another they would wait for each other for ever
+
+
+async def test_a_stream_event_shows_its_lanes_and_what_a_cancel_is_followed_by(
+    console: Open, size: tuple[int, int], workspace: Path
+) -> None:
+    write(workspace, "agent/hooks/stop.py", STOP)
+    async with console(size, dialect="eve@0.80") as story:
+        await composed(story, "turn.started")
+        await story.press("ctrl+r")
+        await story.shows("⊘ turn cancelled by stop", "typed", "hooks of every event", "asked: cancel")
+        if size[1] > 30:  # else the list scrolls
+            await story.shows("recorded", "evt_", "↳ turn.cancelled", "↳ session.waiting")
+
+
+@pytest.mark.parametrize(("dialect", "follows"), [("eve", "turn.failed"), ("eve@0.18", "session.failed")])
+async def test_a_throw_shows_what_follows_under_the_rule_in_force(
+    console: Open, size: tuple[int, int], workspace: Path, dialect: str, follows: str
+) -> None:
+    write(workspace, "agent/hooks/bad.py", BAD)
+    async with console(size, dialect=dialect) as story:
+        await composed(story, "turn.started")
+        await story.press("ctrl+r")
+        await story.shows("1 of 1 failed", "ValueError")
+        if size[1] > 30:
+            await story.shows(f"↳ {follows} follows")
+
+
+async def test_an_event_that_lacks_a_field_says_so_before_it_is_fired(
+    console: Open, size: tuple[int, int], workspace: Path
+) -> None:
+    write(workspace, "agent/hooks/stop.py", STOP)
+    async with console(size, dialect="eve") as story:
+        await composed(story, "turn.started")
+        await story.press("tab", "ctrl+a", "delete")
+        await story.until(lambda: "has no `" in story.text(), "what is missing is named")
