@@ -8,6 +8,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hookscope.core.authoring import PluginApi as PluginApi
+    from hookscope.core.authoring import define_agent as define_agent
+    from hookscope.core.authoring import define_channel as define_channel
+    from hookscope.core.authoring import define_connection as define_connection
+    from hookscope.core.authoring import define_dynamic as define_dynamic
+    from hookscope.core.authoring import define_hook as define_hook
+    from hookscope.core.authoring import define_tool as define_tool
+    from hookscope.core.authoring import mock_model as mock_model
+    from hookscope.core.authoring import tool_result_from as tool_result_from
     from hookscope.core.event import HookEvent as HookEvent
     from hookscope.core.hooks import Gate as Gate
     from hookscope.core.hooks import Hook as Hook
@@ -35,6 +44,20 @@ if TYPE_CHECKING:
     from hookscope.runtime import Firing as Firing
 
 _HOMES = {
+    **dict.fromkeys(
+        (
+            "PluginApi",
+            "define_agent",
+            "define_channel",
+            "define_connection",
+            "define_dynamic",
+            "define_hook",
+            "define_tool",
+            "mock_model",
+            "tool_result_from",
+        ),
+        "hookscope.core.authoring",
+    ),
     "HookEvent": "hookscope.core.event",
     "Gate": "hookscope.core.hooks",
     "Hook": "hookscope.core.hooks",

@@ -15,6 +15,7 @@ import pytest
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Event, Failure, Registration, Result, Step
 from hookscope.runtime import ProcessLane, python_lane
+from hookscope.runtime.seat import GATHER
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -156,6 +157,27 @@ async def test_late_output_is_said_with_the_next_result(hook: WriteHook, outcome
     assert outcome["kick"].stdout == "late"
 
 
+async def test_what_the_next_handler_prints_while_it_runs_is_its_own_and_not_late(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    told: list[tuple[str, str]] = []
+    lane = python_lane(env=dict(os.environ), cwd=tmp_path, told_late=lambda *news: told.append(news))
+    first = hook("first", body("print('one')"))
+    second = hook(
+        "second",
+        body("print('two')", f"go.wait({GATHER})", "print('three')", f"go.wait({GATHER})",
+             top="import threading\ngo = threading.Event()"),
+    )  # fmt: skip
+    outputs = []
+    for call in (first, second):
+        steps: list[Step] = []
+        await lane.run([call], HookEvent("command", "new"), steps.append)
+        outputs += [step.stdout for step in steps if isinstance(step, Result)]
+    await lane.close()
+    assert outputs == ["one\n", "two\nthree\n"]
+    assert told == []
+
+
 async def test_the_environment_is_the_lanes_with_the_hooks_own_on_top(
     hook: WriteHook, tmp_path: Path
 ) -> None:
@@ -191,7 +213,11 @@ async def test_load_says_what_is_wrong_and_runs_nothing(hook: WriteHook, lane: P
         target = hook(name, text).target
         assert isinstance(target, Code)
         loaded = await lane.load(target)
-        said[name] = (loaded.message, loaded.phase) if isinstance(loaded, Failure) else bool(loaded.digest)
+        said[name] = (
+            (loaded.message, loaded.phase)
+            if isinstance(loaded, Failure)
+            else isinstance(loaded, Code) and bool(loaded.digest)
+        )
     assert said == {
         "fine": True,
         "broken": ("No module named 'util'", "load"),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.arguments import Arguments
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Failure, Module, OnStep, Registration, Result, Slow, Started, Step
 from hookscope.runtime.process_lane import ProcessLane, code_of
@@ -52,10 +53,20 @@ class CopiesLane:
         loaded = await self._lane.load(self._code(code))
         if isinstance(loaded, Failure):
             return self._failure(loaded)
-        return loaded if isinstance(loaded, Module) else code
+        return self._module(loaded, code) if isinstance(loaded, Module) else code
 
     async def close(self) -> None:
         await self._lane.close()
+
+    def _module(self, module: Module, code: Code) -> Module:
+        """The module with the original's handlers."""
+        declares = (
+            replace(one, target=replace(code, member=one.target.member))
+            for one in module.declares
+            if isinstance(one.target, Code)
+        )
+        log = (replace(line, text=self._original(line.text)) for line in module.log)
+        return Module(tuple(declares), tuple(log))
 
     # In
 
@@ -67,9 +78,13 @@ class CopiesLane:
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
         if not path.exists():
             return code
-        return replace(code, path=path, root=root, digest="", env=self._copied(code.env))
+        beside = tuple(replace(one, path=self._sandbox.copy_of(one.path)) for one in code.beside)
+        env = self._copied(code.env)
+        return replace(code, path=path, root=root, digest="", env=env, beside=beside)
 
     def _moved_in(self, view: Any) -> Any:
+        if isinstance(view, Arguments):
+            return Arguments(self._copied(view))
         if not isinstance(view, HookEvent):
             return self._copied(view)
         return HookEvent(
@@ -101,6 +116,8 @@ class CopiesLane:
             view.timestamp = moved.timestamp
             view.context = self._original(moved.context)
             view.messages[:] = self._original(moved.messages)
+        elif isinstance(view, Arguments):
+            view.update(self._original(moved))
 
     def _original(self, value: Any) -> Any:
         match value:

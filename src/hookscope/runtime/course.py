@@ -6,13 +6,22 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
+from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Failure, OnStep, Registration, Result, Slow, Started, Status
 from hookscope.runtime.clock import since_start
-from hookscope.runtime.failures import Phase, told
+from hookscope.runtime.failures import CANCELLED, Phase, told
 from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.patch import patch_of
 from hookscope.runtime.python_worker.protocol import Message
-from hookscope.runtime.views import document_of, is_document_of, messages_in, pushed, write_back
+from hookscope.runtime.views import (
+    asked_between,
+    document_of,
+    event_in,
+    is_document_of,
+    messages_in,
+    pushed,
+    write_back,
+)
 
 
 @dataclass(slots=True)
@@ -31,6 +40,7 @@ class Course:
     spoilt: bool = False  # the worker is no longer what it was, by this handler's doing
     worn: bool = False  # nobody's doing: it has served its time
     notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
+    company: str = ""  # who else may have printed what it printed, as a sentence
 
     def __post_init__(self) -> None:
         self.document, self.notes = document_of(self.view)
@@ -63,19 +73,20 @@ class Course:
         if type(after) is not type(before) or not is_document_of(self.view, after):
             raise WorkerLost("answered what is no answer")
         phase: Phase = "load" if message.get("phase") == "load" else "run"
-        same = after is before
+        same, has_messages = after is before, not isinstance(self.view, Arguments)
         result = Result(
             self.begun,
             "ok" if status == "ok" else "error",
             started=since_start(self.started),
             took=seconds_of(message, "took"),
             loaded=seconds_of(message, "loaded"),
-            messages=() if same else pushed(messages_in(before), messages_in(after)),
+            messages=pushed(messages_in(before), messages_in(after)) if has_messages and not same else (),
             returned=message.get("returned"),
             error=None if error is None else told_failure(error, phase),
-            patch=() if same else patch_of(before, after),
+            patch=() if same else patch_of(event_in(self.view, before), event_in(self.view, after)),
             notes=tuple(map(str, notes)),
             stale=None if stale is None else told_failure(stale, "load"),
+            asked=() if same else asked_between(self.view, before, after),
         )
         self.worn = bool(message.get("worn"))
         self.spoilt = bool(message.get("dirty"))
@@ -96,6 +107,13 @@ class Course:
             loaded=self.loaded if self.phase == "run" else now - self.started,
             error=failure,
         )
+
+    def cancel(self) -> None:
+        """End what is left, begun or not."""
+        while self.left:
+            if self.begun is None:
+                self.begin(self.left[0])
+            self.finish(self.lost("cancelled", CANCELLED))
 
     def finish(self, result: Result) -> None:
         self.begun, self.left = None, self.left[1:]

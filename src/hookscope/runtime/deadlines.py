@@ -37,8 +37,10 @@ class TooLarge(Exception):
         self.failure = failure
 
 
-def _told_origin(limits: Limits, phase: Phase) -> str:
-    return limits.origins.get(phase, "")
+def overran_by(limits: Limits, phase: Phase, frames: tuple[Frame, ...] = ()) -> Failure:
+    """A limit of these was reached, in words. `frames`: where it stood then, where that is known."""
+    seconds = {"spawn": limits.spawn, "load": limits.load, "run": limits.run}[phase]
+    return overran(seconds or 0.0, phase, limits.origins.get(phase, ""), frames)
 
 
 @asynccontextmanager
@@ -49,7 +51,7 @@ async def limited(limits: Limits, phase: Phase) -> AsyncIterator[None]:
         async with asyncio.timeout(seconds):
             yield
     except TimeoutError:
-        raise Overran(overran(seconds or 0.0, phase, _told_origin(limits, phase))) from None
+        raise Overran(overran_by(limits, phase)) from None
 
 
 async def answer_of(
@@ -79,7 +81,7 @@ async def answer_of(
         if warn is not None and loop.time() - began >= warn:
             course.slow(warn, limits.run)
             warn = None
-        _check_memory(worker, limits)
+        check_memory(worker, limits)
 
 
 async def _stop(worker: Link, run: str, number: int, limits: Limits, dump: int) -> tuple[Message, bool]:
@@ -91,22 +93,23 @@ async def _stop(worker: Link, run: str, number: int, limits: Limits, dump: int) 
             message = await worker.hear()
             if is_answer(message, run, "result", number):
                 return message, True
-            frames = _stack_in(message, run)
+            frames = stack_in(message, run)
     except TimeoutError:
         if dump:  # nothing of it can run: the system's own way is left
             worker.signal(dump)
             await asyncio.sleep(DUMPED)
-    raise Overran(overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames))
+    raise Overran(overran_by(limits, "run", frames))
 
 
 def stopped(result: Result, limits: Limits) -> Result:
     """The result of a handler that ended because it was asked to."""
     frames = result.error.frames if result.error is not None else ()
-    failure = overran(limits.run or 0.0, "run", _told_origin(limits, "run"), frames)
+    failure = overran_by(limits, "run", frames)
     return replace(result, status="timeout", error=failure)
 
 
-def _stack_in(message: Message, run: str) -> tuple[Frame, ...]:
+def stack_in(message: Message, run: str) -> tuple[Frame, ...]:
+    """The frames in the answer to a question for the stack. Empty where it is none."""
     if message.get("id") != run or "stack" not in message:
         return ()
     document: dict[str, Any] = {"type": "", "message": "", "frames": message["stack"]}
@@ -116,7 +119,7 @@ def _stack_in(message: Message, run: str) -> tuple[Frame, ...]:
         return ()
 
 
-def _check_memory(worker: Link, limits: Limits) -> None:
+def check_memory(worker: Link, limits: Limits) -> None:
     """Raises TooLarge."""
     used = memory_of(worker.pid) if limits.memory is not None else 0
     if limits.memory is not None and used > limits.memory:

@@ -12,10 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from inspect import isawaitable
 from itertools import groupby
+from pathlib import Path
 from time import perf_counter
 from types import CoroutineType
 from typing import Any, TypeAlias
 
+from hookscope.core import authoring
+from hookscope.core.arguments import Arguments, asked_in
+from hookscope.core.authoring import closed, opened
 from hookscope.core.event import HookEvent, put_back
 from hookscope.core.runs import (
     Code,
@@ -30,12 +34,13 @@ from hookscope.core.runs import (
     Status,
 )
 from hookscope.runtime.clock import since_start
+from hookscope.runtime.declared import code_document, module_of
 from hookscope.runtime.digest import module_name
 from hookscope.runtime.failures import CANCELLED, LoadFailed, overran, raised
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.patch import patch_of
-from hookscope.runtime.python_worker.modules import forget, import_handler
-from hookscope.runtime.views import document_of, messages_in, pushed
+from hookscope.runtime.python_worker import modules, shapes
+from hookscope.runtime.views import document_of, event_in, messages_in, pushed
 
 # call, began and ended in seconds of perf_counter, what it returned, what it raised
 Record: TypeAlias = tuple[Registration, float, float, Any, BaseException | None]
@@ -87,16 +92,40 @@ class InProcessLane:
         limit: seconds for each handler, from its own start. None, the default, waits for ever.
         observe: look at each handler on its own: steps say when it starts, results carry the patch
             of what it changed, and no time of ours is charged to it. It costs much more.
+        told_late: hears whose handler asked its host for something when its event was over.
     """
 
-    def __init__(self, limit: float | None = None, *, observe: bool = False) -> None:
+    def __init__(
+        self,
+        limit: float | None = None,
+        *,
+        observe: bool = False,
+        told_late: Callable[[str, str], None] | None = None,
+    ) -> None:
         self._limit = limit
         self._observe = observe
+        self._told_late = told_late or _untold
         self._modules = _Modules()
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
-        pairs = [(call, self._modules.target_of(call)) for call in batch]
+        pairs = [
+            (
+                call,
+                await self._modules.target_of(call.target) if isinstance(call.target, Code) else call.target,
+            )
+            for call in batch
+        ]
+        if not isinstance(view, Arguments):
+            await self._run_pairs(pairs, view, step)
+            return
+        opened(view)
+        try:
+            await self._run_pairs(pairs, view, step)
+        finally:
+            closed(view, self._told_late)
+
+    async def _run_pairs(self, pairs: Sequence[Pair], view: Any, step: OnStep) -> None:
         for limit, group in groupby(pairs, key=lambda pair: self._limit_of(pair[0])):
             for part in ([pair] for pair in group) if self._observe else (list(group),):
                 await self._run_part(part, view, limit, step)
@@ -110,7 +139,7 @@ class InProcessLane:
     async def load(self, code: Code) -> Handler | Module | Failure:
         """See Lane.load: the function itself. The import runs here and now, without a limit."""
         try:
-            return self._modules.load(code)
+            return await self._modules.load(code)
         except LoadFailed as failed:
             return failed.failure
 
@@ -119,7 +148,7 @@ class InProcessLane:
         self._modules.close()
 
     def _limit_of(self, call: Registration) -> float | None:
-        return self._limit if call.limit is None else call.limit
+        return self._limit if call.limit is None else call.limit or None
 
     async def _run_part(self, part: list[Pair], view: Any, limit: float | None, step: OnStep) -> None:
         """In a task of its own, so that a cancel from outside is never mistaken for a handler's own."""
@@ -168,9 +197,13 @@ class _Observer:
     messages: tuple[str, ...] = ()
     document: Any = None
     said: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
+    asked: tuple[str, ...] = ()
+    taken: int = 0
 
     def __post_init__(self) -> None:
         self.messages = messages_in(self.view)
+        self.asked = asked_in(self.view)
+        self._announce(0)
         if self.whole:
             self.document, self.said = document_of(self.view)
 
@@ -182,6 +215,9 @@ class _Observer:
             notes += tuple(put_back(self.view))
         before, self.messages = self.messages, messages_in(self.view)
         patch, more = self._patch()
+        asked_before, self.asked = self.asked, asked_in(self.view)
+        self.taken += 1
+        self._announce(self.taken)
         self.step(
             Result(
                 call,
@@ -193,8 +229,14 @@ class _Observer:
                 error=failure,
                 patch=patch,
                 notes=notes + more,
+                asked=self.asked[len(asked_before) :],
             )
         )
+
+    def _announce(self, number: int) -> None:
+        """Let the view know whose handler comes next."""
+        if isinstance(self.view, Arguments) and number < len(self.part):
+            opened(self.view).who = self.part[number][0].name
 
     def _target(self, call: Registration, error: BaseException | None) -> Handler | None:
         """What was called; looked for only where somebody asks."""
@@ -205,7 +247,8 @@ class _Observer:
             return (), ()
         before, said = self.document, self.said
         self.document, self.said = document_of(self.view)
-        return patch_of(before, self.document), tuple(note for note in self.said if note not in said)
+        patch = patch_of(event_in(self.view, before), event_in(self.view, self.document))
+        return patch, tuple(note for note in self.said if note not in said)
 
 
 def _outcome(
@@ -238,29 +281,64 @@ class _Modules:
 
     def __init__(self) -> None:
         self._names: set[str] = set()
+        self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
 
-    def target_of(self, call: Registration) -> Handler:
+    async def target_of(self, code: Code) -> Handler:
         """What to call. A Code that cannot be loaded becomes a handler that says so."""
-        if not isinstance(call.target, Code):
-            return call.target
         try:
-            return self.load(call.target)
+            return shapes.member_of(await self._made(code), code.member, modules.NoHandler)
         except LoadFailed as failed:
             return _raising(failed)
+        except modules.NoHandler as missing:
+            return _raising(LoadFailed(raised(missing, "load")))
 
-    def load(self, code: Code) -> Handler:
+    async def load(self, code: Code) -> Handler | Module:
+        """Raises LoadFailed."""
+        made = await self._made(code)
+        if made.module is None:
+            return made.targets[""]
+        return module_of(made.module, made.targets.__getitem__)
+
+    async def _made(self, code: Code) -> shapes.Made:
         """Raises LoadFailed."""
         name = module_name(code)
-        self._names.add(name)
-        try:
-            return import_handler(str(code.path), code.export, str(code.root), name)
-        except BaseException as error:  # a file may do anything while it is imported
-            raise LoadFailed(raised(error, "load")) from None
+        key = (name, code.path, code.export, code.shape)
+        if key not in self._known:
+            self._names.add(name)
+            try:
+                self._known[key] = await _made(code, name)
+            except BaseException as error:  # a file may do anything while it is imported
+                if type(error) is CancelledError and _is_cancelled():
+                    raise
+                raise LoadFailed(raised(error, "load")) from None
+        return self._known[key]
 
     def close(self) -> None:
         for name in self._names:
-            forget(name)
+            modules.forget(name)
+            authoring.forget_names(name)
         self._names.clear()
+        self._known.clear()
+
+
+def _is_cancelled() -> bool:
+    """Is it our own task, and not only a handler that raises what a cancel raises."""
+    task = asyncio.current_task()
+    return task is not None and bool(task.cancelling())
+
+
+async def _made(code: Code, name: str) -> shapes.Made:
+    making, value = shapes.make(code_document(code, name), modules, authoring), None
+    while True:
+        try:
+            wanted = making.send(value)
+        except StopIteration as made:
+            return made.value  # type: ignore[no-any-return]
+        value = await wanted if isawaitable(wanted) else wanted
+
+
+def _untold(who: str, text: str) -> None:
+    """Where nobody wants to hear it."""
 
 
 def _raising(failed: LoadFailed) -> Handler:

@@ -52,10 +52,11 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """An error that nobody caught, of a handler that had already answered."""
+    """Of a handler that had already answered: an error that nobody caught, or a sentence."""
 
     who: str  # the hook's name; empty where it is not known
     error: object  # as the worker describes it
+    text: str = ""  # in place of an error
 
 
 class WorkerLost(Exception):
@@ -155,6 +156,7 @@ class Worker:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """While this is open, the running loop reads what the worker says and prints."""
+        self._news = None  # of who attended until now: what comes from here on is not late
         self._hear_all()
         try:
             yield
@@ -214,7 +216,7 @@ class Worker:
 
     def _take_late(self, told: object) -> None:
         if isinstance(told, dict) and len(self._late) < LATE_ERRORS:
-            self._late.append(Late(str(told.get("who", "")), told.get("error")))
+            self._late.append(Late(str(told.get("who", "")), told.get("error"), str(told.get("text") or "")))
 
     @property
     def alive(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 from hookscope.core.runs import Code, Failure, Module, OnStep, Registration
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course
+from hookscope.runtime.declared import OF_A_PLUGIN
 from hookscope.runtime.digest import with_digest
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.ledger import Ledger
@@ -21,10 +22,12 @@ from hookscope.runtime.limits import Limits
 from hookscope.runtime.link import NotStarted
 from hookscope.runtime.seat import Order, Seat, Shared
 from hookscope.runtime.starting import not_started, started
+from hookscope.runtime.together import fitting
 from hookscope.runtime.waiting import to_the_end
 from hookscope.runtime.worker import Link
 
 OWN = 8  # workers at most that a hook has for itself; the one that was idle longest goes
+PLUGINS = 16  # workers of plugins that are kept; likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class ProcessLane:
     hangs, dies or spoils its worker is a result like any other: the batch goes on behind it in a fresh
     worker, with the event as far as it was known, and that content of the hook has a worker of its own
     from then on. One that leaves a thread, a timer or a process running keeps the worker for itself.
-    Cancelling `run` kills the worker.
+    A plugin has a worker of its own, in which its handlers can run at once. Cancelling `run` kills the
+    workers that are busy with it.
 
     Driven by the event loop of the caller, whichever that is at the time; with `spare` it is the same
     one until `close`.
@@ -74,6 +78,7 @@ class ProcessLane:
         self._shared = Shared(limits, self._ledger, self._contents, [], told_late, dump)
         self._seat = Seat(self._shared)
         self._own: OrderedDict[Path, Seat] = OrderedDict()
+        self._plugins: OrderedDict[Path, Seat] = OrderedDict()
         self._keeps_spare = spare
         self._spare: asyncio.Task[Link] | None = None
         self._turn = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
@@ -82,24 +87,75 @@ class ProcessLane:
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run. Every call's target is a Code; the view is changed as the handlers changed theirs."""
         async with self._turn:
-            course = Course(tuple(batch), view, step)
-            while course.left:
-                seat, orders = self._next(course.left)
-                try:
-                    await self._ready(seat)
-                except NotStarted as missing:
-                    for result in not_started(course.left, missing):
-                        step(result)
-                    return
-                await seat.run(course, orders)
-                seat.attend()
-                self._hand_over(seat)
-            self._provide_spare()
+            await self._run(Course(tuple(batch), view, step))
+            await self._end_batch()
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """See Lane.run_together."""
-        for call, view in calls:
-            await self.run((call,), view, step)
+        """See Lane.run_together: plugins run beside each other, and the handlers of one in its worker."""
+        async with self._turn:
+            courses = [Course((call,), view, step) for call, view in calls]
+            try:
+                await self._run_at_once(courses)
+            except asyncio.CancelledError:
+                for course in courses:
+                    course.cancel()
+                raise
+            await self._end_batch()
+
+    async def _run_at_once(self, courses: Sequence[Course]) -> None:
+        alone: list[Course] = []
+        plugins: dict[Path, list[Course]] = {}
+        for course in courses:
+            code = code_of(course.left[0])
+            (plugins.setdefault(code.path, []) if code.shape in OF_A_PLUGIN else alone).append(course)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._run_in_turn(alone))
+            for of_one in plugins.values():
+                tasks.create_task(self._run_plugin(of_one))
+
+    async def _run(self, course: Course) -> None:
+        while course.left:
+            seat, orders = self._next(course.left)
+            if not await self._is_ready(seat, (course,)):
+                return
+            await seat.run(course, orders)
+            seat.attend()
+            self._hand_over(seat)
+
+    async def _run_in_turn(self, courses: Sequence[Course]) -> None:
+        """What shares a worker with others cannot run beside them."""
+        for course in courses:
+            await self._run(course)
+
+    async def _run_plugin(self, courses: Sequence[Course]) -> None:
+        """Handlers of one plugin at once; in the next worker what a crash of the last kept from beginning."""
+        while courses:
+            shared = self._contents.shared()
+            orders = [self._order(code_of(course.left[0]), shared, course.left[0]) for course in courses]
+            seat = self._seat_of(orders[0])
+            if not await self._is_ready(seat, courses):
+                return
+            fit = fitting(courses)
+            await seat.run_together(courses[:fit], orders[:fit])
+            seat.attend()
+            courses = [course for course in courses if course.left]
+
+    async def _is_ready(self, seat: Seat, courses: Sequence[Course]) -> bool:
+        """Is a worker there; otherwise all that is left has ended."""
+        try:
+            await self._ready(seat)
+        except NotStarted as missing:
+            for course in courses:
+                for result in not_started(course.left, missing):
+                    course.step(result)
+            return False
+        return True
+
+    async def _end_batch(self) -> None:
+        while len(self._plugins) > PLUGINS:
+            _, longest_idle = self._plugins.popitem(last=False)
+            await longest_idle.drop()
+        self._provide_spare()
 
     async def load(self, code: Code) -> Code | Module | Failure:
         """See Lane.load: the Code with its digest. What an import prints is said with the next result.
@@ -116,19 +172,19 @@ class ProcessLane:
             except NotStarted as missing:
                 return missing.failure
             used = bool(seat.calls) or seat.has_waited
-            failure = await seat.load(order)
-            if failure is not None and failure.type == "Crashed" and used:
+            loaded = await seat.load(order)
+            if isinstance(loaded, Failure) and loaded.type == "Crashed" and used:
                 # The worker may have been dead before: in a fresh one it is the handler's own doing.
-                return await self._load_afresh(order, failure)
-            return failure or code
+                return await self._load_afresh(order, loaded)
+            return loaded
 
-    async def _load_afresh(self, order: Order, failure: Failure) -> Code | Failure:
+    async def _load_afresh(self, order: Order, failure: Failure) -> Code | Module | Failure:
         seat = self._seat_of(order)
         try:
             await self._ready(seat)
         except NotStarted:
             return failure
-        return await seat.load(order) or order.code
+        return await seat.load(order)
 
     def holds(self, code: Code) -> bool:
         """Is some version of this handler loaded: it runs where a newer one does not load."""
@@ -163,7 +219,7 @@ class ProcessLane:
             await worker.end()
 
     def _seats(self) -> tuple[Seat, ...]:
-        return (self._seat, *self._own.values())
+        return (self._seat, *self._own.values(), *self._plugins.values())
 
     def _next(self, calls: Sequence[Registration]) -> tuple[Seat, list[Order]]:
         """The seat of the first call, and the calls after it that have the same one."""
@@ -176,8 +232,12 @@ class ProcessLane:
         return Order(code, self._contents.name(code, shared), shared, call)
 
     def _seat_of(self, order: Order) -> Seat:
-        """The shared seat, or its own for a handler that has done harm as it stands."""
+        """The shared seat; its own for a plugin, and for a handler that has done harm as it stands."""
         path = order.code.path
+        if order.code.shape in OF_A_PLUGIN:
+            seat = self._plugins.pop(path, None) or Seat(self._shared, order.code.root.name)
+            self._plugins[path] = seat  # the last of them: it is in use
+            return seat
         if not self._ledger.apart(order.code, order.name):
             return self._seat
         if path not in self._own:
@@ -202,7 +262,11 @@ class ProcessLane:
             await longest_idle.drop()
         if seat.worker is None:
             has_waited = self._spare is not None
-            seat.take(await self._worker(), has_waited)
+            worker = await self._worker()
+            if self._closed:
+                await to_the_end(worker.end())
+                raise NotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
+            seat.take(worker, has_waited)
 
     def _provide_spare(self) -> None:
         """Start one behind a batch, when nobody waits for the processor."""
@@ -211,14 +275,14 @@ class ProcessLane:
 
     async def _worker(self) -> Link:
         """The spare one, or a new one. Raises NotStarted."""
-        spare = self._spare
+        spare, self._spare = self._spare, None  # at once: plugins ask for workers beside each other
         if spare is None:
             return await started(self._make, self._limits)
         try:
             return await asyncio.shield(spare)
-        finally:
-            if spare.done():
-                self._spare = None
+        except asyncio.CancelledError:
+            self._spare = spare
+            raise
 
 
 def _facts(worker: Link, role: str, calls: int) -> WorkerFacts:

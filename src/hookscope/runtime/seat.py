@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from secrets import token_hex
 
-from hookscope.core.runs import Code, Failure, Registration, Result, Status
+from hookscope.core.arguments import Arguments
+from hookscope.core.runs import Code, Failure, Module, Registration, Result, Status
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course, is_answer, seconds_of, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, answer_of, limited, stopped
+from hookscope.runtime.declared import WITH_HANDLERS, code_document, module_of, targets_of
 from hookscope.runtime.dumps import frames_in, has_dump
 from hookscope.runtime.escapes import end, newest_pid
-from hookscope.runtime.failures import CANCELLED
+from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.together import COMPANY, Together, ended_with_it
 from hookscope.runtime.traces import Traces, late_in_words
 from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.waiting import to_the_end
@@ -38,14 +41,12 @@ class Order:
 
     def document(self) -> Message:
         """As the protocol's `code`."""
-        return {
-            "path": str(self.code.path),
-            "export": self.code.export,
-            "root": str(self.code.root),
-            "name": self.name,
-            "shared": self.shared,
-            "plain": self.code.plain,
-        }
+        return code_document(self.code, self.name, self.shared)
+
+    def call_document(self) -> Message:
+        """As one of the protocol's `calls`."""
+        assert self.call is not None
+        return {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ class Seat:
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
         self._traces = Traces()
+        self._due: asyncio.TimerHandle | None = None  # when what came late is told
 
     def take(self, worker: Link, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
@@ -108,28 +110,105 @@ class Seat:
                 await self.drop()
         except (Overran, TooLarge) as over:
             status: Status = "timeout" if isinstance(over, Overran) else "crashed"
-            await self._drop_under(course, worker, course.lost(status, over.failure))
+            await self._drop_under(worker, (course, course.lost(status, over.failure)))
         except WorkerLost as lost:
             if used and lost.died and course.phase == "load":  # dead before this call: nobody is to blame
-                after = self._traces.last or "the last handler"
-                self._shared.news.append(f"the worker {lost.text} after {after}")
+                self._note_death(lost)
                 course.begun = None
                 await self.drop()
                 return
             failure = Failure("Crashed", f"{lost.text} before it answered", phase=course.phase)
-            await self._drop_under(course, worker, course.lost("crashed", failure))
+            await self._drop_under(worker, (course, course.lost("crashed", failure)))
         except asyncio.CancelledError:
             if course.begun is None:
                 await self.drop()
             else:
-                await self._drop_under(course, worker, course.lost("cancelled", CANCELLED))
+                await self._drop_under(worker, (course, course.lost("cancelled", CANCELLED)))
             raise
 
-    async def load(self, order: Order) -> Failure | None:
-        """Load, and run nothing. None where it is loaded. Only a cancel comes out."""
+    async def run_together(self, courses: Sequence[Course], orders: Sequence[Order]) -> None:
+        """Run these, calls of one plugin, at once. What has not begun stays left, where others brought the
+        worker down; but not where loading did. Only a cancel comes out, and then nothing is left."""
+        worker = self.worker
+        assert worker is not None
+        used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
+        self._note_late(worker)
+        for course, order in zip(courses, orders, strict=True):
+            course.begin(course.left[0], order)
+            course.company = COMPANY if len(courses) > 1 else ""
+
+        def take(number: int, message: Message, asked: Limits | None) -> None:
+            self._take(worker, courses[number], orders[number], message, asked)
+            self.held.add((orders[number].code.path, orders[number].code.export))
+
+        limits = [self._shared.limits.of(course.left[0]) for course in courses]
+        talk = Together(worker, courses, limits, self._shared.dump, take)
+        try:
+            with worker.listening():
+                await talk.talk(
+                    {
+                        "do": "run",
+                        "id": talk.id,
+                        "fence": worker.fence,
+                        "together": True,
+                        "views": [course.document for course in courses],
+                        "hook": is_hook_event(courses[0].view),
+                        "arguments": isinstance(courses[0].view, Arguments),
+                        "calls": [order.call_document() for order in orders],
+                    }
+                )
+            if any(course.spoilt or course.worn for course in courses):
+                await self.drop()
+        except (Overran, TooLarge) as over:
+            status: Status = "timeout" if isinstance(over, Overran) else "crashed"
+            await self._drop_under_all(courses, worker, talk, status, over.failure)
+        except WorkerLost as lost:
+            if used and lost.died and not talk.begun:  # dead before these calls: nobody is to blame
+                self._note_death(lost)
+                for course in courses:
+                    course.begun = None
+                await self.drop()
+                return
+            phase: Phase = "run" if talk.begun else "load"
+            failure = Failure("Crashed", f"{lost.text} before it answered", phase=phase)
+            await self._drop_under_all(courses, worker, talk, "crashed", failure, lost.text)
+        except asyncio.CancelledError:
+            ends = [(courses[number], courses[number].lost("cancelled", CANCELLED)) for number in talk.left]
+            await self._drop_under(worker, *ends)
+            raise
+
+    async def _drop_under_all(
+        self,
+        courses: Sequence[Course],
+        worker: Link,
+        talk: Together,
+        status: Status,
+        failure: Failure,
+        why: str = "",
+    ) -> None:
+        """End the worker under its handlers: one has failed so, the others that run end with it."""
+        ending = talk.running if talk.begun else talk.left
+        culprit = talk.culprit
+        if culprit is None and (len(ending) == 1 or not talk.begun):
+            culprit = ending[0]
+        if culprit is not None:
+            name = courses[culprit].left[0].name
+            why = f"was stopped because {name} {failure.message.removesuffix(' and was stopped')}"
+        bystander = ended_with_it(why or failure.message, failure.phase)
+        ends = [
+            (courses[number], courses[number].lost(status, failure))
+            if number == culprit
+            else (courses[number], courses[number].lost("crashed", bystander))
+            for number in sorted(ending, key=lambda number: number != culprit)
+        ]
+        await self._drop_under(worker, *ends)
+
+    async def load(self, order: Order) -> Code | Module | Failure:
+        """Load, and run nothing. The order's code, or what the module declares. Only a cancel comes out."""
         worker = self.worker
         assert worker is not None
         self.calls += 1
+        self._hush()
         try:
             return await self._load(worker, order)
         except Overran as late:
@@ -144,7 +223,7 @@ class Seat:
             await self.drop()
             raise
 
-    async def _load(self, worker: Link, order: Order) -> Failure | None:
+    async def _load(self, worker: Link, order: Order) -> Code | Module | Failure:
         run, limits = token_hex(8), self._shared.limits
         with worker.listening():
             async with limited(limits, "load"):
@@ -162,19 +241,32 @@ class Seat:
             return told_failure(message["error"], "load")
         if self.worker is not None:
             self.held.add((order.code.path, order.code.export))
-        return None
+        if order.code.shape not in WITH_HANDLERS:
+            return order.code
+        try:
+            return module_of(message.get("module"), targets_of(order.code))
+        except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+            raise WorkerLost("described a module that is none") from None
 
     def _learn(self, order: Order, message: Message) -> None:
         files = message.get("files")
         if isinstance(files, list):
             self._shared.contents.learn(order.code, map(str, files))
 
-    async def _drop_under(self, course: Course, worker: Link, ended: Result) -> None:
-        """End the worker under a handler, and report that end, also when cancelled meanwhile."""
+    async def _drop_under(self, worker: Link, *ends: tuple[Course, Result]) -> None:
+        """End the worker under its handlers, and report those ends, also when cancelled meanwhile.
+
+        The first of them is to blame, if any is.
+        """
         try:
             await self.drop()
         finally:
-            self._step(course, worker, ended)
+            for number, (course, ended) in enumerate(ends):
+                self._step(course, worker, ended, blamed=not number)
+
+    def _note_death(self, lost: WorkerLost) -> None:
+        after = self._traces.last or "the last handler"
+        self._shared.news.append(f"the worker {lost.text} after {after}")
 
     async def _talk(self, worker: Link, course: Course, orders: Sequence[Order]) -> None:
         """Go through the orders, until the last or until one spoils the worker."""
@@ -185,7 +277,8 @@ class Seat:
             "fence": worker.fence,
             "view": course.document,
             "hook": is_hook_event(course.view),
-            "calls": [_call_document(item) for item in orders],
+            "arguments": isinstance(course.view, Arguments),
+            "calls": [item.call_document() for item in orders],
         }
         announced = False  # has the worker said that this call begins
         for number, item in enumerate(orders):
@@ -228,7 +321,14 @@ class Seat:
             self.restless = order
 
     def _step(
-        self, course: Course, worker: Link, ended: Result, *, shared: bool = True, answered: bool = False
+        self,
+        course: Course,
+        worker: Link,
+        ended: Result,
+        *,
+        shared: bool = True,
+        answered: bool = False,
+        blamed: bool = True,
     ) -> None:
         """Report an end, with what was printed up to here and what happened before.
 
@@ -246,6 +346,7 @@ class Seat:
             *(" ".join(late_in_words(late)) for late in worker.late()),
             *(traces.escapes(worker, more) if answered else traces.ended_with_it()),
             *(traces.others() if printed.stdout or printed.stderr else ()),
+            *((course.company,) if course.company and (printed.stdout or printed.stderr) else ()),
             *printed.notes,
         )
         self._shared.news.clear()
@@ -253,7 +354,7 @@ class Seat:
         self._traces.last = ended.call.name
         if ended.error is not None and not ended.error.frames and has_dump(printed.stderr):
             ended = replace(ended, error=replace(ended.error, frames=frames_in(printed.stderr)))
-        if course.spoilt or ended.status in ("timeout", "crashed"):
+        if course.spoilt or (blamed and ended.status in ("timeout", "crashed")):
             notes = (*notes, *self._blame(course.order))
         course.finish(replace(ended, stdout=printed.stdout, stderr=printed.stderr, notes=notes))
 
@@ -269,25 +370,26 @@ class Seat:
         if worker is None or told is None:
             return
         loop = asyncio.get_running_loop()
-        due: list[asyncio.TimerHandle] = []
 
         def tell() -> None:
-            due.clear()
+            self._due = None
             if worker is self.worker:
                 for who, text in self._traces.late_news(worker):
                     told(who, text)
 
         def news() -> None:
-            if not due:
-                due.append(loop.call_later(GATHER, tell))
+            if self._due is None:
+                self._due = loop.call_later(GATHER, tell)
 
         worker.attend(news)
         tell()  # what came between the last answer and now has nobody else to tell it
 
+    def _hush(self) -> None:
+        """From here on what comes is of the handler that is loaded or run next: nobody tells it as late."""
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
     def _note_late(self, worker: Link) -> None:
+        self._hush()
         self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))
-
-
-def _call_document(order: Order) -> Message:
-    assert order.call is not None
-    return {"who": order.call.name, "code": order.document(), "env": dict(order.code.env)}

@@ -94,8 +94,10 @@ def _left_outside(found: Sequence[Process]) -> str:
 
 
 def late_in_words(late: Late) -> tuple[str, str]:
-    """Whose handler failed late, and how."""
+    """Whose handler did what late."""
     who = late.who or "a handler"
+    if late.text:
+        return who, late.text[:LATE]
     try:
         failure = told_failure(late.error, "run")
     except WorkerLost:

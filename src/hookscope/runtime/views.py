@@ -8,6 +8,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
+from hookscope.core.arguments import ASKED, EVENT, Arguments
 from hookscope.core.event import HookEvent, from_iso, put_back, to_document
 from hookscope.core.runs import Event
 from hookscope.runtime.patch import same
@@ -39,11 +40,27 @@ def is_document_of(view: Any, document: Any) -> bool:
     """Can this be a later document of the view? An event's always has all its keys."""
     if is_hook_event(view):
         return isinstance(document, dict) and document.keys() == _KEYS
+    if isinstance(view, Arguments):
+        return EVENT in document and isinstance(document.get(ASKED), list)
     return True
 
 
+def event_in(view: Any, document: Any) -> Any:
+    """The part of a document that its handlers may change, and patches are of."""
+    return document[EVENT] if isinstance(view, Arguments) else document
+
+
+def asked_between(view: Any, before: Any, after: Any) -> tuple[str, ...]:
+    """What was asked for between two documents of the view."""
+    if not isinstance(view, Arguments):
+        return ()
+    return tuple(map(str, after[ASKED][len(before[ASKED]) :]))
+
+
 def messages_in(view: Any) -> tuple[str, ...]:
-    """The messages of a view or of a document; text, whatever was pushed."""
+    """The messages of a view or of a document; text, whatever was pushed. Two arguments have none."""
+    if isinstance(view, Arguments):
+        return ()
     found = view.get("messages") if isinstance(view, Mapping) else getattr(view, "messages", None)
     if not isinstance(found, list | tuple):
         return ()
@@ -75,8 +92,22 @@ def write_back(view: Any, before: Any, after: Any) -> None:
     own = deepcopy(after)  # the view goes on changing; results and patches keep theirs
     if isinstance(view, HookEvent):
         _write_event(view, before, own)
+    elif isinstance(view, Arguments):
+        _write_arguments(view, before, own)
     elif isinstance(view, dict) and isinstance(own, dict):
         _write_members(view, before, own)
+
+
+def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
+    """The event stays the same object where it can: who made the view may hold it."""
+    if isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):
+        _write_members(view[EVENT], before[EVENT], after[EVENT])
+    elif not same(before[EVENT], after[EVENT]):
+        view[EVENT] = after[EVENT]
+    if isinstance(view.get(ASKED), list):
+        view[ASKED][:] = after[ASKED]
+    else:
+        view[ASKED] = after[ASKED]
 
 
 def _write_event(view: HookEvent, before: Any, after: Any) -> None:

@@ -36,22 +36,47 @@ def import_handler(path: str, export: str, root: str, unique_name: str) -> Handl
     `default` means a function `default`, else `handler`. Raises NoHandler where there is none, and
     whatever the file itself raises, SystemExit included; then nothing of it stays loaded.
     """
+    module = import_file(path, root, unique_name)
+    return _pick(module, export, os.path.basename(path))
+
+
+def import_file(path: str, root: str, unique_name: str) -> ModuleType:
+    """The module of the file at `path`, the same one as other files of the folder import.
+
+    Raises whatever the file itself raises; then nothing of it stays loaded.
+    """
     package = PREFIX + unique_name
     if package not in sys.modules:
         importlib.invalidate_caches()  # helper files may have come since the folder was last listed
         sys.modules[package] = _package(package, root)
         if _FINDER not in sys.meta_path:
             sys.meta_path.insert(0, _FINDER)
-    name = f"{package}.{os.path.splitext(os.path.basename(path))[0].replace('.', '_')}"
-    module = sys.modules.get(name)
+    parents, name = _names(path, root)
+    full = ".".join([package, *parents, name])
+    module = sys.modules.get(full)
     if module is None:
         before = set(sys.modules)
         try:
-            module = _load(name, path)
+            parent = importlib.import_module(".".join([package, *parents])) if parents else None
+            module = _load(full, path)
+            if parent is not None:
+                setattr(parent, name, module)  # as after an `import`
         except BaseException:
             _drop(name for name in _below(package) if name not in before)
             raise
-    return _pick(module, export, os.path.basename(path))
+    return module
+
+
+def _names(path: str, root: str) -> tuple[list[str], str]:
+    """The packages between the folder and the file, and the file's own name.
+
+    A file that lies elsewhere, or below a folder with a dot in its name, stands in the folder itself.
+    """
+    below, file = os.path.split(os.path.relpath(path, root))
+    parents = below.split(os.sep) if below else []
+    if any("." in parent for parent in parents):
+        parents = []
+    return parents, os.path.splitext(file)[0].replace(".", "_")
 
 
 def forget(unique_name: str) -> None:

@@ -4,12 +4,15 @@ Both processes run this file. It does no I/O and knows no event. What the messag
 
 host to worker
     {"do": "load", "id", "code"}            load a handler, run nothing
-    {"do": "run", "id", "fence", "view", "hook", "calls": [{"who", "code", "env"}]}
+    {"do": "run", "id", "fence", "view", "hook", "arguments", "calls": [{"who", "code", "env"}]}
                                             run these in order on one view of the event
-    {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is
+    {"do": "run", …, "together": true, "views": [view]}
+                                            run these at once, each on the view of its number; no "view"
+    {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is;
+                                            of those that run together it is "call", a number
 worker to host
     {"ready": pid}                          once
-    {"id", "loaded": seconds, "error", "dirty", "files"}
+    {"id", "loaded": seconds, "error", "dirty", "files", "module"}
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
@@ -17,10 +20,13 @@ worker to host
                                             call n ended; "view" only where it differs from the one before
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
+    {"late": {"who", "text"}}               what else such a call did, in words
 
-A `code` is {"path", "export", "root", "name", "shared"}, for load with "env"; a `name` stands for one
-content of the root folder, and `shared` for one of the files outside of it, which are those that "files"
-names. A frame is {"file", "line", "function", "source", "column"}. `stale` is the error of a version that
+A `code` is {"path", "export", "root", "name", "shared", "plain", "shape", "member", "beside"}, for load with
+"env"; a `name` stands for one content of the root folder, and `shared` for one of the files outside of it,
+which are those that "files" names. `shape` and `member` say what of the module is called, see core/runs.py;
+`beside` is [{"kind", "name", "path"}], definitions that its handlers may ask about. A `module` is None, or
+{"declares": [{"key", "member", "priority", "limit", "options"}], "log": [{"level", "text"}]}. A frame is {"file", "line", "function", "source", "column"}. `stale` is the error of a version that
 did not load, where an older one ran in its place. An `error` is {"type", "message", "frames"}, as
 faults.describe gives it. `dirty` says that the process could not be put back as it was: the host replaces
 it; so does `worn`, which is nobody's fault. Behind a result that is neither, the worker goes on by itself;
@@ -28,7 +34,9 @@ it; so does `worn`, which is nobody's fault. Behind a result that is neither, th
 the `fence` to both outputs: what lies before it is the call's.
 `left` says in words what of its threads and processes still runs, and `shared` whether something of
 that kind ran beside the call, and may have printed what seems to be the call's.
-`hook` says that the view is a HookEvent's document; otherwise handlers get the view itself.
+`hook` says that the view is a HookEvent's document, `arguments` that it is one of two arguments (see
+core/arguments.py); otherwise handlers get the view itself. Of calls that run together, messages come between
+each other, `next` is not said, and the last result alone tells of the process: `dirty`, `worn`, `left`.
 The id is random, so that bytes which a handler wrote by mistake are not taken for an answer.
 """
 

@@ -1,0 +1,440 @@
+"""What authors of stream hooks and plugins write with, and what their handlers get.
+
+This file stands alone, as core/event.py does: the Python worker loads it by its path, perhaps under an
+older interpreter. So it imports the standard library only and keeps to the syntax of Python 3.9.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from typing import Any, Callable, Mapping, NamedTuple  # noqa: UP035  (3.9)
+
+Handler = Callable[..., Any]
+Late = Callable[[str, str], None]
+
+CANCEL, PROMISE = "cancel", "promise"  # in `asked`, see core/arguments.py
+LATE_CANCEL = "ctx.cancel() ignored: the event's hooks already returned"
+
+
+# What handlers get
+
+
+def _camel(name: str) -> str:
+    """turn_id → turnId."""
+    first, *rest = name.split("_")
+    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+class Record(dict[str, Any]):
+    """A dict whose keys are attributes too, in snake_case as well: `event.data.turn_id` reads `turnId`.
+
+    The dicts in it become Records, those in lists too. What a dict itself can do comes first: a key `items`
+    is read as `event["items"]`.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *members: Any, **more: Any) -> None:
+        super().__init__({key: record(value) for key, value in dict(*members, **more).items()})
+
+    def _key(self, name: str) -> str | None:
+        if name[:2] == "__":  # the interpreter asks for these; a key of that name answers for nothing
+            return None
+        return next((key for key in (name, _camel(name)) if key in self), None)
+
+    def __getattr__(self, name: str) -> Any:
+        key = self._key(name)
+        if key is None:
+            raise AttributeError(f"there is no {name!r} here, only {', '.join(map(repr, self)) or 'nothing'}")
+        value = self[key]
+        if type(value) is dict:  # put there by a handler: it stays the handler's own until now
+            value = self[key] = Record(value)
+        elif type(value) is list:
+            _convert(value)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[self._key(name) or name] = value
+
+    def __delattr__(self, name: str) -> None:
+        key = self._key(name)
+        if key is None:
+            raise AttributeError(f"there is no {name!r} here to delete")
+        del self[key]
+
+    def copy(self) -> Record:
+        """One level deep, as with any dict."""
+        return copy.copy(self)
+
+
+def record(value: Any) -> Any:
+    """The value with a Record for every dict in it. Records stay the ones they are."""
+    if type(value) is dict:
+        return Record(value)
+    if type(value) is list:
+        return [record(item) for item in value]
+    return value
+
+
+def _convert(values: list[Any]) -> None:
+    """The same list, with Records in it."""
+    for index, value in enumerate(values):
+        if type(value) is list:
+            _convert(value)
+        elif type(value) is dict:
+            values[index] = Record(value)
+
+
+class Asked(list[str]):
+    """What the handlers of an event ask their host for. Once their batch is over it hears nothing more."""
+
+    who = ""  # the hook whose handler runs
+    late: Late | None = None  # hears what is asked afterwards; None while the handlers run
+
+    def ask(self, word: str, who: str) -> None:
+        """Note what a handler of `who` asked for, or tell that it came too late."""
+        if self.late is None:
+            self.append(word)
+        else:
+            self.late(who, LATE_CANCEL)
+
+
+def opened(view: dict[str, Any]) -> Asked:
+    """Let the handlers of this view ask their host for things. What they asked before stays."""
+    asked = view.get("asked")
+    if not isinstance(asked, Asked):
+        asked = view["asked"] = Asked(asked if isinstance(asked, list) else ())
+    asked.late = None
+    return asked
+
+
+def closed(view: dict[str, Any], late: Late) -> None:
+    """The event's handlers have returned: `late` hears whose asking came afterwards, and what of it."""
+    opened(view).late = late
+
+
+class HookContext(Record):
+    """The second argument: of a stream `agent`, `channel` and `session`; of a plugin what its event brings.
+
+    `cancel()`, `get_sandbox()` and `get_skill()` are there where the host's own context has them.
+    """
+
+    __slots__ = ("_functions",)
+
+    def __init__(self, members: Any, functions: Mapping[str, Handler]) -> None:
+        super().__init__(members)
+        object.__setattr__(self, "_functions", functions)
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] != "_":
+            functions = self._functions
+            for known in (name, _camel(name)):
+                if known in functions:
+                    return functions[known]
+        return super().__getattr__(name)
+
+    def __reduce__(self) -> Any:
+        return Record, (dict(self),)  # a copy, or what travels, is of its plain members
+
+
+def context_of(view: dict[str, Any]) -> HookContext:
+    """The context that the handlers of a view get: each its own, so that no handler changes another's."""
+    asked = view["asked"] if isinstance(view.get("asked"), Asked) else opened(view)
+    who = asked.who
+    known: dict[str, Handler] = {
+        "cancel": lambda: asked.ask(CANCEL, who),
+        "getSandbox": _no_sandbox,
+        "getSkill": _no_skill,
+    }
+    return HookContext(view["ctx"], {name: known[name] for name in view.get("methods", ()) if name in known})
+
+
+def _no_sandbox(*_: Any) -> Any:
+    raise RuntimeError("Hookscope has no sandbox: ctx.get_sandbox() works in the agent itself only")
+
+
+def _no_skill(*_: Any) -> Any:
+    raise RuntimeError("Hookscope has no sandbox, and so no skills: ctx.get_skill() works in the agent only")
+
+
+def adapted(handler: Handler) -> Handler:
+    """A function of the view that calls `handler(event, ctx)`, or with fewer arguments where it takes fewer.
+
+    The event becomes a Record in its place in the view, so that handlers after this one see what it
+    changed. Where the view says `sync`, an awaitable is no answer.
+    """
+    count = _positional(handler)
+
+    def call(view: dict[str, Any]) -> Any:
+        event = view["event"] = record(view["event"])
+        context = context_of(view)
+        returned = handler(*(event, context)[:count])
+        if view.get("sync") and hasattr(type(returned), "__await__"):
+            _give_up(returned)
+            view["asked"].append(PROMISE)
+            return None
+        return returned
+
+    call.adapts = handler  # type: ignore[attr-defined]  # where an error has no line of its own: its first
+    return call
+
+
+def _give_up(awaitable: Any) -> None:
+    """A coroutine that nobody awaits is closed, so that Python does not complain of it."""
+    close = getattr(awaitable, "close", None)
+    if callable(close):
+        close()
+
+
+def _positional(handler: Handler) -> int:
+    """How many of the two arguments it takes; both where that cannot be known."""
+    import inspect  # here: folder hooks do without
+
+    try:
+        parameters = inspect.signature(handler).parameters.values()
+    except (TypeError, ValueError):
+        return 2
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return 2
+    places = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return min(len(places), 2)
+
+
+# What stream hooks are made of
+
+
+class Definition(dict[str, Any]):
+    """What a module of an agent defines, with its members as they were written. Equal to itself only.
+
+    Source: seed 002; identity decides what a definition is (rules note 3.9).
+    """
+
+    __slots__ = ("kind",)
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __init__(self, kind: str, members: Mapping[str, Any]) -> None:
+        super().__init__(members)
+        self.kind = kind
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} of {', '.join(self) or 'nothing'}>"
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self:
+            return self[name]
+        raise AttributeError(f"this {object.__getattribute__(self, 'kind')} has no {name!r}")
+
+
+def _definition(kind: str, given: tuple[Any, ...], members: Mapping[str, Any]) -> Definition:
+    if len(given) > 1 or (given and not isinstance(given[0], Mapping)):
+        raise TypeError(f"define_{kind}() takes its members by name, or one mapping of them")
+    return Definition(kind, {**(given[0] if given else {}), **members})
+
+
+def define_hook(*given: Mapping[str, Any], **members: Any) -> Definition:
+    """A stream hook: `define_hook(events={"session.started": handler, "*": handler})`."""
+    return _definition("hook", given, members)
+
+
+def define_tool(*given: Mapping[str, Any], **members: Any) -> Definition:
+    """A tool, as far as hooks meet it: `define_tool(description=…, execute=function)`."""
+    return _definition("tool", given, members)
+
+
+def define_connection(*given: Mapping[str, Any], **members: Any) -> Definition:
+    """A connection, which handlers ask about with `tool_result_from`."""
+    return _definition("connection", given, members)
+
+
+def define_channel(*given: Mapping[str, Any], **members: Any) -> Definition:
+    """A channel; its `events` are handlers that run before the event is on record."""
+    return _definition("channel", given, members)
+
+
+def define_dynamic(*given: Mapping[str, Any], **members: Any) -> Definition:
+    """A dynamic resolver; its `events` are handlers that run behind all hooks."""
+    return _definition("dynamic", given, members)
+
+
+def define_agent(*given: Mapping[str, Any], **members: Any) -> Definition:
+    """An agent: `define_agent(name=…, model=mock_model(…))`."""
+    return _definition("agent", given, members)
+
+
+def mock_model(reply: str | list[Any] | Handler) -> Definition:
+    """A scripted model: one text, a list of replies, or a function that answers.
+
+    Of a list, the reply is that at the number of tool results so far, else the last one.
+    """
+    return Definition("model", {"reply": reply})
+
+
+class _Named(NamedTuple):
+    definition: object
+    kind: str
+    name: str
+    world: str
+
+
+_NAMED: list[_Named] = []
+
+
+def name_definition(definition: object, kind: str, name: str, world: str) -> None:
+    """The loader has met this very object as the tool or connection of that name, in that world."""
+    _NAMED.append(_Named(definition, kind, name, world))
+
+
+def forget_names(world: str) -> None:
+    """That world's modules are no longer loaded."""
+    _NAMED[:] = [named for named in _NAMED if named.world != world]
+
+
+def tool_result_from(result: Any, definition: object) -> Record | None:
+    """What a tool result holds, if it is one of this very tool or connection; else None.
+
+    A tool gives `callId`, `output` and `toolName`; a connection matches every tool whose name begins with
+    `<connection>__`, and gives the rest of that name as `connectionToolName` too. Nothing matches where the
+    result is an error, or the object none that was loaded from a file of its own. Source: rules note 3.9,
+    eve 16.
+    """
+    if not isinstance(result, Mapping) or result.get("kind") != "tool-result" or result.get("isError"):
+        return None
+    names = {(named.kind, named.name) for named in _NAMED if named.definition is definition}
+    if len(names) > 1:
+        known = ", ".join(sorted(name for _, name in names))
+        warnings.warn(f"one object is the definition of {known}: it matches no tool result", stacklevel=2)
+    if len(names) != 1:
+        return None
+    ((kind, name),) = names
+    tool = str(result.get("toolName"))
+    found = Record(callId=result.get("callId"), output=result.get("output"), toolName=tool)
+    if kind == "tool":
+        return found if tool == name else None
+    if not tool.startswith(f"{name}__"):
+        return None
+    found["connectionToolName"] = tool[len(name) + 2 :]
+    return found
+
+
+# What plugins are made of
+
+
+class Declaration(NamedTuple):
+    """One handler that a plugin registered. `limit` in seconds, None: not said."""
+
+    key: str
+    handler: Handler
+    priority: int
+    limit: float | None
+    options: dict[str, Any]
+
+
+class PluginApi:
+    """What a plugin's `register(api)` gets: it notes what the plugin registers, and calls nothing.
+
+    `register_hook({"event": …, "handler": …, "priority": …})` is the form of seed 003, `on` that of seed 004;
+    both decorate a function where none is given. What else the host's own object can do does nothing here.
+
+    Args:
+        told: hears of every registration as it is made; for hosts that take handlers at any time.
+    """
+
+    def __init__(
+        self,
+        id: str = "",  # noqa: A002  (the host's name)
+        config: Mapping[str, Any] | None = None,
+        *,
+        told: Callable[[Declaration], None] | None = None,
+    ) -> None:
+        self.id = self.name = id
+        self.config = self.plugin_config = self.pluginConfig = Record(config or {})
+        self.declared: list[Declaration] = []
+        self._told = told
+
+    def register_hook(
+        self,
+        registration: Any = None,
+        handler: Handler | None = None,
+        **options: Any,
+    ) -> Any:
+        """Register a handler: a mapping with `event`, `handler` and options, or the same by name.
+
+        Raises TypeError or ValueError where it is none.
+        """
+        if isinstance(registration, Mapping):
+            options = {**registration, **options}
+        elif registration is not None:
+            options = {"event": registration, **options}
+        handler = options.pop("handler", None) if handler is None else handler
+        event = options.pop("event", None)
+        return self._register("register_hook", event, handler, options)
+
+    def on(self, name: str, handler: Handler | None = None, **options: Any) -> Any:
+        """Register a handler of the event `name`: `api.on("before_tool_call", handler, priority=10)`.
+
+        Raises TypeError or ValueError where it is none.
+        """
+        return self._register("on", name, handler, options)
+
+    registerHook = register_hook  # noqa: N815  (the host's name)
+
+    def _register(self, door: str, key: Any, handler: Any, options: Mapping[str, Any]) -> Any:
+        if not isinstance(key, str) or not key.strip():
+            raise TypeError(f"api.{door}() wants the name of an event, such as before_tool_call")
+        if handler is None:
+            return lambda decorated: self._register(door, key, decorated, options)
+        if not callable(handler) or isinstance(handler, type):
+            raise TypeError(f"the handler of {key} is a {type(handler).__name__}, not a function")
+        rest = {_camel(name): value for name, value in options.items()}
+        priority = rest.pop("priority", None)
+        if isinstance(priority, bool) or not isinstance(priority, (int, float, type(None))):
+            raise TypeError(f"the priority of {key} is {priority!r}, not a number")
+        declaration = Declaration(key.strip(), handler, int(priority or 0), _limit(key, rest), rest)
+        self.declared.append(declaration)
+        if self._told is not None:
+            self._told(declaration)
+        return handler
+
+    @property
+    def logger(self) -> Any:
+        """The standard library's, under the plugin's name."""
+        import logging  # here: most plugins do without
+
+        return logging.getLogger(f"plugin.{self.id}" if self.id else "plugin")
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:1] == "_":
+            raise AttributeError(f"api has no {name!r}")
+        return _Nothing()
+
+
+class _Nothing:
+    """Stands for what a host offers to plugins beside hooks. Calling it or reading from it does nothing."""
+
+    def __call__(self, *_: Any, **__: Any) -> _Nothing:
+        return self
+
+    def __getattr__(self, name: str) -> _Nothing:
+        if name[:2] == "__":
+            raise AttributeError(name)
+        return self
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _limit(key: str, options: dict[str, Any]) -> float | None:
+    """Seconds of `timeoutMs`, which is taken out of the options."""
+    said = options.pop("timeoutMs", None)
+    if said is None:
+        return None
+    if isinstance(said, bool) or not isinstance(said, (int, float)) or not 0 <= said < float("inf"):
+        raise ValueError(f"the timeout_ms of {key} is {said!r}, not a number of milliseconds")
+    return said / 1000

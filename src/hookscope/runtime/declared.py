@@ -1,0 +1,58 @@
+"""Code and modules between host and worker: what is to be loaded, and what a loaded module declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Code, Declared, Handler, Module
+from hookscope.runtime.python_worker.protocol import Message
+
+WITH_HANDLERS = ("stream", "plugin")  # shapes of modules that declare handlers
+OF_A_PLUGIN = ("plugin", "arguments")  # shapes of code that has a worker of its own
+
+
+def code_document(code: Code, name: str, shared: str = "") -> Message:
+    """The protocol's `code`; `name` stands for the content of its folder, `shared` for what lies outside."""
+    return {
+        "path": str(code.path),
+        "export": code.export,
+        "root": str(code.root),
+        "name": name,
+        "shared": shared,
+        "plain": code.plain,
+        "shape": code.shape,
+        "member": code.member,
+        "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.beside],
+    }
+
+
+def module_of(document: Any, target: Callable[[str], Handler | Code]) -> Module:
+    """The Module that a loader describes; `target` gives what to register for a member.
+
+    Raises KeyError, TypeError or ValueError where it describes nothing of the kind.
+    """
+    return Module(
+        tuple(_declared(one, target) for one in document["declares"]),
+        tuple(LogLine(str(line["level"]), str(line["text"])) for line in document["log"]),
+    )
+
+
+def targets_of(code: Code) -> Callable[[str], Code]:
+    """For `module_of`: the same code, with the member that a worker shall call."""
+    return lambda member: replace(code, member=member)
+
+
+def _declared(one: Mapping[str, Any], target: Callable[[str], Handler | Code]) -> Declared:
+    limit, options = one.get("limit"), one.get("options") or {}
+    if not isinstance(options, Mapping):
+        raise TypeError("options are no mapping")
+    return Declared(
+        str(one["key"]),
+        target(str(one["member"])),
+        int(one.get("priority") or 0),
+        None if limit is None else float(limit),
+        options,
+    )

@@ -1,0 +1,102 @@
+"""`import hookscope` in a handler: there is something of that name, installed or not.
+
+What authors write with is the worker's own copy, whoever imports it: `tool_result_from` knows a definition by
+its identity, so there must be one `define_tool` only. Where no Hookscope is installed for this interpreter, a
+stand-in has the same names.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
+
+AUTHORING = "hookscope.core.authoring"
+PACKAGE, CORE = "hookscope", "hookscope.core"
+NAMES = (
+    "PluginApi",
+    "define_agent",
+    "define_channel",
+    "define_connection",
+    "define_dynamic",
+    "define_hook",
+    "define_tool",
+    "mock_model",
+    "tool_result_from",
+)
+
+
+class Authors:
+    """Owns the worker's authoring module, which is loaded when it is first asked for."""
+
+    def __init__(self, load: Callable[[], Any]) -> None:
+        """`load` loads core/authoring.py under the name AUTHORING."""
+        self._load = load
+        self._authoring: Any = None
+
+    def authoring(self) -> Any:
+        """The one authoring module of this worker."""
+        if self._authoring is None:
+            self._authoring = self._load()
+        return self._authoring
+
+    def install(self) -> None:
+        """Let `import hookscope` find it."""
+        sys.meta_path.insert(0, _Finder(self))
+
+    def names(self) -> dict[str, Any]:
+        """What `hookscope` itself gives to authors."""
+        authoring = self.authoring()
+        return {name: getattr(authoring, name) for name in NAMES}
+
+
+class _Finder:
+    def __init__(self, authors: Authors) -> None:
+        self._authors = authors
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:  # noqa: UP045
+        if name[:9] != PACKAGE:
+            return None
+        if name == PACKAGE:
+            found = PathFinder.find_spec(name)
+            if found is not None and found.loader is not None:
+                completing: Any = _Completing(found.loader, self._authors)
+                found.loader = completing  # it may be another version
+                return found
+        if name in (PACKAGE, AUTHORING) or (name == CORE and not path):
+            loader: Any = _StandIn(self._authors)
+            return ModuleSpec(name, loader, is_package=name != AUTHORING)
+        return None
+
+
+class _StandIn:
+    """Gives what there is no file for."""
+
+    def __init__(self, authors: Authors) -> None:
+        self._authors = authors
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        return self._authors.authoring() if spec.name == AUTHORING else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        if module.__name__ == PACKAGE:
+            vars(module).update(self._authors.names())
+
+
+class _Completing:
+    """Loads the installed package, and sees to it that authors find their names there."""
+
+    def __init__(self, loader: Any, authors: Authors) -> None:
+        self._loader = loader
+        self._authors = authors
+
+    def create_module(self, spec: ModuleSpec) -> Any:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._loader.exec_module(module)
+        vars(module).update(self._authors.names())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)

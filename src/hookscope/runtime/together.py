@@ -1,0 +1,161 @@
+"""Calls of one plugin that run at once in its worker: who has begun, who is late, what is heard of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from secrets import token_hex
+from time import perf_counter
+
+from hookscope.core.runs import Failure
+from hookscope.runtime.course import Course, seconds_of
+from hookscope.runtime.deadlines import (
+    ASKED,
+    DUMPED,
+    POLL,
+    Overran,
+    check_memory,
+    limited,
+    overran_by,
+    stack_in,
+)
+from hookscope.runtime.failures import Phase
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import WorkerLost
+from hookscope.runtime.python_worker.protocol import LIMIT, Message, encode
+from hookscope.runtime.worker import Link
+
+COMPANY = "it ran beside other handlers of its plugin: some of what it printed may be theirs"
+ROOM = LIMIT - 1024 * 1024  # bytes for the views of one message; the rest is for what says whom to call
+
+Take = Callable[[int, Message, Limits | None], None]
+
+
+class Together:
+    """One run message, from its sending to its last answer. Each call has a course of its own."""
+
+    def __init__(
+        self, worker: Link, courses: Sequence[Course], limits: Sequence[Limits], dump: int, take: Take
+    ) -> None:
+        """`take` reports the answer of a call; with its limits where it ended because it was asked to."""
+        self.id = token_hex(8)
+        self.culprit: int | None = None  # whose limit was over, when `talk` raised Overran
+        self._worker = worker
+        self._courses = courses
+        self._limits = limits
+        self._dump = dump
+        self._take = take
+        self._left = set(range(len(courses)))
+        self._warned: set[int] = set()
+        self._sent = 0.0  # of perf_counter
+        self.begun = False  # one of them has begun, or could not be loaded
+
+    @property
+    def running(self) -> list[int]:
+        """The calls that have begun and not ended."""
+        return [number for number in sorted(self._left) if self._courses[number].phase == "run"]
+
+    @property
+    def left(self) -> list[int]:
+        """The calls that have not ended."""
+        return sorted(self._left)
+
+    async def talk(self, message: Message) -> None:
+        """Send the run message, and take answers until the last. Raises Overran, TooLarge, WorkerLost."""
+        self._sent = perf_counter()
+        async with limited(self._limits[0], "load"):
+            await self._worker.tell(message)
+        while self._left:
+            heard = self._worker.heard()
+            if heard is None:
+                heard = await self._hear()
+            if heard is not None:
+                self._hear_of(heard)
+
+    async def _hear(self) -> Message | None:
+        """The next message, None where nothing came until it was time to look at limits."""
+        now = perf_counter()
+        for number, moment in self._ends():
+            if now >= moment:
+                await self._stop(number)
+                return None
+        due = [moment - now for _, moment in (*self._ends(), *self._warnings())]
+        try:
+            async with asyncio.timeout(max(min([*due, POLL]), 0)):
+                return await self._worker.hear()
+        except TimeoutError:
+            pass
+        now = perf_counter()
+        for number, moment in self._warnings():
+            if now >= moment:
+                self._warned.add(number)
+                limits = self._limits[number]
+                self._courses[number].slow(limits.warn or 0.0, limits.run)
+        check_memory(self._worker, self._limits[0])
+        return None
+
+    def _ends(self) -> list[tuple[int, float]]:
+        """When the limits of those that run are over; before the first runs, that of loading."""
+        if not self.begun:
+            load = self._limits[0].load
+            return [] if load is None else [(min(self._left), self._sent + load)]
+        ends = [(number, self._limits[number].run) for number in self.running]
+        return [(number, self._courses[number].started + run) for number, run in ends if run is not None]
+
+    def _warnings(self) -> list[tuple[int, float]]:
+        waiting = [number for number in self.running if number not in self._warned]
+        facts = [(number, self._limits[number].warn, self._limits[number].run) for number in waiting]
+        return [
+            (number, self._courses[number].started + warn)
+            for number, warn, run in facts
+            if warn is not None and (run is None or warn < run)
+        ]
+
+    def _hear_of(self, message: Message, asked: int | None = None) -> None:
+        """Note that a call has begun or ended. `asked`: the one that was asked to end. Raises WorkerLost."""
+        begun, ended = message.get("started"), message.get("result")
+        number = begun if ended is None else ended
+        if message.get("id") != self.id or not isinstance(number, int) or number not in self._left:
+            raise WorkerLost("answered what nobody had asked")
+        self.begun = True
+        if ended is None:
+            self._courses[number].start(seconds_of(message, "loaded"))
+            return
+        self._take(number, message, self._limits[number] if number == asked else None)
+        self._left.discard(number)
+
+    async def _stop(self, number: int) -> None:
+        """Ask a handler over its limit to end, alone. Raises Overran where it goes on, or does not load."""
+        self.culprit = number
+        limits = self._limits[number]
+        if not self.begun:
+            raise Overran(overran_by(limits, "load"))
+        try:
+            async with asyncio.timeout(ASKED):
+                await self._worker.urge({"do": "stack", "id": self.id, "call": number})
+                while number in self._left:
+                    message = await self._worker.hear()
+                    if message.get("id") == self.id and "stack" in message:
+                        raise Overran(overran_by(limits, "run", stack_in(message, self.id)))
+                    self._hear_of(message, number)
+        except TimeoutError:
+            if self._dump:  # nothing of it can run: the system's own way is left
+                self._worker.signal(self._dump)
+                await asyncio.sleep(DUMPED)
+            raise Overran(overran_by(limits, "run")) from None
+        self.culprit = None
+
+
+def fitting(courses: Sequence[Course]) -> int:
+    """How many of these, in order, one message can carry with a view for each; at least one."""
+    size = 0
+    for number, course in enumerate(courses):
+        size += len(encode(course.document)) if len(courses) > 1 else 0
+        if number and size > ROOM:
+            return number
+    return len(courses)
+
+
+def ended_with_it(why: str, phase: Phase) -> Failure:
+    """Of a call whose worker ended under it by no doing of its own; `why` continues "its worker, which"."""
+    return Failure("Crashed", f"ended with its plugin's worker, which {why}", phase=phase)
