@@ -6,6 +6,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { aliased } from "./aliases.mjs";
 import { namesImported } from "./imports.mjs";
+import { isOurs, isProvided, makesSchemas, providedAddress, providedSource, unprovided } from "./provided.mjs";
 import { formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
 import { ownSource, SCHEME, stubAddress } from "./stubs.mjs";
 import { isPackaged, isWithin, split } from "./worlds.mjs";
@@ -39,14 +40,16 @@ function resolve(worlds, specifier, context, next) {
 
 const isRequire = (context) => context.conditions?.includes("require") ?? false;
 
-/** As Node resolves it; else as the loaders of the hosts do; else a stub. */
+/** As Node resolves it; else as the loaders of the hosts do; else what we have for it, or a stub. */
 function find(worlds, world, specifier, context, next) {
+  if (isOurs(specifier, world)) return providedFor(worlds, specifier, context.parentURL);
   try {
     return next(specifier, context);
   } catch (error) {
     if (!MISSING.has(error?.code)) throw error;
     const file = world.isPlain ? "" : repaired(world, specifier, context.parentURL);
     if (file) return next(pathToFileURL(file).href, context);
+    if (!world.isPlain && isProvided(specifier)) return providedFor(worlds, specifier, context.parentURL);
     const stub = isRequire(context) || world.isPlain ? null : stubFor(worlds, world, specifier, context.parentURL);
     if (stub) return stub;
     worlds.missing.set(error, { file: split(context.parentURL).path, specifier });
@@ -87,6 +90,15 @@ function isFile(file) {
   return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
+/** A module of ours, with stubs for what we do not have of that package. */
+function providedFor(worlds, specifier, parentUrl) {
+  const names = namesImported(readFileSync(split(parentUrl).path, "utf8"), specifier) ?? [];
+  const missing = unprovided(specifier, names);
+  if (missing.length) worlds.stub(parentUrl, specifier, missing);
+  if (makesSchemas(specifier)) worlds.standFor(parentUrl, specifier);
+  return { url: providedAddress(specifier, names), format: "module", shortCircuit: true };
+}
+
 /**
  * A module of stubs for what the statements of the importing file import; null where it is imported
  * at run time, or where a file of the hook's own is missing.
@@ -102,7 +114,7 @@ function stubFor(worlds, world, specifier, parentUrl) {
 }
 
 function load(worlds, url, context, next) {
-  if (url.startsWith(SCHEME)) return { format: "module", source: ownSource(url), shortCircuit: true };
+  if (url.startsWith(SCHEME)) return { format: "module", source: sourceOf(url), shortCircuit: true };
   const { path: file } = split(url);
   if (!file || !(worlds.of(url) || (isPackaged(file) && isTypeScript(file)))) return next(url, context);
   worlds.loading(url);
@@ -119,6 +131,11 @@ function load(worlds, url, context, next) {
   const loaded = next(url, context);
   if (loaded.format?.startsWith("module") && isRequire(context)) worlds.required.add(file);
   return withNames(loaded, url);
+}
+
+function sourceOf(url) {
+  const [kind, query] = url.slice(SCHEME.length).split("?");
+  return kind === "provided" ? providedSource(query) : ownSource(kind, query);
 }
 
 /** Stripped by us, where Node would refuse it. */

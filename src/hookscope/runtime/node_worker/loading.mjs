@@ -1,49 +1,92 @@
-// Loading handlers: importing the file, picking the function, keeping the last version that loaded.
+// Loading modules: importing the file in its world, and reading it as its shape says.
 
 import module from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
+import { agentOf, toolOf } from "./agents.mjs";
+import { nameDefinition } from "./definitions.mjs";
+import { describe } from "./faults.mjs";
 import { install } from "./hooks.mjs";
+import { exported, isHolder, pick } from "./picking.mjs";
+import { pluginOf } from "./plugins.mjs";
+import { streamOf } from "./streams.mjs";
 import { explained } from "./syntax.mjs";
 import { addressOf, Worlds } from "./worlds.mjs";
 
-const LISTED = 8; // functions that a message names
 const SHARED = "shared"; // the mark of files that hooks share, until the host knows of any
-const { toString } = Function.prototype;
-const { apply } = Reflect;
+// What is written for Eve, and meets there what Eve itself has loaded.
+const OF_EVE = new Set(["stream", "tool", "model"]);
+const READERS = new Map([["stream", streamOf], ["plugin", pluginOf], ["tool", toolOf], ["model", agentOf]]);
 
-/** The file loads, and has no function under the name that is asked for. */
-export class NoHandler extends Error {}
+const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
 
-/** The same, and what it has under that name is a class, which some hosts take and cannot call. */
-export class ClassHandler extends Error {}
+const { stringify } = JSON;
+const { byteLength } = Buffer;
+const keyOf = (code) => stringify([code.path, code.name]);
 
 /** The modules of handlers in this process. */
 export class Modules {
   constructor() {
     this.worlds = new Worlds();
-    this.failed = new Map(); // name → how often its import failed
+    this.failed = new Map(); // path, name → how often its import failed
+    this.addresses = new Map(); // path, name → where its import was tried last
     install(this.worlds);
   }
 
-  /** The function that `export` names in the file. Throws what the file throws, or NoHandler. */
-  async importHandler(code) {
+  /**
+   * {handlers, module}: functions by member, and what the module declares; null where it is one handler
+   * alone, which stands under the empty name. Throws what the file throws, or NoHandler.
+   */
+  async importHandler(code, late) {
     const mark = this.markOf(code);
-    this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, code.plain === true));
+    this.addresses.set(keyOf(code), addressOf(code.path, mark));
+    const isOfEve = OF_EVE.has(code.shape);
+    const kind = { isPlain: code.plain === true, isOfEve };
+    this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
+    const namespace = await this.imported(code.path, mark, code);
+    const read = READERS.get(code.shape);
+    if (!read) {
+      const target = pick(namespace, code.export, path.basename(code.path));
+      return { handlers: new Map([["", target]]), module: null };
+    }
+    const { handlers, module: found } = await read(namespace, code, late);
+    const log = await this.nameAll(code, mark);
+    return { handlers, module: found && fitted({ ...found, log: [...found.log, ...log] }) };
+  }
+
+  async imported(file, mark, code) {
     this.worlds.recent.length = 0;
-    let namespace;
     try {
-      namespace = await import(addressOf(code.path, mark));
+      return await import(addressOf(file, mark));
     } catch (error) {
-      this.failed.set(code.name, (this.failed.get(code.name) ?? 0) + 1);
+      this.failed.set(keyOf(code), (this.failed.get(keyOf(code)) ?? 0) + 1);
       throw explained(error, this.worlds);
     }
-    return pick(namespace, code.export, path.basename(code.path));
+  }
+
+  /**
+   * Import the definitions that stand beside it, where the module itself would find them, and note their
+   * names. Log lines about those that do not load: they are what `toolResultFrom` never matches.
+   */
+  async nameAll(code, mark) {
+    const [log, world] = [[], this.worlds.marks.get(mark)];
+    for (const { kind, name, path: file } of code.beside ?? []) {
+      this.worlds.recent.length = 0;
+      try {
+        const definition = exported(await import(this.worlds.place(world, file)), "default");
+        if (isHolder(definition)) nameDefinition(definition, kind, name);
+      } catch (error) {
+        const { type, message } = describe(explained(error, this.worlds));
+        const where = path.relative(code.root, file).split(path.sep).join("/");
+        log.push({ level: "warn", text: `the ${kind} ${name} (${where}) does not load: ${type}: ${message}` });
+      }
+    }
+    return log;
   }
 
   /** Node keeps what failed: where the same content is tried again, it needs another name. */
   markOf(code) {
-    const failures = this.failed.get(code.name);
+    const failures = this.failed.get(keyOf(code));
     return failures ? `${code.name}~${failures}` : code.name;
   }
 
@@ -57,50 +100,21 @@ export class Modules {
     }
   }
 
-  /** {files, stubs} that the handler's import reached. */
+  /** {files, stubs, standIns} that the handler's import reached. */
   reached(code) {
-    return this.worlds.reached(addressOf(code.path, this.worlds.roots.get(code.root)?.name), code.root);
+    return this.worlds.reached(this.addresses.get(keyOf(code)) ?? addressOf(code.path, code.name), code.root);
   }
 }
 
-function pick(namespace, name, file) {
-  const common = namespace.default; // of a CommonJS module: its `module.exports`
-  const isCommon = "module.exports" in namespace;
-  let found = namespace[name];
-  if (name === "default" && isCommon && common?.__esModule) found = common.default ?? common;
-  else if (found === undefined && isCommon && isHolder(common)) found = common[name];
-  if (found === undefined) throw new NoHandler(`${file} ${missing(name)}; ${functionsOf(namespace)}`);
-  const what = name === "default" ? `the default export of ${file}` : `\`${name}\` in ${file}`;
-  if (typeof found !== "function") {
-    throw new NoHandler(`${what} is ${kindOf(found)}, not a function; ${functionsOf(namespace)}`);
+/** With as many handlers as there is room for; the others are counted. */
+function fitted({ declares, log }) {
+  let [room, count] = [ROOM, 0];
+  while (count < declares.length && room > 0) {
+    room -= byteLength(stringify(declares[count]));
+    if (room > 0) count += 1;
   }
-  if (isClass(found)) {
-    throw new ClassHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`);
-  }
-  return found;
-}
-
-const isHolder = (value) => value !== null && (typeof value === "object" || typeof value === "function");
-const missing = (name) => (name === "default" ? "has no default export" : `does not export \`${name}\``);
-
-function isClass(value) {
-  return /^class\b/.test(apply(toString, value, []));
-}
-
-function kindOf(value) {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "a list";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function functionsOf(namespace) {
-  const common = "module.exports" in namespace && isHolder(namespace.default) ? [namespace.default] : [];
-  const listedIn = (holder) => Object.keys(holder).filter((name) => isListed(holder, name));
-  const names = new Set([namespace, ...common].flatMap(listedIn));
-  const listed = [...names].slice(0, LISTED).map((name) => `\`${name}\``);
-  return listed.length ? `it exports ${listed.join(", ")}` : "it exports no functions";
-}
-
-function isListed(holder, name) {
-  return name !== "module.exports" && typeof holder[name] === "function" && !isClass(holder[name]);
+  const rest = declares.length - count;
+  if (!rest) return { declares, log };
+  const line = { level: "error", text: `it has too many handlers: the last ${rest} of them are left out` };
+  return { declares: declares.slice(0, count), log: [...log, line] };
 }

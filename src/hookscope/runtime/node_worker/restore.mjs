@@ -119,6 +119,15 @@ export class Baseline {
     }
   }
 
+  /** Put back only what the worker itself stands on, while handlers still run. False where that fails. */
+  restoreShared() {
+    try {
+      return this.restoreNames();
+    } catch {
+      return false;
+    }
+  }
+
   /** Only what was replaced or removed: a name that was added harms nobody. By no means of theirs. */
   restoreNames() {
     let isWhole = true;

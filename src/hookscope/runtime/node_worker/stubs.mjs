@@ -58,8 +58,7 @@ function aroundSource(query) {
   ].join("\n");
 }
 
-/** The source of one of our own addresses. */
-export function ownSource(url) {
-  const [kind, query] = url.slice(SCHEME.length).split("?");
+/** The source of the module at an address of that kind. */
+export function ownSource(kind, query) {
   return kind === "stub" ? stubSource(query) : aroundSource(query);
 }

@@ -48,18 +48,20 @@ export class Worlds {
     this.required = new Set(); // modules that CommonJS required: Node keeps those by their path alone
     this.kept = ""; // one of them that has changed since, so that this process cannot load it anew
     this.stubs = new Map(); // address → specifier → names that were stubbed there
+    this.standIns = new Map(); // address → specifiers of schemas that accept everything there
     this.reloads = 0; // how often a folder's content was replaced: the older ones stay in memory
   }
 
   /**
    * Make this content of the folder the present one. Which files are to be forgotten for it.
-   * `isPlain`: Node alone loads it, nothing is repaired, stubbed or transformed.
+   * `isPlain`: Node alone loads it, nothing is repaired, stubbed or transformed. `isOfEve`: Eve's
+   * packages are ours, installed or not.
    */
-  enter(root, name, shared, isPlain = false) {
+  enter(root, name, shared, { isPlain = false, isOfEve = false } = {}) {
     const before = this.roots.get(root);
     const [isNew, isNewAround] = [before?.name !== name, !this.marks.has(shared)];
     if (before && isNew) this.reloads += 1;
-    const world = { root, name, shared, isPlain };
+    const world = { root, name, shared, isPlain, isOfEve };
     this.roots.set(root, world);
     this.marks.set(name, world);
     this.marks.set(shared, world);
@@ -126,25 +128,35 @@ export class Worlds {
     this.stubs.get(parent).set(specifier, names);
   }
 
+  standFor(parent, specifier) {
+    if (!this.standIns.has(parent)) this.standIns.set(parent, new Set());
+    this.standIns.get(parent).add(specifier);
+  }
+
   /** Forget what is known of a file that will be loaded again under the same address. */
   forget(url) {
     this.edges.delete(url);
     this.stubs.delete(url);
+    this.standIns.delete(url);
   }
 
-  /** {files, stubs} of all that this module reaches: files outside of its root, and what was stubbed. */
+  /**
+   * {files, stubs, standIns} of all that this module reaches: files outside of its root, and what was
+   * not installed.
+   */
   reached(url, root) {
-    const [seen, files, stubs] = [new Set([url]), [], new Map()];
+    const [seen, files, stubs, standIns] = [new Set([url]), [], new Map(), new Set()];
     for (const step of seen) {
       const file = split(step).path;
       if (file && !isWithin(root, file) && !isPackaged(file, root)) files.push(file);
       for (const [specifier, names] of this.stubs.get(step) ?? []) {
         stubs.set(specifier, new Set([...(stubs.get(specifier) ?? []), ...names]));
       }
+      for (const specifier of this.standIns.get(step) ?? []) standIns.add(specifier);
       for (const from of [step, addressOf(file, "")]) { // CommonJS imports under the bare address
         for (const child of this.edges.get(from) ?? []) seen.add(child);
       }
     }
-    return { files: [...new Set(files)].slice(0, FILES), stubs };
+    return { files: [...new Set(files)].slice(0, FILES), stubs, standIns };
   }
 }

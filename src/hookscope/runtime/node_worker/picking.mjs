@@ -1,0 +1,59 @@
+// Which function of a module is meant.
+
+const LISTED = 8; // functions that a message names
+const { toString } = Function.prototype;
+const { apply } = Reflect;
+
+/** The file loads, and has no function under the name that is asked for. */
+export class NoHandler extends Error {}
+
+/** The same, and what it has under that name is a class, which some hosts take and cannot call. */
+export class ClassHandler extends Error {}
+
+/** The function under that name. Throws NoHandler or ClassHandler; `file` is what they call the file. */
+export function pick(namespace, name, file) {
+  const found = exported(namespace, name);
+  if (found === undefined) throw new NoHandler(`${file} ${missing(name)}; ${functionsOf(namespace)}`);
+  const what = name === "default" ? `the default export of ${file}` : `\`${name}\` in ${file}`;
+  if (typeof found !== "function") {
+    throw new NoHandler(`${what} is ${kindOf(found)}, not a function; ${functionsOf(namespace)}`);
+  }
+  if (isClass(found)) {
+    throw new ClassHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`);
+  }
+  return found;
+}
+
+/** What a module exports under that name, whichever way; undefined where it is nothing. */
+export function exported(namespace, name) {
+  const common = namespace.default; // of a CommonJS module: its `module.exports`
+  const isCommon = "module.exports" in namespace;
+  const found = namespace[name];
+  if (name === "default" && isCommon && common?.__esModule) return common.default ?? common;
+  return found === undefined && isCommon && isHolder(common) ? common[name] : found;
+}
+
+export const isHolder = (value) => value !== null && (typeof value === "object" || typeof value === "function");
+const missing = (name) => (name === "default" ? "has no default export" : `does not export \`${name}\``);
+
+function isClass(value) {
+  return /^class\b/.test(apply(toString, value, []));
+}
+
+function kindOf(value) {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}
+
+function functionsOf(namespace) {
+  const common = "module.exports" in namespace && isHolder(namespace.default) ? [namespace.default] : [];
+  const listedIn = (holder) => Object.keys(holder).filter((name) => isListed(holder, name));
+  const names = new Set([namespace, ...common].flatMap(listedIn));
+  const listed = [...names].slice(0, LISTED).map((name) => `\`${name}\``);
+  return listed.length ? `it exports ${listed.join(", ")}` : "it exports no functions";
+}
+
+function isListed(holder, name) {
+  return name !== "module.exports" && typeof holder[name] === "function" && !isClass(holder[name]);
+}

@@ -1,0 +1,143 @@
+// Plugins: modules that register handlers, and other things, with the api that they are given.
+
+import path from "node:path";
+import { exported, isHolder, NoHandler } from "./picking.mjs";
+import { cut } from "./kinds.mjs";
+import { plain } from "./plain.mjs";
+import { stub } from "./stubs.mjs";
+
+const OPTIONS = 16 * 1024; // bytes of one registration's options
+const LINES = 100; // of the log
+
+const { apply } = Reflect;
+const { isArray } = Array;
+const isText = (value) => typeof value === "string";
+
+/** See Modules.importHandler. `late(text)` hears of registrations that come after `register`. Throws NoHandler. */
+export async function pluginOf(namespace, code, late) {
+  const { holder, register } = entryOf(namespace, code);
+  const registrations = new Registrations(late);
+  const about = isHolder(holder) ? holder : {};
+  const waiting = apply(register, holder, [apiOf(registrations, about, code)]);
+  if (typeof waiting?.then === "function") {
+    registrations.say("info", "its register gives a promise, which Hookscope waits for");
+    await waiting;
+  }
+  return registrations.close();
+}
+
+/** The function that registers, and what it is a member of: the default export, what that holds, or `register`. */
+function entryOf(namespace, code) {
+  for (const found of [exported(namespace, code.export || "default"), namespace]) {
+    if (typeof found === "function") return { holder: undefined, register: found };
+    const register = found?.register ?? found?.activate;
+    if (typeof register === "function") return { holder: found, register };
+  }
+  const file = path.basename(code.path);
+  throw new NoHandler(`${file} registers nothing: export default a function register(api), or an object with one`);
+}
+
+/** Collects what a plugin registers, until `close`. */
+class Registrations {
+  constructor(late) {
+    this.late = late;
+    this.isOpen = true;
+    this.handlers = new Map();
+    this.declares = [];
+    this.log = [];
+    this.others = new Map(); // a kind of thing → how many of it were registered
+  }
+
+  say(level, text) {
+    if (this.log.length < LINES) this.log.push({ level, text: cut(text) });
+  }
+
+  /** One handler for one event, or for each of a list. `via`: by which way it was registered. */
+  add(via, keys, handler, settings) {
+    for (const key of isArray(keys) ? keys : [keys]) {
+      const name = isText(key) ? key : "";
+      if (!this.isOpen) this.late(`registers a handler of ${name} after its register: it is not called`);
+      else if (!name.trim()) this.say("warn", "registers a handler of no event: left out");
+      else if (typeof handler !== "function") this.say("warn", `registers no function for ${name}: left out`);
+      else this.declare(via, name, handler, isHolder(settings) ? settings : {});
+    }
+  }
+
+  declare(via, key, handler, { priority, timeoutMs, ...rest }) {
+    const [options, notes] = plain({ ...rest, via }, `options of ${key}`, OPTIONS);
+    for (const note of notes) this.say("warn", note);
+    const member = String(this.declares.length);
+    this.handlers.set(member, handler);
+    this.declares.push({
+      key,
+      member,
+      priority: Number.isFinite(priority) ? priority : 0,
+      limit: Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs / 1000 : null,
+      options,
+    });
+  }
+
+  /** Something that is no hook. */
+  other(kind) {
+    this.others.set(kind, (this.others.get(kind) ?? 0) + 1);
+  }
+
+  /** What there is, and the end of it. */
+  close() {
+    this.isOpen = false;
+    for (const [kind, count] of this.others) {
+      this.say("info", `registers ${counted(kind, count)}, which Hookscope does not run`);
+    }
+    return { handlers: this.handlers, module: { declares: this.declares, log: this.log } };
+  }
+}
+
+function counted(kind, count) {
+  const one = `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+  return count > 1 ? `${one} (${count} times)` : one;
+}
+
+/** What `register` gets. What it does not know and a plugin may register is noted, and does nothing. */
+function apiOf(registrations, about, code) {
+  const id = isText(about.id) ? about.id : path.basename(code.root);
+  const known = {
+    id,
+    name: isText(about.name) ? about.name : id,
+    version: isText(about.version) ? about.version : undefined,
+    description: isText(about.description) ? about.description : undefined,
+    source: code.path,
+    rootDir: code.root,
+    registrationMode: "full",
+    config: {},
+    pluginConfig: {},
+    logger: loggerOf(console),
+    runtime: stub("runtime", "openclaw"),
+    resolvePath: (file) => path.resolve(code.root, file),
+    on: (key, handler, settings) => registrations.add("on", key, handler, settings),
+    registerHook: (first, handler, settings) => registerHook(registrations, first, handler, settings),
+  };
+  return new Proxy(known, {
+    get: (target, name) => (name in target ? target[name] : quiet(registrations, name)),
+  });
+}
+
+/** `{event, handler, priority}` (seed 003), or events, handler and options, which means the host's own events. */
+function registerHook(registrations, first, handler, settings) {
+  if (!isHolder(first) || isArray(first)) return registrations.add("events", first, handler, settings);
+  const { event, events, handler: own, ...rest } = first;
+  return registrations.add("registerHook", event ?? events, own, rest);
+}
+
+/** `registerHttpRoute` registers a http route. Any other unknown name is not there. */
+function quiet(registrations, name) {
+  const kind = isText(name) ? /^(?:register|on)([A-Z]\w*)$/.exec(name)?.[1] : undefined;
+  return kind && (() => registrations.other(kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()));
+}
+
+function loggerOf(made) {
+  const written = (method) => (...words) => made[method](...words);
+  return {
+    debug: written("debug"), trace: written("debug"), info: written("info"), warn: written("warn"),
+    error: written("error"), child: () => loggerOf(made),
+  };
+}

@@ -1,0 +1,97 @@
+// What handlers get, and its document: the seeds' event, a value as it is, or an event and its context.
+//
+// A view is called with a handler, and afterwards says what it holds: {text, notes}.
+
+import { contextOf } from "./context.mjs";
+import { documentOf, eventOf, putBack } from "./event.mjs";
+import { plain, plainEvent } from "./plain.mjs";
+
+const CANCEL = "cancel";
+const PROMISE = "promise";
+const TOO_LATE = "ctx.cancel() ignored: the event's hooks already returned";
+const { stringify } = JSON;
+
+/** The view that a run's message speaks of. `late(who, text)` hears what is asked after the run. */
+export function viewOf({ hook, arguments: isTwo }, document, late) {
+  if (isTwo) return new Arguments(document, late);
+  return hook ? new SeedEvent(document) : new Value(document);
+}
+
+class Value {
+  constructor(value) {
+    this.value = value;
+  }
+
+  call(target) {
+    return target(this.value);
+  }
+
+  /** What had to be put back, in sentences. */
+  putBack() {
+    return [];
+  }
+
+  /** The document as text: handlers change the view itself. */
+  seen() {
+    const [copy, notes] = plain(this.value);
+    return { text: stringify(copy), notes };
+  }
+
+  close() {}
+}
+
+class SeedEvent extends Value {
+  constructor(document) {
+    super(eventOf(document));
+  }
+
+  putBack() {
+    return putBack(this.value);
+  }
+
+  seen() {
+    const [copy, notes] = plainEvent(documentOf(this.value));
+    return { text: stringify(copy), notes };
+  }
+}
+
+/** The event is one for all handlers of the run; the context is made anew for each. */
+class Arguments extends Value {
+  constructor(document, late) {
+    super(document.event);
+    this.document = document;
+    this.asked = [...document.asked];
+    this.late = late;
+    this.isOpen = true;
+  }
+
+  call(target, who) {
+    const { ctx, methods, sync } = this.document;
+    const returned = target(this.value, contextOf(ctx, methods, { cancel: () => this.cancel(who) }));
+    if (!sync || !isPromise(returned)) return returned;
+    this.asked.push(PROMISE);
+    return null; // its author learns of it by `asked`; what it comes to is no answer
+  }
+
+  cancel(who) {
+    if (this.isOpen) this.asked.push(CANCEL);
+    else this.late(who, TOO_LATE);
+  }
+
+  seen() {
+    const [event, notes] = plain(this.value, "event");
+    return { text: stringify({ ...this.document, event, asked: this.asked }), notes };
+  }
+
+  close() {
+    this.isOpen = false;
+  }
+}
+
+function isPromise(value) {
+  try {
+    return typeof value?.then === "function";
+  } catch {
+    return false; // a proxy that refuses
+  }
+}

@@ -1,0 +1,236 @@
+"""Plugins in a Node worker: what their register function is given, and what comes of it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.node_worker.talk import Message, Talk, two
+
+SEED = (Path(__file__).parent / "seeds" / "openclaw" / "example.ts").read_text()
+
+
+def plugin(talk: Talk, text: str, **more: Any) -> Message:
+    return talk.code("index.ts", text, **{"shape": "plugin", **more})
+
+
+def registering(*statements: str) -> str:
+    return "export default function register(api: any) {\n" + "\n".join(statements) + "\n}"
+
+
+async def declared(talk: Talk, text: str) -> list[Message]:
+    answer = await talk.load(plugin(talk, text))
+    assert answer["error"] is None, answer
+    rows: list[Message] = answer["module"]["declares"]
+    return rows
+
+
+async def logged(talk: Talk, text: str) -> list[tuple[str, str]]:
+    answer = await talk.load(plugin(talk, text))
+    assert answer["error"] is None, answer
+    return [(line["level"], line["text"]) for line in answer["module"]["log"]]
+
+
+ONE = "api.on('agent_end', () => 7);"
+ENTRY = "import { definePluginEntry } from 'openclaw/plugin-sdk/plugin-entry';\n"
+OLD_ENTRY = ENTRY.replace("/plugin-entry", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        registering(ONE),
+        f"export function register(api: any) {{ {ONE} }}",
+        f"export const register = async (api: any) => {{ await null; {ONE} }};",
+        f"export default {{ id: 'p', register(api: any) {{ {ONE} }} }};",
+        f"export default {{ activate(api: any) {{ {ONE} }} }};",
+        f"export default {{ register(api: any) {{ this.more(api); }}, more(api: any) {{ {ONE} }} }};",
+        f"export default {{ id: 'p' }};\nexport function register(api: any) {{ {ONE} }}",
+        f"{ENTRY}export default definePluginEntry({{ id: 'p', register(api: any) {{ {ONE} }} }});",
+        f"{OLD_ENTRY}export default definePluginEntry({{ register(api: any) {{ {ONE} }} }});",
+        f"module.exports = (api: any) => {{ {ONE} }};",
+        f"module.exports = {{ register(api: any) {{ {ONE} }} }};",
+    ],
+)
+async def test_a_plugin_may_be_written_in_many_ways(text: str, talk: Talk) -> None:
+    code = plugin(talk, text)
+    (row,) = (await talk.load(code))["module"]["declares"]
+    assert (row["key"], row["member"]) == ("agent_end", "0")
+    (answer,) = await talk.run({**code, "member": "0"}, view=two({}))
+    assert (answer["returned"], answer["notes"]) == (7, [])
+
+
+@pytest.mark.parametrize(
+    "text", ["export default { id: 'p' };", "export const x = 1;", "export default null;"]
+)
+async def test_what_registers_nothing_is_refused(text: str, talk: Talk) -> None:
+    answer = await talk.load(plugin(talk, text))
+    assert answer["module"] is None
+    assert answer["error"]["type"] == "NoHandler"
+    assert answer["error"]["message"].startswith("index.ts registers nothing: export default a function")
+
+
+@pytest.mark.parametrize(
+    ("statement", "row"),
+    [
+        ("api.on('a', f)", ("a", 0, None, {"via": "on"})),
+        ("api.on('a', f, { priority: -5, timeoutMs: 1500 })", ("a", -5, 1.5, {"via": "on"})),
+        ("api.on('a', f, { priority: NaN, timeoutMs: 0 })", ("a", 0, None, {"via": "on"})),
+        ("api.on('a', f, { priority: 'high', timeoutMs: -1 })", ("a", 0, None, {"via": "on"})),
+        ("api.on('a', f, { matcher: ['exec'], registrationId: 'r' })",
+         ("a", 0, None, {"matcher": ["exec"], "registrationId": "r", "via": "on"})),
+        ("api.on('a', f, { eligibleTriggers: ['cron'], eligibleDispatchKinds: ['acp'],"
+         " requiresToolAuthority: true })",
+         ("a", 0, None, {"eligibleTriggers": ["cron"], "eligibleDispatchKinds": ["acp"],
+                         "requiresToolAuthority": True, "via": "on"})),
+        ("api.registerHook({ event: 'message-sent', handler: f, priority: 100 })",
+         ("message-sent", 100, None, {"via": "registerHook"})),
+        ("api.registerHook('command:new', f, { name: 'n', priority: 3 })",
+         ("command:new", 3, None, {"name": "n", "via": "events"})),
+    ],
+)  # fmt: skip
+async def test_what_was_said_when_a_handler_was_registered_is_declared(
+    statement: str, row: tuple[object, ...], talk: Talk
+) -> None:
+    (found,) = await declared(talk, registering("const f = () => {};", statement))
+    assert tuple(found[name] for name in ("key", "priority", "limit", "options")) == row
+
+
+async def test_registrations_are_numbered_in_their_order(talk: Talk) -> None:
+    text = registering(
+        "api.on('b', () => 'b');",
+        "api.registerHook(['command:new', 'command:reset'], (event: any) => event.action);",
+        "api.registerHook({ event: 'a', handler: (event: any, ctx: any) => [event.n, ctx.runId] });",
+    )
+    rows = await declared(talk, text)
+    assert [(row["key"], row["member"]) for row in rows] == [
+        ("b", "0"),
+        ("command:new", "1"),
+        ("command:reset", "2"),
+        ("a", "3"),
+    ]
+    code = plugin(talk, text)
+    (answer,) = await talk.run({**code, "member": "3"}, view=two({"n": 1}, {"runId": "r1"}))
+    assert answer["returned"] == [1, "r1"]
+
+
+async def test_a_handler_of_the_hosts_own_events_gets_the_seeds_event(talk: Talk) -> None:
+    text = registering("api.registerHook('command:new', (event) => { event.messages.push(event.action); });")
+    code = {**plugin(talk, text), "member": "0"}
+    event = {
+        "type": "command",
+        "action": "new",
+        "sessionKey": "s",
+        "timestamp": "2026-01-01T00:00:00Z",
+        "messages": [],
+        "context": {},
+    }
+    (answer,) = await talk.run(code, view=event, hook=True, arguments=False)
+    assert answer["view"]["messages"] == ["new"]
+
+
+@pytest.mark.parametrize(
+    ("statement", "lines"),
+    [
+        ("api.registerTool({ name: 't' })", [("info", "registers a tool, which Hookscope does not run")]),
+        ("api.registerHttpRoute({}); api.registerHttpRoute({});",
+         [("info", "registers a http route (2 times), which Hookscope does not run")]),
+        ("api.registerEmbeddingProvider({})",
+         [("info", "registers an embedding provider, which Hookscope does not run")]),
+        ("api.onConversationBindingResolved(() => {})",
+         [("info", "registers a conversation binding resolved, which Hookscope does not run")]),
+        ("api.on('a')", [("warn", "registers no function for a: left out")]),
+        ("api.on(undefined, () => {})", [("warn", "registers a handler of no event: left out")]),
+        ("api.registerHook(null, () => {})", [("warn", "registers a handler of no event: left out")]),
+        ("return Promise.resolve();", [("info", "its register gives a promise, which Hookscope waits for")]),
+    ],
+)  # fmt: skip
+async def test_what_is_no_hook_is_in_the_log(
+    statement: str, lines: list[tuple[str, str]], talk: Talk
+) -> None:
+    assert await logged(talk, registering(statement)) == lines
+
+
+async def test_the_api_has_what_plugins_read(talk: Talk) -> None:
+    text = registering(
+        "const { id, config, pluginConfig, logger, rootDir, resolvePath } = api;",
+        "logger.info('hello', id); logger.child().warn('careful');",
+        "const seen = [config, pluginConfig, resolvePath('x') === rootDir + '/x', typeof api.unheardOf];",
+        "api.on('agent_end', () => seen);",
+    )
+    code = plugin(talk, text)
+    await talk.load(code)
+    (answer,) = await talk.run({**code, "member": "0"}, view=two({}))
+    assert answer["returned"] == [{}, {}, True, "undefined"]
+    with talk.worker.listening():
+        printed = talk.worker.printed(of_one=True)
+    assert (printed.stdout, printed.stderr) == ("hello agent\n", "careful\n")
+
+
+async def test_the_hosts_runtime_is_a_stub_that_says_so(talk: Talk) -> None:
+    code = plugin(talk, registering("api.on('agent_end', () => api.runtime.config.load());"))
+    (answer,) = await talk.run({**code, "member": "0"}, view=two({}))
+    assert answer["error"]["type"] == "NotInstalled"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (registering("api.on('a', () => {}); throw new Error('half-way');"), "half-way"),
+        ("export async function register() { await null; throw undefined; }", "undefined"),
+        ("export function register() { return new Promise((_, no) => setTimeout(no, 1, 'late')); }", "late"),
+        ("export function register() { setImmediate(() => { throw new Error('aside'); });"
+         " return new Promise(() => {}); }", "aside"),
+    ],
+)  # fmt: skip
+async def test_a_register_that_throws_does_not_load(text: str, message: str, talk: Talk) -> None:
+    answer = await talk.load(plugin(talk, text))
+    assert (answer["module"], answer["error"]["message"]) == (None, message)
+
+
+async def test_a_registration_after_register_is_told(talk: Talk) -> None:
+    text = registering("api.on('a', () => { api.on('b', () => {}); });")
+    code = {**plugin(talk, text), "member": "0"}
+    await talk.run(code, view=two({}), late=1)
+    text = "registers a handler of b after its register: it is not called"
+    assert talk.worker.told == [{"who": "hook0", "text": text}]
+
+
+async def test_a_thousand_handlers_are_declared_and_run(talk: Talk) -> None:
+    code = plugin(talk, registering("for (let n = 0; n < 1000; n += 1) api.on('e' + n, () => n);"))
+    rows = (await talk.load(code))["module"]["declares"]
+    assert [row["member"] for row in rows] == [str(n) for n in range(1000)]
+    (answer,) = await talk.run({**code, "member": "999"}, view=two({}))
+    assert answer["returned"] == 999
+
+
+async def test_more_handlers_than_a_frame_holds_are_left_out_and_said(talk: Talk) -> None:
+    text = registering(
+        "const options = { matcher: 'm'.repeat(15000) };",
+        "for (let n = 0; n < 1000; n += 1) api.on('e', () => n, options);",
+    )
+    answer = await talk.load(plugin(talk, text))
+    kept = len(answer["module"]["declares"])
+    assert 200 < kept < 1000
+    assert answer["module"]["log"] == [
+        {"level": "error", "text": f"it has too many handlers: the last {1000 - kept} of them are left out"}
+    ]
+
+
+async def test_options_that_json_cannot_hold_are_named(talk: Talk) -> None:
+    text = registering("const self: any = { fn() {} }; self.self = self; api.on('a', () => {}, self);")
+    answer = await talk.load(plugin(talk, text))
+    (row,) = answer["module"]["declares"]
+    assert row["options"]["fn"] == "<function>"
+    assert any("options of a.self" in line["text"] for line in answer["module"]["log"])
+
+
+async def test_the_guides_audit_plugin_runs_as_printed(talk: Talk) -> None:
+    top = "const auditLog = { record: async (row: any) => console.log(row.sessionKey, row.direction) };\n"
+    code = plugin(talk, top + registering(SEED))
+    (row,) = (await talk.load(code))["module"]["declares"]
+    assert (row["key"], row["priority"]) == ("message-sent", 100)
+    event = {"sessionKey": "s1", "channel": "telegram", "senderId": "u", "direction": "sent"}
+    (answer,) = await talk.run({**code, "member": "0"}, view=two(event))
+    assert (answer["status"], answer["returned"]) == ("ok", None)
+    with talk.worker.listening():
+        assert talk.worker.printed(of_one=True).stdout == "s1 sent\n"
