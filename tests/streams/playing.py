@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from hookscope.core.dialect import EVERY
 from hookscope.systems.streams.session import advance, begin
@@ -34,6 +34,7 @@ from hookscope.systems.streams.session_words import (
 
 Words = Mapping[str, Any]  # what a handler does: throws, throwsValue, cancel
 Tool = Callable[[Any], Any]
+Rested: TypeAlias = Waiting | Ended
 MOST_COMMANDS = 2_000  # a session that asks for more never ends
 
 
@@ -62,19 +63,19 @@ class Stage:
     nodes: dict[str, str] = field(default_factory=dict)  # session id → node id
     commands: int = 0
 
-    def play(self, *messages: str, node: str = "", id: str = "") -> tuple[Session, Command]:  # noqa: A002
+    def play(self, *messages: str, node: str = "", id: str = "") -> tuple[Session, Rested]:  # noqa: A002
         """All messages, one after another; where the session came to rest."""
-        session, command = begin(self.rules, self.agents[node], "seed", id), None
+        session = begin(self.rules, self.agents[node], "seed", id)
+        command: Rested = Waiting()
         self.nodes[session.id] = node
         self.streams[session.id] = []
         for message in messages:
             if isinstance(command, Ended):
                 break
             session, command = self.rested(*advance(session, Message(message)))
-        assert command is not None
         return session, command
 
-    def rested(self, session: Session, command: Command) -> tuple[Session, Command]:
+    def rested(self, session: Session, command: Command) -> tuple[Session, Rested]:
         """Answer all that is asked for."""
         while not isinstance(command, Waiting | Ended):
             self.commands += 1
@@ -132,7 +133,6 @@ class Stage:
 
     def outcome(self, child: Child) -> Outcome:
         _, command = self.play(child.message, node=child.node, id=child.session)
-        assert isinstance(command, Waiting | Ended)
         return Outcome(child.session, command.output, command.failure)
 
 
@@ -147,3 +147,30 @@ def reply_of(told: Any) -> Reply:
         for place, one in enumerate(told.get("toolCalls", ()), start=1)
     )
     return Reply(told.get("text", ""), tuple(calls))
+
+
+HELPER = "subagents/helper"
+ADD = {"name": "add", "input": {"a": 1, "b": 2}}
+FAILS, HELP, NONE = {"name": "fails"}, {"name": "helper", "input": {"message": "please"}}, {"name": "none"}
+TOOLS: dict[str, Any] = {"add": lambda asked: {"sum": asked["a"] + asked["b"]}, "fails": lambda _: fail()}
+
+
+def fail() -> Any:
+    raise RuntimeError("tool is broken")
+
+
+def stage_of(
+    rules: SessionRules,
+    replies: Sequence[Any] = ("Hello back",),
+    *hooks: Hook,
+    child: Sequence[Any] = ("Helper answer",),
+) -> Stage:
+    agents = {
+        "": Agent("app", tools=frozenset(TOOLS), subagents={"helper": HELPER}),
+        HELPER: Agent("helper", HELPER, delegated=True),
+    }
+    return Stage(rules, agents, hooks, {"": replies, HELPER: child}, TOOLS)
+
+
+def told(stage: Stage, session: str) -> list[str]:
+    return [kind for kind, _ in stage.streams[session]]

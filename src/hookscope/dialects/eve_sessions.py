@@ -35,6 +35,7 @@ OF_0_18 = SessionRules(
     runtime=_runtime("0.18.1", model=True),
     throw=Throw.REPEATS,
     delegation=Delegation.AWAITED,
+    reopens=True,
     hook_failed="FatalError",
     repeated='Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}',
     model=SCRIPTED_MODEL,
@@ -51,6 +52,7 @@ OF_GUIDE = replace(
     sentence="a hook's throw fails the turn, and in the failure cascade the session (Eve's guide)",
     runtime=_runtime("", model=True),
     throw=Throw.SURFACES,
+    reopens=False,
     hook_failed="HOOK_FAILED",  # the guide gives its failures no code
     tells_calls=True,
     failures_first=False,

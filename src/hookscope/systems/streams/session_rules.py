@@ -37,6 +37,7 @@ class SessionRules:
     delegation: Delegation
     hook_failed: str = ""  # the code of a turn that fails of a hook
     cancels: Callable[[str], bool] = lambda kind: False  # event types on which `ctx.cancel()` works
+    reopens: bool = False  # does a message to a session that is over begin another
     attempts: int = 4  # how often a step is run where a throw repeats it
     repeated: str = ""  # {error}
     model: str = ""  # the scripted model's id
