@@ -74,6 +74,13 @@ def test_under_0_18_a_throw_at_a_subagents_result_repeats_it_without_calling_aga
     assert isinstance(command, Ended)
 
 
+@pytest.mark.parametrize("calls", [[HELP], [ADD, HELP]])
+def test_under_0_18_a_step_that_fails_after_subagents_forgets_their_calls(calls: list[Any]) -> None:
+    stage = stage_of(OF_0_18, [{"toolCalls": calls}, {"fail": "down"}])
+    session, _ = stage.play("hi")
+    assert [entry.role for entry in session.history] == ["user"]
+
+
 @pytest.mark.parametrize("kind", ["step.failed", "turn.failed"])
 def test_a_throw_in_the_cascade_fails_the_session_by_the_guide(kind: str) -> None:
     stage = stage_of(OF_GUIDE, [{"fail": "down"}], Hook("a", kind, {"throws": "boom"}), Hook("b", "*"))

@@ -51,10 +51,14 @@ class Think:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Call tools. `refused`: what the model reads of calls that cannot be made. In order of the calls."""
+    """Call tools. `refused`: what the model reads of calls that cannot be made. In order of the calls.
+
+    `held`: the results enter the conversation with those of subagents that the step waits for.
+    """
 
     calls: tuple[ToolCall, ...]
     refused: tuple[Entry, ...] = ()
+    held: bool = False
 
 
 class For(Enum):
@@ -144,6 +148,7 @@ class Session:
     step: int = 0
     said: str = ""  # the model's last text
     tasks: tuple[Task, ...] = ()
+    held: tuple[Entry, ...] = ()  # see Use
     agenda: tuple[Act, ...] = ()
     asked: Act | None = None  # the act whose answer is waited for
     mark: Mark | None = None

@@ -109,11 +109,12 @@ def _called(session: Session, reply: Reply) -> Session:
     others = tuple(call for call in calls if call not in tools and _is_subagents(call, session))
     refused = tuple(_refused(call) for call in calls if call not in tools and call not in others)
     asked = (_requested(call, session) for call in calls if call in tools or call in others)
-    agenda = *session.agenda, *asked, Use(tools, refused), _step_completed(TOOL_CALLS)
+    awaited = bool(others) and session.rules.delegation is Delegation.AWAITED
+    agenda = *session.agenda, *asked, Use(tools, refused, held=awaited), _step_completed(TOOL_CALLS)
     if not others:
         return session.with_agenda(*agenda, Begin(), NextStep(), *step(session))
     session, children = _children(session, others)
-    if session.rules.delegation is Delegation.TASK:
+    if not awaited:
         return _as_tasks(session.with_agenda(*agenda), children, others)
     heard = session.rules.tells_calls
     told = (
@@ -153,8 +154,11 @@ def used(session: Session, use: Use, results: Sequence[ToolResult]) -> Session:
         Say("action.result", data.tool_result(result, names[result.id], session.rules), inside=True)
         for result in session.rules.in_order_of_ending(results)
     )
-    entries = tuple(_entry(call, result) for call, result in zip(use.calls, results, strict=True))
-    return session.with_agenda(*told, Add((*use.refused, *entries)), *session.agenda)
+    found = (_entry(call, result) for call, result in zip(use.calls, results, strict=True))
+    entries = *use.refused, *found
+    if use.held:
+        return session.with_agenda(*told, *session.agenda, held=entries)
+    return session.with_agenda(*told, Add(entries), *session.agenda)
 
 
 def _entry(call: ToolCall, result: ToolResult) -> Entry:
@@ -188,9 +192,12 @@ def _subagent_called(child: Child, session: Session) -> dict[str, Any]:
 
 
 def joined(session: Session, delegate: Delegate, outcomes: Sequence[Outcome]) -> Session:
-    """Subagents that the step has waited for are done: the same step of the turn asks the model again."""
+    """Subagents that the step has waited for are done: the same step of the turn asks the model again.
+
+    Where that fails, the conversation knows nothing of the calls (recorded with 0.18.1).
+    """
     told: list[Act] = []
-    entries = []
+    entries = list(session.held)
     for call, outcome in zip(delegate.calls, outcomes, strict=True):
         result = data.subagent_result(call, outcome.output, outcome.failure)
         if outcome.failure is None:
