@@ -18,6 +18,15 @@ def note(event, ctx):
 hook = define_hook(events={"turn.started": note})
 """
 THROWS = HOOK.replace('print("saw", event["type"])', 'raise ValueError("boom")')
+LATE = """
+from hookscope import define_hook
+kept = []
+def keep(event, ctx):
+    kept.append(ctx)
+def cancel(event):
+    kept[0].cancel()
+hook = define_hook(events={"message.completed": keep, "turn.completed": cancel})
+"""
 ADD = """
 from hookscope import define_tool
 def execute(given):
@@ -98,6 +107,14 @@ def test_a_hook_that_fails_is_named_under_each_rule(
     assert done.code == 1
     assert said in done.out.splitlines()
     assert "✗ audit at turn.started (1): boom" in done.out
+
+
+def test_a_cancel_that_comes_late_is_told(play: Program, app: Path) -> None:
+    (app / "agent" / "hooks" / "audit.py").write_text(LATE)
+    done = play("hi", "--reply", "Hello")
+    assert done.code == 0
+    assert "the session waits" in done.out
+    assert "note: audit ctx.cancel() ignored: the event's hooks already returned" in done.out
 
 
 def test_a_tool_that_is_not_there_is_named(play: Program, app: Path) -> None:

@@ -89,9 +89,22 @@ def test_nobody_asks_the_model_once_a_turn_is_cancelled(asked: tuple[Stage, int]
             assert not [at for of, at in stage.asked if of == session and place < at < until]
 
 
-@given(play)
-def test_each_task_is_told_from_start_to_settlement(asked: tuple[Stage, int]) -> None:
-    stage, count = asked
+late = st.sampled_from(
+    ["action.result", "step.started", "message.appended", "message.completed", "step.completed"]
+)
+busy = st.builds(
+    lambda first, replies, child, hooks: stage_of(
+        OF_0_80, [{"toolCalls": first}, *replies, "End"], *hooks, child=[child]
+    ),
+    st.lists(st.sampled_from([HELP, ADD]), min_size=1, max_size=3),
+    st.lists(reply, max_size=3),
+    st.sampled_from(["Helper answer", "", {"fail": "child is down"}]),
+    st.lists(st.builds(Hook, st.just("a"), late, words), max_size=2),
+)
+
+
+@given(busy, st.integers(1, 2))
+def test_each_task_is_told_from_start_to_settlement(stage: Stage, count: int) -> None:
     stage.play(*["hi"] * count)
     for stream in stage.streams.values():
         of = {

@@ -47,7 +47,13 @@ def command(
     the one at the number of tool results so far, the last one after that. Tools and subagents are the
     project's own.
     """
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
+    late: list[str] = []
+    bench = answers.bench_of(
+        options,
+        trust_all=trust,
+        timeout=timeout,
+        told_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
+    )
     wanted = Wanted(tuple(messages) or (FIRST,), secrets.token_hex(8), _script(replies, script))
     played, report, folders = asyncio.run(_play(bench, wanted))
     left = answers.not_trusted(_topmost(folders))
@@ -56,7 +62,7 @@ def command(
         plays.document(played, bench.dialect.name),
         plays.text(played),
         yes=not (left or report.failed) and went_well(played),
-        aside=(*left, *not_loaded),
+        aside=(*left, *not_loaded, *late),
     )
 
 
