@@ -23,6 +23,7 @@ COMMANDS = {
     "load": "Import all trusted handlers and report as the host's loader does.",
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",
     "fire": "Fire an event and see what each handler did.",
+    "play": "Play a whole session: send messages, and see what hooks do at each event.",
     "enable": "Switch a hook on in the host's settings.",
     "disable": "Switch a hook off in the host's settings.",
     "undo": "Take back the last change to a settings file.",

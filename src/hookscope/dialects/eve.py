@@ -6,6 +6,7 @@ from hookscope.core.dialect import Dialect, Layout, Switching
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
+from hookscope.dialects.eve_sessions import OF_GUIDE
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, StreamSystem
 from hookscope.systems.streams.arranging import CHANNEL, role_of
 from hookscope.systems.streams.cascade import FAILURE_CASCADE, session_failed, turn_failed
@@ -52,6 +53,7 @@ EVE = Dialect(
             vocabulary=VOCABULARY,
             failures=FailureRule(stops=True, swallowed=swallowed, follows=surfaces),
             context=ContextRule(),
+            sessions=OF_GUIDE,
             files=FileRules(),  # the guide tells of no file that is an error, so tests are none
         ),
     ),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.eve import EVE, swallowed
+from hookscope.dialects.eve_sessions import OF_0_18
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, stream_system_of
 from hookscope.systems.streams.cascade import session_failed, session_waiting, step_failed, turn_failed
 
@@ -58,6 +59,7 @@ EVE_0_18 = replace(
                 session=("id", "auth", "turn", "parent"),
                 methods=("getSandbox", "getSkill"),
             ),
+            sessions=OF_0_18,
             files=FileRules(tests=False, declarations=False),
             unheard={"subagent.called": "subagent.called reaches the channel and the stream, and no hook"},
             marks_python=True,

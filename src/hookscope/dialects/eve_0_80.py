@@ -9,6 +9,7 @@ from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve import EVE, swallowed
+from hookscope.dialects.eve_sessions import OF_0_80
 from hookscope.systems.streams import ContextRule, FailureRule, stream_system_of
 from hookscope.systems.streams.cascade import session_waiting, turn_cancelled
 
@@ -60,6 +61,7 @@ EVE_0_80 = replace(
                 session=("id", "auth", "turn", "parent", "schedule", "predecessor"),
                 methods=("getSandbox", "cancel"),
             ),
+            sessions=OF_0_80,
             marks_python=True,
         ),
     ),

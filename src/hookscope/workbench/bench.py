@@ -258,6 +258,20 @@ class Workbench:
             await self.journal(host).note("load", host.dialect.name, said, level, detail)
         return report
 
+    async def stage(self) -> tuple[HookEngine, LoadReport]:
+        """An engine to play sessions with: all trusted hooks loaded, lanes for the project's tools as well.
+
+        Raises Refusal where the host has no sessions; OSError where an agent's folder cannot be read.
+        """
+        from hookscope.workbench.cast import cast_of, languages_of, rules_of  # here: a look plays nothing
+
+        host = self.open()
+        rules_of(host)
+        languages, without = self.crew.languages(host, look(host))
+        wanted = languages | languages_of(cast_of(host))
+        engine = HookEngine(host, self.crew.lanes(host, wanted), self.journal(host), without=without)
+        return engine, await engine.load()
+
     def untrusted(self, view: View, plan: Plan) -> tuple[Path, ...]:
         """The folders that would have to be trusted for all listeners of this plan to run."""
         hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]

@@ -15,6 +15,7 @@ from hookscope.systems.streams.checking import problems_of
 from hookscope.systems.streams.finding import find_hooks, project_folders
 from hookscope.systems.streams.gates import gates_of
 from hookscope.systems.streams.policy import FailureRule, Observed
+from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.sources import FileRules
 from hookscope.systems.streams.stamping import ContextRule, prepared
 
@@ -38,6 +39,7 @@ class StreamSystem:
     context: ContextRule
     files: FileRules
     unheard: Mapping[str, str] = field(default_factory=dict)  # event types that reach no hook, and why
+    sessions: SessionRules | None = None  # how a session of this version goes
     marks_python: bool = False  # is a Python module marked as one that the host itself would not run
 
     @property

@@ -1,0 +1,127 @@
+"""A played session for people and for programs: its events in order, and what hooks made of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hookscope.cli import documents, tables
+from hookscope.cli.documents import Document
+from hookscope.core.runs import Result
+from hookscope.core.text import one_line
+from hookscope.workbench.play import Played, Scene, Use
+
+RESTS = {
+    "waiting": "the session waits for the next message",
+    "ended": "the session is over",
+    "cancelled": "the play was cancelled",
+    "stopped": "the play was stopped",
+}
+
+
+def document(played: Played, dialect: str) -> Document:
+    """`play --json`."""
+    return {
+        "dialect": dialect,
+        "rule": played.rule,
+        "session": played.session,
+        "rest": played.rest,
+        "failure": played.failure,
+        "events": [_scene(scene) for scene in played.scenes],
+        "uses": [_use(use) for use in played.uses],
+        "notes": list(played.notes),
+    }
+
+
+def _scene(scene: Scene) -> Document:
+    run = scene.run
+    return {
+        "session": scene.session,
+        "agent": scene.node,
+        "place": scene.place,
+        "type": run.event.type,
+        "data": documents.plain(run.event.context),
+        "meta": documents.plain(run.event.meta),
+        "results": [documents.result(result, run.delivers) for result in run.results],
+        "not_run": [documents.not_run(item) for item in run.not_run if item.listens],
+        "verdict": run.ending.verdict,
+        "failure": run.ending.failure,
+        "log": documents.log(run.ending.log),
+        "ms": documents.ms(run.took),
+    }
+
+
+def _use(use: Use) -> Document:
+    failure = None if use.failure is None else use.failure.text
+    return {"session": use.session, "what": use.what, "name": use.name, "failure": failure}
+
+
+def text(played: Played) -> str:
+    """`play`: a line for each event with its place in its stream, under it what ran; then what failed."""
+    width = tables.column((_title(scene) for scene in played.scenes), 60)
+    names = tables.column((one_line(result.call.name) for result in _results(played)), 32)
+    lines: list[str] = []
+    for number, scene in enumerate(played.scenes):
+        lines += _used(played, number)
+        lines += _lines(scene, width, names)
+    lines += [*_used(played, len(played.scenes)), "", *_ending(played)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _results(played: Played) -> Iterator[Result]:
+    return (result for scene in played.scenes for result in scene.run.results)
+
+
+def _title(scene: Scene) -> str:
+    indent = "    " if scene.node else ""
+    owner = f"  ({scene.node.rpartition('/')[2]})" if scene.node else ""
+    return f"{indent}{scene.place:>3}  {one_line(scene.run.event.type)}{owner}"
+
+
+def _lines(scene: Scene, width: int, names: int) -> Iterator[str]:
+    run = scene.run
+    verdict = f"  {one_line(run.ending.verdict, 200)}" if run.ending.verdict else ""
+    yield f"{tables.fitted(_title(scene), width)}  {_told(scene)}{verdict}"
+    indent = "        " if scene.node else "    "
+    for result in run.results:
+        yield from (f"{indent}{line}" for line in tables.result(result, names))
+    for note in run.notes:
+        yield f"{indent}  note: {one_line(note, 400)}"
+
+
+def _told(scene: Scene) -> str:
+    """What of the event's data people want to read."""
+    data = scene.run.event.context
+    words = (data.get(name) for name in ("message", "messageDelta", "status", "output", "name"))
+    actions, result = data.get("actions"), data.get("result")
+    if isinstance(actions, list):
+        told = ", ".join(str(one.get("toolName") or one.get("name")) for one in actions)
+    elif isinstance(result, Mapping):
+        told = f"{result.get('toolName') or result.get('subagentName')}: {result.get('output')}"
+    else:
+        told = next((word for word in words if isinstance(word, str)), "")
+    return one_line(told, 80)
+
+
+def _used(played: Played, after: int) -> list[str]:
+    """Models and tools that failed at this place; what they answered stands in the events."""
+    failed = [use for use in played.uses if use.after == after and use.failure is not None]
+    return [
+        f"       {use.what} {one_line(use.name)} failed: {one_line(use.failure.text, 400)}"
+        for use in failed
+        if use.failure is not None
+    ]
+
+
+def _ending(played: Played) -> Iterator[str]:
+    failed = played.failed
+    count = f"{len(played.scenes)} events"
+    said = f"✗ {len(failed)} failed" if failed else "✓ no hook failed"
+    yield f"{count}  {said}  {RESTS[played.rest]}"
+    for scene, result in failed:
+        message = result.error.message if result.error is not None else result.status
+        place = f"{scene.run.event.type} ({scene.place})"
+        yield f"  ✗ {one_line(result.call.name)} at {place}: {one_line(message, 400)}"
+    if played.failure is not None:
+        yield f"  failed: {one_line(played.failure, 400)}"
+    yield from (f"note: {one_line(note, 400)}" for note in played.notes)
+    yield f"rule: {played.rule}"

@@ -1,0 +1,80 @@
+"""Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as they were recorded."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from hookscope.dialects.catalogues import catalogue
+from hookscope.systems.streams.session_rules import Delegation, SessionRules, Throw
+from hookscope.systems.streams.session_words import Agent
+
+SCRIPTED_MODEL = "eve-mock/model"  # what the stand-in for a model is called
+NO_ANSWER = "The model did not return a response. Please try again."
+
+
+def _runtime(version: str, *, model: bool = False) -> Callable[[Agent], Mapping[str, Any]]:
+    """What session.started says of who runs it."""
+
+    def runtime(agent: Agent) -> Mapping[str, Any]:
+        told = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
+        return {**told, "modelId": SCRIPTED_MODEL} if model else told
+
+    return runtime
+
+
+@cache
+def _cancellable() -> frozenset[str]:
+    """The events of 0.80.1 that belong to a running turn (eve 14 and 15)."""
+    return frozenset(event.key for event in catalogue("eve_0_80").events if event.cancellable)
+
+
+OF_0_18 = SessionRules(
+    sentence="a hook's throw fails the turn while the model's answer is handled; elsewhere the step is run "
+    "four times, and then the session fails (0.18.1)",
+    runtime=_runtime("0.18.1", model=True),
+    throw=Throw.REPEATS,
+    delegation=Delegation.AWAITED,
+    reopens=True,
+    hook_failed="FatalError",
+    repeated='Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}',
+    model=SCRIPTED_MODEL,
+    workflow="workflow//eve//workflowEntry",
+    no_answer=NO_ANSWER,
+    no_answer_name="Empty model response",
+    empty_fails=True,
+    so_far=True,
+    output_fails=True,
+    failures_first=True,
+)
+OF_GUIDE = replace(
+    OF_0_18,
+    sentence="a hook's throw fails the turn, and in the failure cascade the session (Eve's guide)",
+    runtime=_runtime("", model=True),
+    throw=Throw.SURFACES,
+    reopens=False,
+    hook_failed="HOOK_FAILED",  # the guide gives its failures no code
+    tells_calls=True,
+    failures_first=False,
+)
+OF_0_80 = SessionRules(
+    sentence="a hook's throw is logged, and the turn goes on; ctx.cancel() ends it (0.80.1)",
+    runtime=_runtime("0.80.1"),
+    throw=Throw.LOGGED,
+    delegation=Delegation.TASK,
+    cancels=lambda kind: kind in _cancellable(),
+    model=SCRIPTED_MODEL,
+    stream_path="/eve/v1/session/{session}/stream",
+    receipt="{name} works on it as task {task}; a message will bring the result",
+    task_failed="The agent's turn failed: {error}\n"
+    "This task has ended; to retry, call {name} without taskId.",
+    no_answer=NO_ANSWER,
+    no_answer_name="Empty model response",
+    error_names=True,
+    labels=True,
+    parts=True,
+    names_model=True,
+    tells_terminal=True,
+    tells_token=True,
+    wants_message=True,
+)

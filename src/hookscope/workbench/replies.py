@@ -1,0 +1,79 @@
+"""What a scripted model says: read from a lane's answer, or from a script that somebody hands over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.runs import Failure
+from hookscope.formats import FormatError, read_yaml
+from hookscope.systems.streams.session_words import AskModel, Reply, Thrown, ToolCall
+from hookscope.workbench.refusal import Refusal
+
+# What a lane calls a thrown thing that is no error.
+BARE = frozenset(
+    {"string", "number", "boolean", "undefined", "function", "symbol", "null"}
+    | {"BigInt", "Object", "Array", "object", "Proxy"}
+)
+SHAPE = 'a reply is a text, or an object with `text`, `toolCalls` or `fail`: {"toolCalls": [{"name": "add"}]}'
+
+Script = Sequence[Any]  # the reply used is the one at the number of tool results so far, or the last
+
+
+def thrown_of(failure: Failure) -> Thrown:
+    """What was thrown in a lane."""
+    return Thrown(failure.own_text, "" if failure.type in BARE else failure.type)
+
+
+def scripted(script: Script, asked: AskModel) -> Reply:
+    """The script's reply at this point of the conversation (the cases' README). Raises ValueError."""
+    results = sum(entry.call is not None for entry in asked.history)
+    return reply_of(script[min(results, len(script) - 1)], asked)
+
+
+def reply_of(told: Any, asked: AskModel) -> Reply:
+    """A reply from what a script or a model's function gave. Raises ValueError for anything else.
+
+    Calls without an `id` get one of the look of the host's own stand-in for a model.
+    """
+    if isinstance(told, str):
+        return Reply(told)
+    if not isinstance(told, Mapping):
+        raise ValueError(SHAPE)
+    if "fail" in told:
+        return Reply(failure=Thrown(str(told["fail"])))
+    text, calls = told.get("text", ""), told.get("toolCalls") or ()
+    if not isinstance(text, str) or not isinstance(calls, list | tuple) or not ("text" in told or calls):
+        raise ValueError(SHAPE)
+    return Reply(text, tuple(_call(one, place, asked) for place, one in enumerate(calls, start=1)))
+
+
+def _call(told: Any, place: int, asked: AskModel) -> ToolCall:
+    name = told.get("name") if isinstance(told, Mapping) else None
+    if not isinstance(name, str):
+        raise ValueError(f"tool call {place} has no name; {SHAPE}")
+    said = sum(entry.role in ("user", "note") for entry in asked.history)
+    results = sum(entry.call is not None for entry in asked.history)
+    own = told.get("id")
+    return ToolCall(
+        own if isinstance(own, str) else f"mock-tool-call-{said}-{results}-{place}", name, told.get("input")
+    )
+
+
+def read_script(file: Path) -> Script:
+    """The replies in a YAML or JSON file. Raises Refusal where it holds none."""
+    try:
+        told = read_yaml(file.read_bytes())
+    except OSError as error:
+        raise Refusal(f"Cannot read the script {file}: {error.strerror}.", code=2) from None
+    except (FormatError, UnicodeDecodeError) as error:
+        raise Refusal(f"The script {file} is not YAML: {error}.", "Nothing was played.", code=2) from None
+    if not isinstance(told, list) or not told:
+        raise Refusal(f"The script {file} is no list of replies.", f"{SHAPE[0].upper()}{SHAPE[1:]}.", code=2)
+    for place, one in enumerate(told, start=1):
+        try:
+            reply_of(one, AskModel((), 0))
+        except ValueError as error:
+            raise Refusal(f"Reply {place} of the script {file} is none: {error}.", code=2) from None
+    return told

@@ -1,0 +1,305 @@
+"""Does what a session asks for: fires its events, runs its tools, asks its model, plays its subagents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from hookscope.core.arguments import CANCEL, arguments
+from hookscope.core.runs import (
+    Ending,
+    Event,
+    Failure,
+    Fold,
+    Lane,
+    Module,
+    Next,
+    Policy,
+    Registration,
+    Result,
+    Run,
+    Shape,
+    Step,
+)
+from hookscope.engine import HookEngine
+from hookscope.runtime import Firing
+from hookscope.runtime.clock import begin_run
+from hookscope.systems.streams import OUTSIDE, stream_system_of
+from hookscope.systems.streams.arranging import ROLES, role_of
+from hookscope.systems.streams.session import advance, begin
+from hookscope.systems.streams.session_acts import Session
+from hookscope.systems.streams.session_words import (
+    AskModel,
+    CallTools,
+    Child,
+    Command,
+    Ended,
+    Input,
+    Message,
+    Outcome,
+    Outcomes,
+    Publish,
+    Published,
+    Reply,
+    StartChildren,
+    Thrown,
+    ToolCall,
+    ToolResult,
+    ToolResults,
+    Waiting,
+    asked_of_model,
+)
+from hookscope.workbench.cast import Cast, Member, cast_of, rules_of
+from hookscope.workbench.compose import as_plain
+from hookscope.workbench.replies import Script, reply_of, scripted, thrown_of
+
+MOST_EVENTS = 2_000  # of a play: a script that calls a tool for ever would never end
+NOT_TRUSTED = "NotTrusted"  # the failure of a tool or model whose folder is not
+OF_SUBAGENT = {"kind": "subagent"}  # the channel of a child session
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be played. Without `replies` the root agent's own scripted model answers."""
+
+    messages: tuple[str, ...]
+    seed: str  # all ids are made of it
+    replies: Script | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One event of a session, and what it came to."""
+
+    session: str
+    node: str  # of the agent; empty for the root agent
+    place: int  # in the session's own stream, from 0
+    run: Run
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One call of a tool or a model, and what it came to."""
+
+    session: str
+    what: Literal["tool", "model"]
+    name: str
+    after: int  # how many events of all sessions had been published
+    failure: Thrown | None = None
+
+
+class Stopped(Exception):
+    """The play stops here; the text says why. Without one, it was cancelled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A policy whose event causes no others: in a session the machine says what follows."""
+
+    of: Policy
+
+    @property
+    def batched(self) -> bool:
+        return self.of.batched
+
+    def start(self, event: Event) -> Fold:
+        return self.of.start(event)
+
+    def view(self, fold: Fold, call: Registration) -> Any:
+        return self.of.view(fold, call)
+
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        return self.of.take(fold, result)
+
+    def finish(self, fold: Fold) -> Ending:
+        return replace(self.of.finish(fold), follow_ups=())
+
+
+@dataclass
+class Stage:
+    """The world around the sessions of one play."""
+
+    engine: HookEngine
+    wanted: Wanted
+    tell: Callable[[Scene], None]
+    uses: list[Use] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    firing: Firing | None = None  # the event that is on its way
+    session: Session | None = None  # the root agent's, as it stands
+    published: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises Refusal where the engine's host has no sessions; OSError where no agent can be read."""
+        self.rules = rules_of(self.engine.host)
+        self.cast: Cast = cast_of(self.engine.host)
+        self._context = stream_system_of(self.engine.host.dialect).context
+        self._places: dict[str, int] = {}
+        self._parents: dict[str, dict[str, Any]] = {}
+        self._targets: dict[tuple[Path, Shape], Any] = {}
+
+    async def play(self) -> Command:
+        """All messages, one after another; the command with which the last one came to rest."""
+        command: Command = Waiting()
+        self.session = begin(self.rules, self.cast[""].agent, self.wanted.seed)
+        for number, message in enumerate(self.wanted.messages):
+            if isinstance(command, Ended):
+                if not self.rules.reopens:
+                    self.notes.append(f"the session is over: {message!r} was not sent")
+                    break
+                self.session = begin(self.rules, self.cast[""].agent, f"{self.wanted.seed}/{number}")
+            self.session, command = await self._rested(*advance(self.session, Message(message)))
+        return command
+
+    async def _rested(self, session: Session, command: Command) -> tuple[Session, Command]:
+        while not isinstance(command, Waiting | Ended):
+            session, command = advance(session, await self._answer(session, command))
+            if not session.agent.delegated:
+                self.session = session
+        return session, command
+
+    async def _answer(self, session: Session, command: Command) -> Input:
+        match command:
+            case Publish():
+                return await self._publish(session, command)
+            case AskModel():
+                return await self._ask(session, command)
+            case CallTools(calls):
+                return ToolResults(await self._use(session, calls))
+            case StartChildren(children):
+                return Outcomes(tuple([await self._delegate(session, child) for child in children]))
+        raise TypeError(command)
+
+    # Events.
+
+    async def _publish(self, session: Session, told: Publish) -> Published:
+        if self.published >= MOST_EVENTS:
+            raise Stopped(f"stopped after {MOST_EVENTS} events: the model asks for more and more")
+        plan = self.engine.plan(self._event(session, told))
+        self.firing = self.engine.fire(replace(plan, policy=Alone(plan.policy)))
+        try:
+            run = await self.firing
+        finally:
+            self.firing = None
+        place = self._places.get(session.id, 0)
+        self._places[session.id] = place + 1
+        self.published += 1
+        self.tell(Scene(session.id, session.agent.node, place, run))
+        if run.cancelled:
+            raise Stopped
+        return Published(_thrown_in(run), CANCEL in (run.ending.answer or {}))
+
+    def _event(self, session: Session, told: Publish) -> Event:
+        about = {
+            "id": session.id,
+            "turn": {"id": session.turn_id, "sequence": session.sequence},
+            **self._parents.get(session.id, {}),
+        }
+        channel = {"continuationToken": session.token}
+        ctx: dict[str, Any] = {
+            "agent": {"nodeId": session.agent.node} if session.agent.node else {},
+            "channel": {**OF_SUBAGENT, **channel} if session.agent.delegated else channel,
+            "session": {name: value for name, value in about.items() if name in self._context.session},
+        }
+        meta = {} if told.heard else {OUTSIDE: True}
+        return Event(told.type, session_key=session.id, context=told.data, kind="stream", meta=meta, ctx=ctx)
+
+    async def _delegate(self, parent: Session, child: Child) -> Outcome:
+        root = self._parents.get(parent.id, {}).get("parent", {}).get("rootSessionId", parent.id)
+        turn = {"id": parent.turn_id, "sequence": parent.sequence}
+        told = {"callId": child.call, "rootSessionId": root, "sessionId": parent.id, "turn": turn}
+        self._parents[child.session] = {"parent": told}
+        agent, seed = self.cast[child.node].agent, f"{self.wanted.seed}/{child.session}"
+        session = begin(self.rules, agent, seed, child.session)
+        _, command = await self._rested(*advance(session, Message(child.message)))
+        assert isinstance(command, Waiting | Ended)
+        return Outcome(child.session, command.output, command.failure)
+
+    # Models and tools.
+
+    async def _ask(self, session: Session, asked: AskModel) -> Reply:
+        reply = await self._reply(session, asked)
+        self._note(session, "model", session.agent.name, reply.failure)
+        agent = session.agent
+        for call in reply.calls:
+            if call.name not in agent.tools and call.name not in agent.subagents:  # no event tells of these
+                self._note(session, "tool", call.name, Thrown("the project has no such tool", ""))
+        return reply
+
+    async def _reply(self, session: Session, asked: AskModel) -> Reply:
+        member = self.cast[session.agent.node]
+        try:
+            if self.wanted.replies is not None and not session.agent.node:
+                return scripted(self.wanted.replies, asked)
+            if member.model is None:
+                return Reply(failure=Thrown(f"{member.root.name} has no file `agent` that names a model"))
+            (result,) = await self._run(member, "model", [(member.model, asked_of_model(asked))])
+            if result.error is not None:
+                return Reply(failure=thrown_of(result.error))
+            return reply_of(result.returned, asked)
+        except ValueError as error:
+            return Reply(failure=Thrown(str(error)))
+
+    async def _use(self, session: Session, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
+        member = self.cast[session.agent.node]
+        begin_run()
+        results = await self._run(member, "tool", [(member.tools[call.name], call.input) for call in calls])
+        found = []
+        for call, result in zip(calls, results, strict=True):
+            failure = thrown_of(result.error) if result.error is not None else None
+            self._note(session, "tool", call.name, failure)
+            ended = result.started + result.took
+            found.append(ToolResult(call.id, as_plain(result.returned), failure, ended))
+        return tuple(found)
+
+    def _note(
+        self, session: Session, what: Literal["tool", "model"], name: str, failure: Thrown | None
+    ) -> None:
+        self.uses.append(Use(session.id, what, name, self.published, failure))
+
+    async def _run(self, member: Member, shape: Shape, asked: Sequence[tuple[Path, Any]]) -> list[Result]:
+        """What each file answers to its own input, in this order; those of one lane at once."""
+        calls = [(await self._call(member, path, shape), arguments(given, {})) for path, given in asked]
+        results: dict[Registration, Result] = {}
+
+        def step(news: Step) -> None:
+            if isinstance(news, Result):
+                results[news.call] = news
+
+        lanes: dict[int, tuple[Lane, list[tuple[Registration, Any]]]] = {}
+        for call, view in calls:
+            if isinstance(call, Result):
+                results[call.call] = call
+            else:
+                lane = self.engine.lanes.of(call)
+                lanes.setdefault(id(lane), (lane, []))[1].append((call, view))
+        for lane, together in lanes.values():
+            await lane.run_together(together, step)
+        return [results[call.call if isinstance(call, Result) else call] for call, _ in calls]
+
+    async def _call(self, member: Member, path: Path, shape: Shape) -> Registration | Result:
+        """What is to be called, loaded once; a result where it cannot be."""
+        if (path, shape) not in self._targets:
+            self._targets[path, shape] = await self._target(member, path, shape)
+        target = self._targets[path, shape]
+        if isinstance(target, Failure):
+            return Result(Registration(shape, path.stem, print), "error", error=target)
+        return Registration(shape, path.stem, target)
+
+    async def _target(self, member: Member, path: Path, shape: Shape) -> Any:
+        code = member.code(path, shape, self.engine.host.env)
+        if not member.trusted:
+            text = f"{path.name} did not run: {member.root} is not trusted"
+            return Failure(NOT_TRUSTED, text, phase="load")
+        lane = self.engine.lanes.code.get(code.language)
+        if lane is None:
+            return Failure("NoLane", f"{path.name} did not run: nothing here runs {code.language}")
+        target = await lane.load(code)
+        return Failure("NoTool", f"{path.name} is no {shape}") if isinstance(target, Module) else target
+
+
+def _thrown_in(run: Run) -> Thrown | None:
+    """What a hook has thrown; channels and resolvers may, and nothing comes of it (eve 20)."""
+    failures = (result.error for result in run.results if role_of(result.call) not in ROLES)
+    return next((thrown_of(failure) for failure in failures if failure is not None), None)
