@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hookscope.cli import documents, tables
+from hookscope.cli import documents, run_tables, tables
 from hookscope.cli.documents import Document
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
@@ -83,7 +83,7 @@ def _lines(scene: Scene, width: int, names: int) -> Iterator[str]:
     yield f"{tables.fitted(_title(scene), width)}  {_told(scene)}{verdict}"
     indent = "        " if scene.node else "    "
     for result in run.results:
-        yield from (f"{indent}{line}" for line in tables.result(result, names))
+        yield from (f"{indent}{line}" for line in run_tables.result(result, names))
     for note in run.notes:
         yield f"{indent}  note: {one_line(note, 400)}"
 

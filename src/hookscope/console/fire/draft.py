@@ -12,7 +12,8 @@ from hookscope.console.fire.marks import count, word
 from hookscope.core.dialect import Catalogue, EventType
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS
-from hookscope.workbench.compose import BadContext, parse_context, template
+from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
+from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -71,6 +72,11 @@ def check(draft: Draft, view: View | None) -> Checked:
         context.setdefault(CFG, draft.cfg)
     bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
     event = replace(bare, session_key=draft.session, context=context, ctx=draft.ctx)
+    if view is not None:
+        try:
+            check_complete(event, view.host)
+        except Refusal as refused:
+            return Checked(None, refused.what.rstrip("."))
     return Checked(event, note=key_note(key, view))
 
 

@@ -110,12 +110,17 @@ def _excerpt(source: Excerpt | None) -> Iterator[Content]:
         yield mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if here else code)
 
 
+HAD = {"folder": "context", "stream": "data", "plugin": "event"}  # what a handler calls what it was given
+
+
 def _context_had(shown: Shown) -> Content:
-    context = document_before(shown.sheet, shown.row)["context"]
+    event = shown.row.follow_up or shown.sheet.plan.event
+    name, document = HAD[event.kind], document_before(shown.sheet, shown.row)
+    context = document.get(name, document)
     keys = [word(str(key), 40) for key in context] if isinstance(context, Mapping) else []
     listed = ", ".join(sorted(keys)[:40]) or "no keys at all"
     more = f" and {count(len(keys) - 40, 'more key')}" if len(keys) > 40 else ""
-    return muted("context had  ") + Content(listed + more)
+    return muted(f"{f'{name} had':<11}  ") + Content(listed + more)
 
 
 def _host_log(shown: Shown) -> Iterator[Content]:
