@@ -177,6 +177,8 @@ class Loading:
             self._say(level, text, **parts)
         if has_none:
             parts["error"] = self.rules.no_function.format(**parts)
+        if self.rules.reworded is not None:
+            parts["error"] = self.rules.reworded(failure)
         self._refuse(self.rules.failed.format(**parts))
 
     def inventory(self) -> Inventory:

@@ -1,7 +1,6 @@
 """Running a recorded case of Eve: each version that was recorded, through the dialect that follows it.
 
-Modes `discover` and `publish` are run whole. Of `compile` and `turn` what needs no module to be loaded:
-diagnostics, files, slugs. The rest of them waits for lanes that load modules, and for the session machine.
+Discovery and publishing are here; what loads modules and plays turns is in eve_turns.py.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.conformance import eve_turns
 from tests.conformance.layouts import Case, StandIns, copied, differences
 from tests.streams.asking import AskingLane
 
@@ -27,18 +27,14 @@ from hookscope.systems.streams import stream_system_of
 from hookscope.systems.streams.agents import Discovery, agents_of, discover
 
 DIALECT_OF_VERSION = {"0.80.1": "eve@0.80", "0.18.1": "eve@0.18"}
-WAITING = {
-    "compile": "what modules declare waits for lanes that load them",
-    "turn": "turns wait for the session machine",
-}
 LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?", re.DOTALL)
 
 
-async def differences_of(case: Case, folder: Path) -> list[str]:
+async def differences_of(case: Case, folder: Path, node: str) -> list[str]:
     """Where our answers differ from the recorded ones; empty where they do not."""
     found = []
     for version, expected in case.expected["versions"].items():
-        app = folder / version
+        app = folder / version / "case-app"
         copied(case.folder / "tree", app)
         host = opened(DIALECT_OF_VERSION[version], app)
         if case.given["mode"] == "publish":
@@ -48,14 +44,21 @@ async def differences_of(case: Case, folder: Path) -> list[str]:
             answers = stand_ins.show(discovered(host))
             if "compiled" not in expected:
                 del answers["compiled"]
+            if case.given["mode"] != "discover":
+                found += await loaded_differences(case, host, expected, version, node)
             expected = _without_what_is_loaded({name: expected[name] for name in answers})
         found += [f"{version}{line}" for line in differences(expected, answers)]
     return found
 
 
-def waits(case: Case) -> str:
-    """Why a case cannot be run whole yet; empty where it can."""
-    return WAITING.get(case.given["mode"], "")
+async def loaded_differences(
+    case: Case, host: Host, expected: Mapping[str, Any], version: str, node: str
+) -> list[str]:
+    """As `differences_of`, of what takes modules to be loaded."""
+    trace = host.workspace.parent / "trace.ndjson"
+    answers = await eve_turns.answers_of(case, eve_turns.tracing(host, trace), node, trace)
+    recorded = eve_turns.as_recorded(expected, answers)
+    return [f"{version}{line}" for line in differences(recorded, eve_turns.in_order(answers))]
 
 
 def opened(dialect: str, workspace: Path) -> Host:

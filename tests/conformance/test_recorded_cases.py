@@ -56,9 +56,7 @@ def test_a_recorded_case_gives_the_recorded_answers(
     if case.host == "openclaw":
         found = openclaw.differences_of(case, folder, node, monkeypatch)
     elif case.host == "eve":
-        found = asyncio.run(eve.differences_of(case, folder))
-        if not found and eve.waits(case):
-            pytest.skip(eve.waits(case))
+        found = asyncio.run(eve.differences_of(case, folder, node))
     else:
         found = asyncio.run(milady_eliza.differences_of(case, folder, node))
     assert not found, "\n".join([f"{case.name}: {case.given.get('title', '')}", *found])

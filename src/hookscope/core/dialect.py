@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
 from hookscope.core.host_command import HostCommand
-from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
+from hookscope.core.runs import Event, EventKind, Failure, Group, NotRun, Policy, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest
 from hookscope.formats.places import KeyPath
@@ -257,6 +257,7 @@ class LoadRules:
     no_events: str | None = None  # what fails a hook without events; None: it is skipped
     failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
+    reworded: Callable[[Failure], str] | None = None  # what the host makes of a failure in place of {error}
     lost_manifest: str | None = None  # {name} {file}: strict, of a hook that was loaded before
     lost_handler: str | None = None  # {name} {folder}
 

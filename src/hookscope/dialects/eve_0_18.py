@@ -1,7 +1,9 @@
 """Eve, npm package eve 0.18.1, as it was recorded."""
 
+import re
 from dataclasses import replace
 
+from hookscope.core.dialect import LoadRules
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.eve import EVE, swallowed
@@ -21,6 +23,7 @@ IN_THE_MODEL_STEP = frozenset(
         "step.completed",
     }
 )
+FILE = re.compile(r' from "([^"]+)" ')  # in the sentence of a refused module
 REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
 
 
@@ -44,8 +47,17 @@ def cascades(event: Event, failure: Failure) -> tuple[Event, ...]:
     return (session_failed(event, "FatalError", REPEATED.format(error=message), outside=True),)
 
 
+def reworded(failure: Failure) -> str:
+    """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09)."""
+    text = re.sub(r"for (events\.\S+)\.$", r'for "\1".', failure.message)
+    text = text.replace("to expose events as", "to expose `events` as")
+    file = FILE.search(text)
+    return f'Failed to attach hook handlers from "{file[1]}": {text}' if file else text
+
+
 EVE_0_18 = replace(
     EVE,
+    load_rules=LoadRules(failed="{error}", reworded=reworded),
     name="eve@0.18",
     title="Eve 0.18.1, as shipped",
     version="0.18.1",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from hookscope.core.dialect import LoadRules
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
@@ -13,6 +14,7 @@ from hookscope.dialects.eve_sessions import OF_0_80
 from hookscope.systems.streams import ContextRule, FailureRule, stream_system_of
 from hookscope.systems.streams.cascade import session_waiting, turn_cancelled
 
+MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
 VOCABULARY = partial(catalogue, "eve_0_80")
 
 
@@ -39,6 +41,15 @@ def _line(level: str, text: str, event: Event, call: Registration, **more: Any) 
     return LogLine(level, f"[eve:hooks] {text} {json.dumps(told, ensure_ascii=False, default=str)}")
 
 
+def reworded(failure: Failure) -> str:
+    """Why it does not compile: the shape in its own words (eve 08, 09), else the module that threw."""
+    return (
+        failure.message
+        if failure.type == MALFORMED
+        else f"Failed to evaluate authored module: {failure.message}"
+    )
+
+
 def cancelled(event: Event) -> tuple[Event, ...]:
     """Source: eve 14."""
     return turn_cancelled(event), session_waiting(event, token=True)
@@ -49,6 +60,7 @@ EVE_0_80 = replace(
     name="eve@0.80",
     title="Eve 0.80.1, as shipped",
     version="0.80.1",
+    load_rules=LoadRules(failed="{error}", reworded=reworded),
     since="0.68.0",  # when a throw came to be logged only, and `ctx.cancel()` came (rules note 3.1)
     systems=(
         replace(

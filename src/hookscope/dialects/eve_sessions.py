@@ -1,10 +1,12 @@
 """Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as they were recorded."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from hookscope.core.hooks import LogLine
 from hookscope.dialects.catalogues import catalogue
 from hookscope.systems.streams.session_rules import Delegation, SessionRules, Throw
 from hookscope.systems.streams.session_words import Agent
@@ -23,6 +25,22 @@ def _runtime(version: str, *, model: bool = False) -> Callable[[Agent], Mapping[
     return runtime
 
 
+def _logged(kind: str, data: Mapping[str, Any]) -> LogLine | None:
+    """What the programs log of a turn or session that fails (eve 11, 12 and 13)."""
+    code, details = data.get("code"), data.get("details")
+    if kind == "turn.failed" and code == "MODEL_CALL_FAILED" and isinstance(details, Mapping):
+        text = "model call failed — parking session for retry by the user"
+        return _line("harness.tool-loop", text, error=details.get("message"))
+    if kind == "session.failed" and code == "FatalError":
+        text = "workflow loop threw — emitting terminal session.failed"
+        return _line("execution.workflow-entry", text, code=code)
+    return None
+
+
+def _line(source: str, text: str, **told: object) -> LogLine:
+    return LogLine("error", f"[eve:{source}] {text} {json.dumps(told, ensure_ascii=False)}")
+
+
 @cache
 def _cancellable() -> frozenset[str]:
     """The events of 0.80.1 that belong to a running turn (eve 14 and 15)."""
@@ -33,6 +51,7 @@ OF_0_18 = SessionRules(
     sentence="a hook's throw fails the turn while the model's answer is handled; elsewhere the step is run "
     "four times, and then the session fails (0.18.1)",
     runtime=_runtime("0.18.1", model=True),
+    logged=_logged,
     throw=Throw.REPEATS,
     delegation=Delegation.AWAITED,
     reopens=True,
@@ -51,6 +70,7 @@ OF_GUIDE = replace(
     OF_0_18,
     sentence="a hook's throw fails the turn, and in the failure cascade the session (Eve's guide)",
     runtime=_runtime("", model=True),
+    logged=lambda kind, data: None,  # the guide names no log
     throw=Throw.SURFACES,
     reopens=False,
     hook_failed="HOOK_FAILED",  # the guide gives its failures no code
@@ -60,6 +80,7 @@ OF_GUIDE = replace(
 OF_0_80 = SessionRules(
     sentence="a hook's throw is logged, and the turn goes on; ctx.cancel() ends it (0.80.1)",
     runtime=_runtime("0.80.1"),
+    logged=_logged,
     throw=Throw.LOGGED,
     delegation=Delegation.TASK,
     cancels=lambda kind: kind in _cancellable(),

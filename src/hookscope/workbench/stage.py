@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.core.arguments import CANCEL, arguments
+from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
     Ending,
     Event,
@@ -99,6 +100,7 @@ class Alone:
     """A policy whose event causes no others: in a session the machine says what follows."""
 
     of: Policy
+    said: LogLine | None = None  # what the host logs of this very event
 
     @property
     def batched(self) -> bool:
@@ -114,7 +116,9 @@ class Alone:
         return self.of.take(fold, result)
 
     def finish(self, fold: Fold) -> Ending:
-        return replace(self.of.finish(fold), follow_ups=())
+        ending = self.of.finish(fold)
+        log = ending.log if ending.failure is None else ()  # what a failure comes to is told by later events
+        return replace(ending, follow_ups=(), log=(*log, *((self.said,) if self.said is not None else ())))
 
 
 @dataclass
@@ -177,7 +181,8 @@ class Stage:
         if self.published >= MOST_EVENTS:
             raise Stopped(f"stopped after {MOST_EVENTS} events: the model asks for more and more")
         plan = self.engine.plan(self._event(session, told))
-        self.firing = self.engine.fire(replace(plan, policy=Alone(plan.policy)))
+        said = self.rules.logged(told.type, told.data)
+        self.firing = self.engine.fire(replace(plan, policy=Alone(plan.policy, said)))
         try:
             run = await self.firing
         finally:

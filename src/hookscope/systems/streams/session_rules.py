@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from hookscope.core.hooks import LogLine
 from hookscope.systems.streams.session_words import Agent, ToolResult
 
 AT_ONCE = 0.02  # seconds: results that come within it of each other count as come together
@@ -38,6 +39,9 @@ class SessionRules:
     hook_failed: str = ""  # the code of a turn that fails of a hook
     cancels: Callable[[str], bool] = lambda kind: False  # event types on which `ctx.cancel()` works
     reopens: bool = False  # does a message to a session that is over begin another
+    logged: Callable[[str, Mapping[str, Any]], LogLine | None] = lambda kind, data: (
+        None
+    )  # beside the hooks' own
     attempts: int = 4  # how often a step is run where a throw repeats it
     repeated: str = ""  # {error}
     model: str = ""  # the scripted model's id
