@@ -224,3 +224,26 @@ def test_what_stops_eves_build_stops_every_hook(hookscope: Program, agent: Path,
     assert '"1st" is not a legal hook name' in listed.out
     row = next(row for row in hookscope("list", "--json").json["hooks"] if row["name"] == "watch")
     assert row["state"] == "broken"
+
+
+def test_a_plugin_is_switched_by_its_own_entry(hookscope: Program, plugins: None, home: Path) -> None:
+    hookscope("trust", "plugins")
+    assert hookscope("disable", "guard").code == 0
+    settings = home / ".openclaw/openclaw.json"
+    assert json.loads(settings.read_text()) == {"plugins": {"entries": {"guard": {"enabled": False}}}}
+    assert [call["hook"] for call in _calls(hookscope("plan", "before_tool_call", "--json").json)] == [
+        "audit"
+    ]
+    assert hookscope("enable", "guard").code == 0
+    assert len(_calls(hookscope("plan", "before_tool_call", "--json").json)) == 2
+
+
+def _calls(plan: dict[str, list[dict[str, list[dict[str, str]]]]]) -> list[dict[str, str]]:
+    return [call for group in plan["groups"] for call in group["calls"]]
+
+
+def test_eve_has_no_switch_and_says_what_to_do(hookscope: Program, agent: Path) -> None:
+    refused = hookscope("disable", "watch")
+    assert (refused.code, refused.out) == (1, "")
+    assert "Eve has no switch for hooks" in refused.err
+    assert "Move ./agent/hooks/watch.ts away" in refused.err

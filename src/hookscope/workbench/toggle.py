@@ -10,6 +10,7 @@ from hookscope.changes import Change, ChangeError, change_of, inverse_of, read_n
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Edit, Inventory, Standing, State, gate_state
 from hookscope.core.look import look
+from hookscope.core.plan import MAPPED
 from hookscope.settings import open_host, settings_of
 from hookscope.workbench.refusal import Refusal
 
@@ -73,7 +74,12 @@ def toggle_of(view: View, row: Standing, on: bool, *, as_command: bool) -> Toggl
             f"{hook.name} comes with the plugin {hook.folder.plugin}; it has no switch.",
             "Switch the plugin off in the settings.",
         )
-    if hook.kind != "folder":
+    if hook.kind == "stream":
+        raise Refusal(
+            f"{host.dialect.product} has no switch for hooks: a file that is there is one.",
+            f"Move {host.surroundings.short(hook.handler or hook.folder.path)} away to switch it off.",
+        )
+    if hook.kind not in ("folder", "plugin") or hook.role == MAPPED:
         raise Refusal(
             f"{hook.name} is listed in {hook.folder.declared}; it has no switch.", "Take it out there."
         )
@@ -98,8 +104,12 @@ def _edits(view: View, row: Standing, on: bool, *, as_command: bool) -> Iterator
     """The entry where it stands, else where the host would write it; then what its command sets too."""
     host = view.host
     _, entry = host.hooks_setting("entries", row.hook.key)
-    paths = [(*entry, "enabled")]
-    if on and (as_command or not row.verdict.enabled):
+    path = (*entry, "enabled")
+    if row.hook.kind == "plugin":  # it has an entry elsewhere, which its gate knows
+        gate = next(gate for gate in row.verdict.gates if gate.name == "enabled")
+        path = gate.setting or path
+    paths = [path]
+    if row.hook.kind == "folder" and on and (as_command or not row.verdict.enabled):
         paths += host.dialect.switching.also_true
     for path in paths:
         dotted = ".".join(str(part) for part in path)
