@@ -142,6 +142,8 @@ class HookContext(Record):
 def context_of(view: dict[str, Any]) -> HookContext:
     """The context that the handlers of a view get: each its own, so that no handler changes another's."""
     asked = view["asked"] if isinstance(view.get("asked"), Asked) else opened(view)
+    if not view.get("methods"):
+        return HookContext(view["ctx"], {})
     who = asked.who
     known: dict[str, Handler] = {
         "cancel": lambda: asked.ask(CANCEL, who),

@@ -21,7 +21,8 @@ class Told:
     @property
     def fields(self) -> Answer:
         """The answer's members; none where it is no object."""
-        return self.value if isinstance(self.value, Mapping) else {}
+        value = self.value
+        return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 @dataclass(frozen=True, slots=True)
