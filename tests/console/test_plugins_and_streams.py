@@ -120,3 +120,37 @@ async def test_an_event_that_lacks_a_field_says_so_before_it_is_fired(
         await composed(story, "turn.started")
         story.screen.query_one(JsonEditor).text = '{"sequence": 0}'
         await story.until(lambda: "has no `turnId`" in story.text(), "what is missing is named")
+
+
+AGENT = """
+from hookscope import define_agent, mock_model
+
+agent = define_agent(model=mock_model("Hello back"))
+"""
+
+
+async def test_a_session_is_played_from_message_to_rest(
+    console: Open, size: tuple[int, int], workspace: Path
+) -> None:
+    write(workspace, "agent/hooks/bad.py", BAD)
+    (workspace / "agent/agent.py").write_text(AGENT)
+    async with console(size, dialect="eve@0.80") as story:
+        await composed(story, "turn.started")
+        await story.press("m")
+        await story.shows("Allow this folder to run?", "agent")
+        await story.press("t")
+        await story.shows("9 events", "1 failed")
+        await story.shows("session.waiting")
+        await story.press("3")
+        await story.shows("rule: a hook")
+
+
+async def test_a_host_without_streams_plays_nothing(
+    console: Open, size: tuple[int, int], workspace: Path
+) -> None:
+    write(workspace, "plugins/guard/plugin.py", GUARD)
+    async with console(size, dialect="openclaw") as story:
+        await composed(story, "before_tool_call")
+        assert "m Play" not in story.text()
+        await story.press("m", "ctrl+r")
+        await story.shows("blocked by guard")

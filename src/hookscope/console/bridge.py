@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator
 from pathlib import Path
+from secrets import token_hex
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +21,7 @@ from hookscope.console.messages import (
     FiringStarted,
     LateCame,
     PastRuns,
+    PlayOver,
     SettingsWritten,
     StepsCame,
     TogglePlanned,
@@ -32,6 +34,7 @@ from hookscope.core.runs import Plan, Run, Step
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
+    from hookscope.workbench.play import Playing
 
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
@@ -57,7 +60,7 @@ class Bridge:
         self._looking = False
         self._again = False
         self._runs = 0
-        self._firing: Firing | None = None
+        self._firing: Firing | Playing | None = None
         self._preparing = False  # copies are made for a guarded run, or modules loaded
         self._watch: Watch | None = None
 
@@ -250,6 +253,32 @@ class Bridge:
             self._preparing = False
         _post(self.screen, FiringStarted(number, plan))
         await self._follow(number, self._firing)
+
+    def play(self, message: str) -> bool:
+        """Play a session that begins with this message. False where a run is going on."""
+        if self._firing is not None or self._preparing:
+            return False
+        self._preparing = True
+        self.screen.run_worker(self._play(message), name="play", group="fire", exit_on_error=False)
+        return True
+
+    async def _play(self, message: str) -> None:
+        from hookscope.workbench.play import Playing, Wanted  # here: few play
+
+        try:
+            engine, _ = await self.bench.stage()
+            self._firing = playing = Playing(engine, Wanted((message,), token_hex(8)))
+            async for scene in playing:
+                self._runs += 1
+                _post(self.screen, FiringStarted(self._runs, scene.plan))
+                _post(self.screen, FiringOver(self._runs, scene.run))
+            played = await playing
+        except Exception as error:
+            _post(self.screen, PlayOver(None, _said(error)))
+        else:
+            _post(self.screen, PlayOver(played))
+        finally:
+            self._firing, self._preparing = None, False
 
     def cancel(self) -> bool:
         """Stop the run on its way. False where there is none."""

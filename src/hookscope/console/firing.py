@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
 from hookscope.console.fire.pane import FirePane
-from hookscope.console.messages import FiringOver, FiringStarted, Said, Severity, StepsCame
+from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Plan, Run, Started
@@ -28,7 +28,7 @@ class FireDesk:
 
     def __init__(self, screen: MainScreen) -> None:
         self.screen = screen
-        self._waiting: Draft | None = None  # fires once trust is recorded and seen
+        self._waiting: Draft | str | None = None  # fires, or plays, once trust is recorded and seen
         self._due = False  # the armed event fires after the next look, or after the run that is going on
 
     @property
@@ -74,6 +74,47 @@ class FireDesk:
         else:
             self._fire(plan, draft)
 
+    def play(self, message: str) -> None:
+        """Play a session that begins with this message; ask first where its code is not allowed to run."""
+        view = self.state.view
+        if view is None or self.state.firing is not None:
+            self._say(
+                "Still looking." if view is None else "A run is still going; esc cancels it.", "warning"
+            )
+            return
+        try:
+            folders = self.screen.bridge.bench.untrusted_on_stage(view)
+        except Exception as error:  # a host without sessions, or an agent that cannot be read
+            self._say(str(error) or type(error).__name__, "warning")
+            return
+        if folders:
+            self._question(folders, lambda answer: self._play_answered(answer, message, folders))
+        else:
+            self._play(message)
+
+    def _play_answered(self, answer: Answer | None, message: str, folders: tuple[Path, ...]) -> None:
+        if answer == "trust":
+            self._waiting = message
+            self.screen.bridge.trust(folders)
+        elif answer == "without":
+            self._play(message)
+
+    def _play(self, message: str) -> None:
+        if not self.screen.bridge.play(message):
+            self._say("A run is still going; esc cancels it.", "warning")
+
+    def played(self, event: PlayOver) -> None:
+        """A session came to rest."""
+        if event.played is None:
+            self.screen.log_line("play", event.problem, "error")
+            self._say(f"The session could not be played: {event.problem}", "error")
+            return
+        entries = narrate.played(datetime.now(), event.played)
+        self.screen.log_entries(entries)
+        self._say(
+            entries[0].text, "warning" if event.played.failure or event.played.failed else "information"
+        )
+
     def _question(self, folders: tuple[Path, ...], then: Callable[[Answer | None], None]) -> None:
         view = self.state.view
         if view is not None:
@@ -97,9 +138,11 @@ class FireDesk:
         """A new view is there: plan anew, and fire what waited for trust."""
         self.show_plan()
         if self._waiting is not None and not self.screen.bridge.looking:
-            draft, self._waiting = self._waiting, None
-            self._fire_draft(draft)
-
+            waited, self._waiting = self._waiting, None
+            if isinstance(waited, str):
+                self._play(waited)
+            else:
+                self._fire_draft(waited)
         self._fire_armed()
 
     def saved(self, paths: frozenset[Path]) -> None:

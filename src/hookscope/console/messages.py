@@ -13,6 +13,7 @@ from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, Toggle, Undoing
+    from hookscope.workbench.play import Played
 
 Severity = Literal["information", "warning", "error"]
 
@@ -166,6 +167,14 @@ class FiringOver(Message):
 
     def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
         self.number, self.run, self.problem = number, run, problem
+        super().__init__()
+
+
+class PlayOver(Message):
+    """A session was played to its rest; or could not be, and why."""
+
+    def __init__(self, played: Played | None, problem: str = "") -> None:
+        self.played, self.problem = played, problem
         super().__init__()
 
 

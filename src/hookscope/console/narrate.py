@@ -16,6 +16,7 @@ from hookscope.core.text import one_line
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
+    from hookscope.workbench.play import Played
 
 MOST_FILES = 8  # named one by one; a checkout changes hundreds
 
@@ -104,6 +105,8 @@ def ended(at: datetime, number: int, run: Run) -> LogEntry:
         text, level = "cancelled", "warning"
     elif failed:
         text, level = f"✗ {failed} of {count} failed", "error"
+    elif not count and run.event.kind == "stream":  # most events of a stream are heard by nobody
+        text, level = "no hook hears it", "info"
     elif not count:
         text, level = "nobody was called", "warning"
     elif run.ending.verdict:
@@ -113,6 +116,16 @@ def ended(at: datetime, number: int, run: Run) -> LogEntry:
     return LogEntry(
         at, "run", run.event.key, f"run {number} {text} · {milliseconds(run.took)}", level, number
     )
+
+
+def played(at: datetime, play: Played) -> list[LogEntry]:
+    """A session came to rest: how, and under which rule."""
+    failed = len(play.failed)
+    text = f"{len(play.scenes)} events · " + (f"✗ {failed} failed" if failed else "no hook failed")
+    text += f" · {one_line(play.failure)}" if play.failure else ""
+    level = "error" if failed or play.failure else "info"
+    said = [*play.notes, f"rule: {play.rule}"]
+    return [LogEntry(at, "play", play.rest, text, level), *(LogEntry(at, "play", "", note) for note in said)]
 
 
 def remembered(past: PastRun) -> LogEntry:

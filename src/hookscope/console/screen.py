@@ -46,6 +46,7 @@ from hookscope.console.messages import (
     LiftAsked,
     LookAsked,
     PastRuns,
+    PlayOver,
     Said,
     SettingsWritten,
     Severity,
@@ -381,6 +382,10 @@ class MainScreen(Screen[None]):
     def _fire(self, event: FirePane.FireAsked) -> None:
         self.desk.ask(Draft(event.event, event.only, event.guarded))
 
+    @on(FirePane.PlayAsked)
+    def _play(self, event: FirePane.PlayAsked) -> None:
+        self.desk.play(event.text)
+
     @on(FirePane.ArmAsked)
     def _arm(self, event: FirePane.ArmAsked) -> None:
         draft, armed = Draft(event.event, event.only), self.state.armed
@@ -425,6 +430,10 @@ class MainScreen(Screen[None]):
     @on(StepsCame)
     def _steps_came(self, event: StepsCame) -> None:
         self.desk.steps(event)
+
+    @on(PlayOver)
+    def _play_over(self, event: PlayOver) -> None:
+        self.desk.played(event)
 
     @on(FiringOver)
     def _firing_over(self, event: FiringOver) -> None:

@@ -26,7 +26,11 @@ Answer = Literal["trust", "without", "cancel"]
 
 def hooks_below(folder: Path, view: View) -> list[Hook]:
     """The hooks that trust in this folder would allow."""
-    return [row.hook for row in view.inventory.hooks if row.hook.trust_root == folder and waits(row)]
+    return [row.hook for row in view.inventory.hooks if _covers(folder, row.hook) and waits(row)]
+
+
+def _covers(folder: Path, hook: Hook) -> bool:
+    return folder == hook.trust_root or folder in hook.trust_root.parents
 
 
 def question(folders: tuple[Path, ...], view: View, width: int) -> Content:

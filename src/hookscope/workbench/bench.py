@@ -272,6 +272,15 @@ class Workbench:
         engine = HookEngine(host, self.crew.lanes(host, wanted), self.journal(host), without=without)
         return engine, await engine.load()
 
+    def untrusted_on_stage(self, view: View) -> tuple[Path, ...]:
+        """The folders that would have to be trusted for a session to be played with all that is the
+        project's: hooks, tools, models. Raises as `stage`."""
+        from hookscope.workbench.cast import cast_of, rules_of, untrusted_in
+
+        rules_of(view.host)
+        folders = (*untrusted_in(cast_of(view.host)), *self.untrusted_folders(view))
+        return tuple(one for one in folders if not any(other in one.parents for other in folders))
+
     def untrusted(self, view: View, plan: Plan) -> tuple[Path, ...]:
         """The folders that would have to be trusted for all listeners of this plan to run."""
         hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]

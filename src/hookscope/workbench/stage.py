@@ -17,6 +17,7 @@ from hookscope.core.runs import (
     Lane,
     Module,
     Next,
+    Plan,
     Policy,
     Registration,
     Result,
@@ -77,6 +78,7 @@ class Scene:
     session: str
     node: str  # of the agent; empty for the root agent
     place: int  # in the session's own stream, from 0
+    plan: Plan
     run: Run
 
 
@@ -190,7 +192,7 @@ class Stage:
         place = self._places.get(session.id, 0)
         self._places[session.id] = place + 1
         self.published += 1
-        self.tell(Scene(session.id, session.agent.node, place, run))
+        self.tell(Scene(session.id, session.agent.node, place, plan, run))
         if run.cancelled:
             raise Stopped
         return Published(_thrown_in(run), CANCEL in (run.ending.answer or {}))

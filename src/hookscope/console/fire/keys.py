@@ -19,6 +19,13 @@ KEYS: list[BindingType] = [
         tooltip="Fire on copies of your files, and see what handlers did to them",
     ),
     Binding(
+        "m,f9",
+        "play",
+        "Play",
+        id="fire.play",
+        tooltip="Play a whole session: the composer's message, the scripted model, every event",
+    ),
+    Binding(
         "ctrl+t",
         "template",
         "Template",

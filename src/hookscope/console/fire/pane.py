@@ -35,6 +35,7 @@ from hookscope.core.runs import Event, Plan, Run, Step
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
 
+FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
 FRAME = 0.1  # seconds between two drawings of a running run
 
 
@@ -76,6 +77,13 @@ class FirePane(Widget):
         def __init__(self, event: Event, only: str | None) -> None:
             super().__init__()
             self.event, self.only = event, only
+
+    class PlayAsked(Message):
+        """A whole session is to be played, begun by this message of a user."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
 
     class CancelAsked(Message):
         """The run that is going on is to be cancelled."""
@@ -129,11 +137,18 @@ class FirePane(Widget):
         for name in ARRANGEMENTS:
             self.set_class(name in now, f"-{name}")
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Sessions are played where the host has streams."""
+        if action == "play":
+            return self.view is not None and "stream" in self.view.host.dialect.kinds
+        return super().check_action(action, parameters)
+
     # What the shell tells.
 
     def watch_view(self) -> None:
         if self.is_mounted:
             self._show_view()
+            self.refresh_bindings()
 
     def compose_event(self, key: str, only: str | None = None) -> None:
         """Put an event of this key into the composer, at one hook only where `only` names it."""
@@ -305,6 +320,12 @@ class FirePane(Widget):
             composer.go_to_mistake()
             return
         self._fire(event, composer.draft.only, guarded)
+
+    def action_play(self) -> None:
+        event = self.query_one(Composer).checked.event
+        said = event.context.get("message") if event is not None else None
+        if not self._busy():
+            self.post_message(self.PlayAsked(said if isinstance(said, str) and said else FIRST_WORDS))
 
     def action_arm(self) -> None:
         composer = self.query_one(Composer)
