@@ -11,6 +11,8 @@ from textwrap import dedent
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
+from hookscope.console.fire.composer import KeyField
+from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.options import shipped_hooks
 
@@ -75,6 +77,57 @@ HOOKS = {
 }
 
 
+PLUGINS = {
+    "plugins/workdir/plugin.py": """
+        def stay_home(event, ctx):
+            return {"params": {**event.params, "cwd": "~/agent"}}
+
+        def register(api):
+            api.on("before_tool_call", stay_home, priority=10)
+        """,
+    "plugins/guard/index.ts": """
+        export default function register(api) {
+          api.on("before_tool_call", async (event) => {
+            if (event.params.command.startsWith("rm ")) {
+              return { block: true, blockReason: "nothing is deleted on a Friday" };
+            }
+          }, { priority: 20 });
+        }
+        """,
+    "plugins/audit/index.ts": """
+        export default (api) => {
+          api.registerHook({ event: "before-tool-call", priority: 100, handler: async () => {} });
+        };
+        """,
+}
+STREAM = {
+    "agent/hooks/audit.ts": """
+        import { defineHook } from "eve/hooks";
+
+        export default defineHook({
+          events: {
+            "message.received"(event) { console.info("asked:", event.data.message); },
+            "*"(event) { console.info(event.type); },
+          },
+        });
+        """,
+    "agent/hooks/office-hours.py": """
+        from hookscope import define_hook
+
+        def closed(event, ctx):
+            ctx.cancel()
+
+        default = define_hook(events={"message.received": closed})
+        """,
+}
+
+
+def write_files(folder: Path, files: dict[str, str]) -> None:
+    for name, source in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(dedent(source).strip() + "\n")
+
+
 def write_hooks(folder: Path, names: tuple[str, ...]) -> None:
     for name in names:
         description, metadata, handler = HOOKS[name]
@@ -117,6 +170,28 @@ async def take(bench: Workbench, size: tuple[int, int]) -> None:
     await bench.close()
 
 
+async def take_one(bench: Workbench, size: tuple[int, int], key: str, name: str, change: str = "") -> None:
+    """One event fired: its context with `ls` in place of which `change` stands."""
+    app = Console(bench)
+    async with app.run_test(size=size, tooltips=True) as pilot:
+        screen = app.screen
+        await until(pilot, lambda: bool(screen.state.rows))  # type: ignore[attr-defined]
+        await pilot.press("2", "ctrl+@")
+        await pilot.press(
+            *("full_stop" if one == "." else "underscore" if one == "_" else one for one in key), "enter"
+        )
+        await until(pilot, lambda: screen.query_one(KeyField).is_mounted)
+        if change:
+            editor = screen.query_one(JsonEditor)
+            editor.text = editor.text.replace('"ls"', f'"{change}"')
+        await pilot.press("f5")
+        await until(pilot, lambda: screen.state.firing is None and not app.workers)  # type: ignore[attr-defined]
+        screen.query_one("#fire-run Waterfall").focus()
+        await until(pilot, lambda: True)
+        save(app, name, size)
+    await bench.close()
+
+
 def save(app: Console, name: str, size: tuple[int, int]) -> None:
     file = SCREENSHOTS / f"{name}-{size[0]}x{size[1]}.svg"
     picture = app.export_screenshot(title="hookscope")
@@ -145,6 +220,12 @@ def main() -> None:
         bench = Workbench(Options(bundled=bundled))
         bench.trust(home)
         asyncio.run(take(bench, size))
+        write_files(agent, PLUGINS)
+        bench = Workbench(Options(bundled=bundled, dialect="openclaw"))
+        asyncio.run(take_one(bench, size, "before_tool_call", "tool-call", "rm notes.md"))
+        write_files(agent, STREAM)
+        bench = Workbench(Options(bundled=bundled, dialect="eve@0.80"))
+        asyncio.run(take_one(bench, size, "message.received", "stream"))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from hookscope.core.runs import Failure, Guarded, LoadReport, Plan, Registration
 from hookscope.core.text import one_line, printable
 
 MOST_OF_A_DIFF = 60  # lines
+BEFORE_RECORD = "channel"  # the lane that an event goes through before it is on record
 STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
@@ -27,7 +28,11 @@ def run(item: Run, plan: Plan | None = None) -> str:
     lines.append("")
     width = column((one_line(entry.call.name) for entry in item.results), 32)
     merged = _merged(item, plan)
+    recorded = item.event.kind != "stream" or not item.results
     for label, entries in _lanes(item, plan):
+        if not recorded and label != BEFORE_RECORD:
+            lines.append(f"  recorded  {one_line(str(item.event.meta.get('id', '')))}")
+            recorded = True
         lines += [f"  {one_line(label)}"] if label else []
         for entry in entries:
             lines += [*result(entry, width), *merged.get(entry.call, ())]

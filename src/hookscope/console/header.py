@@ -64,7 +64,7 @@ def _right(view: View, reason: bool, file: str) -> Content:
         label = "settings found " if told and reason else "settings "
         shown = path if file == "long" else host.settings.file.name
         parts.append(Content.assemble((label, FAINT), line(shown, 80)))
-    elif file:
+    elif file and host.dialect.layout.settings:
         parts.append(Content.styled("no config yet", MUTED))
     return Content.assemble(Content("   ").join(parts), " ")
 

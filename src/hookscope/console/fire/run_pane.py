@@ -18,7 +18,7 @@ from hookscope.console.fire import sandbox
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
-from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, label, tabs_of
+from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
 from hookscope.core.runs import Code, NotRun
 
@@ -168,7 +168,7 @@ class RunPane(Vertical):
             waterfall.go_to(sheet.rows[stopped])
             self._tab = "answer"
         elif self._tab == "error" or self._tab not in tabs_of(sheet):
-            self._tab = tabs_of(sheet)[1]
+            self._tab = first_tab(sheet)
 
     def _share_height(self) -> None:
         waterfall = self.query_one(Waterfall)

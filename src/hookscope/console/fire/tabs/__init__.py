@@ -32,6 +32,14 @@ def tabs_of(sheet: Sheet | None) -> tuple[Tab, ...]:
     return TABS["folder" if sheet is None else sheet.plan.event.kind]
 
 
+def first_tab(sheet: Sheet) -> Tab:
+    """The tab that tells most where nothing failed: stream hooks seldom say anything to their host."""
+    results = [row.result for row in sheet.rows if row.result is not None]
+    if sheet.plan.event.kind == "stream" and not any(map(answer.is_one, results)):
+        return "output"
+    return tabs_of(sheet)[1]
+
+
 def label(tab: Tab, sheet: Sheet, row: CallRow | None) -> str:
     """What a tab is called: its count tells what is in it without opening it."""
     result = row.result if row is not None else None
@@ -58,4 +66,4 @@ def output_lines(result: Result) -> int:
     )
 
 
-__all__ = ["TEXT", "Shown", "Tab", "label", "output_lines", "tabs_of"]
+__all__ = ["TEXT", "Shown", "Tab", "first_tab", "label", "output_lines", "tabs_of"]
