@@ -23,7 +23,7 @@ def write_settings(file: Path, text: str) -> None:
 
 
 def sources(host: Host) -> dict[str, Path]:
-    return {folder.source: folder.path for folder in host.folders}
+    return {folder.source: folder.path for folder in host.folders_of("folder")}
 
 
 @pytest.mark.parametrize("dialect", [guide.name for guide in GUIDES if "folder" in guide.kinds])
@@ -116,7 +116,7 @@ WRONG = {
 def test_hooks_settings_of_the_wrong_type_are_passed_over_and_said(wrong: str, says: str, home: Path) -> None:
     write_settings(home / ".openclaw/openclaw.json", f"{{hooks:\n{wrong}}}")
     host = opened(home)
-    assert [folder.source for folder in host.folders] == ["workspace", "managed"]
+    assert [folder.source for folder in host.folders_of("folder")] == ["workspace", "managed"]
     (problem,) = host.problems
     assert says in problem.text
     assert problem.place is not None

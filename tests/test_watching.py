@@ -103,7 +103,7 @@ def test_a_folder_that_is_not_there_yet_and_the_settings_are_awaited(
     (home / ".openclaw").mkdir()
     host = open_host(DIALECTS["openclaw"], real_surroundings(), Choices(workspace=home / "agent"))
     assert watched_of(host).awaited == {
-        home / ".openclaw": frozenset({"openclaw.json", "hooks"}),
+        home / ".openclaw": frozenset({"openclaw.json", "hooks", "plugins"}),
         home: frozenset({"agent"}),
     }
 

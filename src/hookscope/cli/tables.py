@@ -96,11 +96,10 @@ def problems(view: View) -> list[str]:
 
 def groups(view: View) -> Iterator[tuple[str, Folder | None, list[Standing], list[Rejected]]]:
     """The host's folders, highest rank first, each with its hooks and its rejected; legacy last."""
-    for folder in sorted(view.host.folders, key=lambda folder: -folder.rank):
+    for folder in sorted(view.folders, key=lambda folder: -folder.rank):
         hooks = [row for row in view.inventory.hooks if row.hook.folder is folder]
         rejects = [item for item in view.inventory.rejected if _lies_in(item, folder)]
-        if hooks or rejects or not folder.aside:
-            yield folder.source, folder, hooks, rejects
+        yield folder.source, folder, hooks, rejects
     rest = [row for row in view.inventory.hooks if row.hook.folder not in view.host.folders]
     if rest:
         yield rest[0].hook.folder.source, None, rest, []

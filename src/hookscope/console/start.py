@@ -33,7 +33,7 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     sheet.put([(Content.styled("f", "bold"), KEY)], fire, 2)
     sheet.put([(Content.styled("i", "bold"), KEY)], Content("folders looked in, the one that wins first"), 2)
     if folders:
-        for number, folder in enumerate(by_precedence(host.folders), 1):
+        for number, folder in enumerate(by_precedence(view.folders), 1):
             mine = sum(item.hook.folder == folder for item in view.inventory.hooks)
             note = "absent" if folder.real is None else f"{mine} hook{'' if mine == 1 else 's'}"
             heads = [

@@ -17,6 +17,8 @@ _FOREIGN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufff
 _LONE_RETURN = re.compile(r"\r(?!\n)")
 # The backslash of "\ud83d", half of a pair as JSON writes it. One behind an odd number of others is text.
 _HALF = re.compile(r"(?<!\\)((?:\\\\)*)\\(?=u[dD][89a-fA-F][0-9a-fA-F]{2})")
+_PAIR = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
+_LONG = re.compile(r"\\U([0-9a-fA-F]{8})")
 _WIDE = {"\u2028": 0xA1, "\u2029": 0xA2, BOM: 0xA3, "\ufffe": 0xA4, "\uffff": 0xA5}  # 0 to 0x9F: the rest
 _BLOCKS = range(0xF00, 0x1100)  # of 256 characters each: planes 15 and 16, which belong to nobody
 
@@ -67,11 +69,19 @@ def standins_for(text: str) -> Standins | None:
     )
     if not needs_some:
         return None
-    used = {ord(character) >> 8 for character in text}
+    used = {ord(character) >> 8 for character in text} | _escaped_blocks(text)
     for block in _BLOCKS:
         if block not in used:
             return Standins(block << 8)
     raise LookupError("too many kinds of private characters")
+
+
+def _escaped_blocks(text: str) -> set[int]:
+    """The blocks of characters that a text writes as escapes: they are there once it is read."""
+    long = {int(code, 16) >> 8 for code in _LONG.findall(text)}
+    return long | {
+        ord(_join(chr(int(high, 16)) + chr(int(low, 16)))) >> 8 for high, low in _PAIR.findall(text)
+    }
 
 
 def _join(text: str) -> str:

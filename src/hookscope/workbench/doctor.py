@@ -68,7 +68,7 @@ def _places(view: View) -> Iterator[Finding]:
 
 
 def _folders(view: View) -> Iterator[Finding]:
-    for folder in sorted(view.host.folders, key=lambda folder: -folder.rank):
+    for folder in sorted(view.folders, key=lambda folder: -folder.rank):
         rows = [row for row in view.inventory.hooks if row.hook.folder is folder]
         what = "absent" if folder.real is None else f"{len(rows)} hook{'s' * (len(rows) != 1)}"
         yield Finding(f"{folder.source} hooks", f"{folder.path}: {what}")

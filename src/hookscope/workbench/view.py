@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Inventory, Language
+from hookscope.core.hooks import Folder, Hook, Inventory, Language
 from hookscope.core.runs import Plan, Registration, Registry, Run
 from hookscope.core.surroundings import NotedFiles
 from hookscope.runtime import Limits
@@ -28,6 +28,12 @@ class View:
     without: str = ""  # what keeps the others from running
     limits: Limits = Limits()  # of every handler, unless it says otherwise
     quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
+
+    @property
+    def folders(self) -> tuple[Folder, ...]:
+        """The folders that were looked in, but for those that are for other things and hold no hook."""
+        used = {row.hook.folder for row in self.inventory.hooks}
+        return tuple(folder for folder in self.host.folders if not folder.aside or folder in used)
 
     def limits_of(self, hook: Hook) -> Limits:
         """What holds for this hook's handler, each limit with its origin."""

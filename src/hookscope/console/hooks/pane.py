@@ -311,5 +311,5 @@ def _empty_text(state: ConsoleState, shown: int) -> Content:
 
 def _folders_in_short(view: View) -> str:
     short = view.host.surroundings.short
-    folders = (f"{folder.source} {short(folder.path)}" for folder in by_precedence(view.host.folders))
+    folders = (f"{folder.source} {short(folder.path)}" for folder in by_precedence(view.folders))
     return f"Best first: {', '.join(folders)}"

@@ -156,11 +156,11 @@ def by_precedence(folders: Iterable[Folder]) -> list[Folder]:
 def _by_source(rows: Sequence[Row], view: View) -> list[Group]:
     left = list(rows)
     groups = []
-    for folder in by_precedence(view.host.folders):
+    for folder in by_precedence(view.folders):
         mine = tuple(row for row in left if _lies_in(row, folder))
         left = [row for row in left if row not in mine]
         note = "absent" if folder.real is None else "empty" if not mine else str(len(mine))
-        place = view.host.surroundings.short(folder.path) if mine or not folder.aside else ""
+        place = view.host.surroundings.short(folder.path)
         groups.append(Group(f"{folder.source}:{folder.path}", folder.source, note, mine, place))
     for source in dict.fromkeys(row.source for row in left):
         others = tuple(row for row in left if row.source == source)

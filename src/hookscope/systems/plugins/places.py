@@ -21,14 +21,14 @@ def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str
 def plugin_places(host: Host, *more: tuple[str, Path]) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
     """Highest first: `<workspace>/plugins`, `<state>/plugins`, then the paths that the settings name.
 
-    `more` are further folders, each with its source. An absent one is left out.
+    `more` are further folders, each with its source. An absent one is aside: few workspaces have plugins.
     """
     ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
     known = (("workspace", host.workspace / "plugins"), *more, ("managed", host.state / "plugins"))
     folders = [plugins_folder(host, source, path, ranks[source]) for source, path in known]
     folders.sort(key=lambda folder: -folder.rank)
     extra, problems = _extra(host)
-    return (*(folder for folder in folders if folder.real is not None), *extra), problems
+    return (*(replace(folder, aside=folder.real is None) for folder in folders), *extra), problems
 
 
 def _extra(host: Host) -> tuple[list[Folder], tuple[Problem, ...]]:
