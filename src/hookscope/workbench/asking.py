@@ -1,0 +1,39 @@
+"""Whether what a user asks for is there: hooks by name, events by key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookscope.core.hooks import Inventory
+from hookscope.core.text import nearest
+from hookscope.workbench.refusal import Refusal
+
+if TYPE_CHECKING:
+    from hookscope.workbench.view import View
+
+
+def no_such_hook(name: str, inventory: Inventory) -> Refusal:
+    names = dict.fromkeys(row.hook.name for row in inventory.hooks)
+    near = nearest(name, names)
+    rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
+    if rejected is not None:
+        return Refusal(f"{name} in {rejected.path} is no hook: {rejected.reason}.")
+    then = f"Did you mean {near}?" if near else f"`hookscope list` shows the {len(names)} there are."
+    return Refusal(f"No hook is named {name!r}.", then)
+
+
+def check_key(view: View, key: str) -> None:
+    """Raises Refusal for a key that the host does not know and nobody listens to."""
+    catalogue = view.host.dialect.catalogue()
+    key = catalogue.canonical(key)
+    kind = key.partition(":")[0]
+    known = catalogue.find(key)
+    listened = any(key in (row.events or ()) for row in view.inventory.hooks)
+    family_heard = view.registry.by_key.get(kind) or (known is not None and known.open and ":" in key)
+    if known is not None and known.key == key:
+        return
+    if listened or (known is not None and family_heard):
+        return
+    near = nearest(key, (*view.keys, *catalogue.by_key))
+    then = f"Did you mean {near}?" if near else "`hookscope list` shows what hooks listen to."
+    raise Refusal(f"{key!r} is no event of {view.host.dialect.product}.", then)
