@@ -247,3 +247,32 @@ def test_eve_has_no_switch_and_says_what_to_do(hookscope: Program, agent: Path) 
     assert (refused.code, refused.out) == (1, "")
     assert "Eve has no switch for hooks" in refused.err
     assert "Move ./agent/hooks/watch.ts away" in refused.err
+
+
+def test_a_plugin_of_an_installed_package_is_a_row_and_is_not_imported(
+    hookscope: Program, tmp_path: Path, write: Write
+) -> None:
+    site = tmp_path / "site"
+    info, package = site / "ours-1.0.dist-info", site / "ourpkg"
+    info.mkdir(parents=True)
+    package.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: ours\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[hookscope.plugins]\nours = ourpkg.policy:register\n")
+    (package / "__init__.py").write_text("raise SystemExit('imported')\n")
+    (package / "words.py").write_text("REASON = 'installed'\n")
+    (package / "policy.py").write_text(
+        "from .words import REASON\n\n\ndef register(api):\n"
+        "    api.on('before_tool_call', lambda event: {'block': True, 'blockReason': REASON})\n"
+    )
+    env = {"PYTHONPATH": str(site)}
+    listed = hookscope("list", "--json", env=env)
+    row = next(row for row in listed.json["hooks"] if row["name"] == "ours")
+    assert (row["source"], row["state"], row["events"]) == ("installed", "untrusted", ["before_tool_call"])
+    fired = hookscope("fire", "before_tool_call", "--trust", "--json", env=env).json
+    assert fired["verdict"] == "blocked by ours: installed"
+    write("plugins/ours/plugin.py", GUARD)
+    rows = [row for row in hookscope("list", "--json", env=env).json["hooks"] if row["name"] == "ours"]
+    assert [(row["source"], row["state"]) for row in rows] == [
+        ("workspace", "untrusted"),
+        ("installed", "shadowed"),
+    ]

@@ -101,8 +101,8 @@ def groups(view: View) -> Iterator[tuple[str, Folder | None, list[Standing], lis
         rejects = [item for item in view.inventory.rejected if _lies_in(item, folder)]
         yield folder.source, folder, hooks, rejects
     rest = [row for row in view.inventory.hooks if row.hook.folder not in view.host.folders]
-    if rest:
-        yield rest[0].hook.folder.source, None, rest, []
+    for source in dict.fromkeys(row.hook.folder.source for row in rest):
+        yield source, None, [row for row in rest if row.hook.folder.source == source], []
 
 
 def _lies_in(item: Rejected, folder: Folder) -> bool:

@@ -171,6 +171,15 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
+class InstalledPlugin:
+    """A plugin that is a Python package: where its entry point leads to."""
+
+    name: str
+    file: Path
+    export: str  # what has `register`, or is it
+
+
+@dataclass(frozen=True, slots=True)
 class Choices:
     """What the user or the embedding program says outright; it beats every setting."""
 
@@ -181,6 +190,7 @@ class Choices:
     own_bundled: Path | None = None  # what an installed host ships itself
     agent: str | None = None  # whose workspace it is; None: the default agent's
     plugin_hooks: tuple[Mapping[str, Any], ...] = ()  # `plugin_hooks:` of the project's configuration
+    plugins: tuple[InstalledPlugin, ...] = ()  # of this Python's installed packages
 
 
 class System(Protocol):

@@ -12,6 +12,7 @@ from hookscope.formats import FormatError, read_yaml
 from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import settings_file, state_folder
 from hookscope.workbench.installed import Installed, installed, nearest_shipped
+from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
@@ -84,6 +85,7 @@ def set_up(options: Options) -> Setup:
             own_bundled=own_bundled(host_here, dialect),
             agent=options.agent,
             plugin_hooks=_plugin_hooks(project),
+            plugins=installed_plugins() if "plugin" in dialect.kinds else (),
         ),
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),

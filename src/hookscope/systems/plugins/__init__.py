@@ -15,6 +15,7 @@ from hookscope.core.runs import Event, EventKind, Policy, Registration
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.plugins.arrange import Order, arranged
 from hookscope.systems.plugins.discovery import PluginShape, find_plugins
+from hookscope.systems.plugins.installed import installed_hooks
 from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
 from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
 from hookscope.systems.plugins.ranking import ranking_of_plugins
@@ -51,7 +52,7 @@ class PluginSystem:
         plugins = find_plugins(host, self.shape)
         mapped = mapped_hooks(host, self.mappings)
         return Found(
-            hooks=plugins.hooks + mapped.hooks,
+            hooks=plugins.hooks + installed_hooks(host) + mapped.hooks,
             rejected=plugins.rejected + mapped.rejected,
             problems=plugins.problems + mapped.problems,
         )

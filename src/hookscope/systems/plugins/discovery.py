@@ -143,7 +143,7 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
     notes = (f"calls itself {told.title}",) if told.title and told.title != told.id else ()
     access = search.shape.access(told.id, folder, search.host)
     language = LANGUAGE_OF.get(entry.suffix, "unknown")
-    events, priorities = _heard(entry, language, search)
+    events, priorities = heard_in(entry, language, search.host)
     return Hook(
         name=told.id,
         kind="plugin",
@@ -169,16 +169,16 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
     )
 
 
-def _heard(entry: Path, language: Language, search: _Search) -> tuple[tuple[str, ...] | None, dict[str, int]]:
+def heard_in(entry: Path, language: Language, host: Host) -> tuple[tuple[str, ...] | None, dict[str, int]]:
     """The events that its text registers for, with their priorities; None where only a load can tell."""
     try:
-        source = search.files.read(entry, LONGEST + 1)
+        source = host.surroundings.files.read(entry, LONGEST + 1)
     except OSError:
         return None, {}
     said = plugin_registrations(source, language)
     if not said:  # it registers elsewhere, or nothing: a load tells
         return None, {}
-    canonical = search.host.dialect.catalogue().canonical
+    canonical = host.dialect.catalogue().canonical
     priorities = {canonical(item.event): item.priority or 0 for item in reversed(said)}
     return tuple(dict.fromkeys(canonical(item.event) for item in said)), priorities
 
