@@ -115,7 +115,7 @@ class HostileDict(dict):
     def refuse(self, *args, **kwargs): raise SystemExit("hostile")
     __iter__ = __len__ = __eq__ = items = keys = values = __getitem__ = refuse
 """
-WORKER = "import gc, sys\nworker = sys.modules['__main__']\n"
+WORKER = "import gc, sys\nworker, line = sys.modules['__main__'], sys.modules['_hookscope_line']\n"
 
 HANGS = row(
     "sync loop; async loop without await; time.sleep; regex blow-up",
@@ -1370,7 +1370,7 @@ ATTACKS = row(
     ),
     dies(
         "its classes changed",
-        body("worker.Worker._call = worker.Worker._run = worker.Line.say = None", WORKER),
+        body("worker.Worker._call = worker.Worker._run = line.Line.say = None", WORKER),
     ),
     dies(
         "its objects found by the collector",
