@@ -22,8 +22,10 @@ from hookscope import (
     register_hook,
     registered_keys,
 )
+from hookscope.core.dialect import EventType
 from hookscope.dialects import DIALECTS
 from hookscope.library import HookFailure
+from hookscope.plugins import AgentContext, MessageContext, SessionContext, ToolContext
 from hookscope.plugins.runner import _Asks, _Tells
 from hookscope.systems.plugins.verdicts import OBSERVE
 
@@ -429,3 +431,13 @@ async def test_a_plugin_of_the_workspace_is_asked_beside_one_by_code(
     assert (result.blocked, result.block_reason) == (True, "no rm in exec")
     await load_hooks(workspace, host_config={})
     assert registered_keys() == ("before_tool_call",)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [event for event in DIALECTS["openclaw"].catalogue().events if event.kind == "plugin"],
+    ids=lambda event: event.key,
+)
+def test_every_context_of_the_guide_is_one_of_four(event: EventType) -> None:
+    contexts = (AgentContext, MessageContext, ToolContext, SessionContext)
+    assert not event.ctx or event.ctx.keys() in [kind.__annotations__.keys() for kind in contexts]
