@@ -18,6 +18,7 @@ from hookscope.console.fire.draft import (
     Draft,
     cfg_note,
     check,
+    ctx_note,
     event_types,
     field_at,
     field_help,
@@ -48,7 +49,7 @@ def status_line(checked: Checked, draft: Draft) -> Content:
         return Content.styled(f"✗ {place}{word(checked.problem, 200)}", "$text-error")
     if checked.note:
         return Content.styled(f"! {checked.note}", "$text-warning")
-    parts = ["JSON object", cfg_note(draft)]
+    parts = ["JSON object", cfg_note(draft), ctx_note(draft)]
     return Content.styled("✓", "$text-success") + Content.styled(f" {' · '.join(filter(None, parts))}", MUTED)
 
 

@@ -163,3 +163,8 @@ def cfg_note(draft: Draft) -> str:
     if draft.cfg is None:
         return ""
     return f"cfg: settings in force ({count(len(draft.cfg), 'key')})"
+
+
+def ctx_note(draft: Draft) -> str:
+    """What the second argument of the event's handlers holds, which stands in no text."""
+    return f"ctx: {', '.join(word(name, 40) for name in draft.ctx)}" if draft.ctx else ""
