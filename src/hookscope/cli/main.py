@@ -21,6 +21,7 @@ COMMANDS = {
     "info": "One hook: every check, which copy wins, what it declares.",
     "check": "How many hooks are ready, and what stops the others.",
     "load": "Import all trusted handlers and report as the host's loader does.",
+    "events": "What the host sends, when, with which fields, and who listens.",
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",
     "fire": "Fire an event and see what each handler did.",
     "play": "Play a whole session: send messages, and see what hooks do at each event.",

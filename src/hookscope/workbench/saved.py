@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
-KNOWN = frozenset({"event", "session", "context", "expect"})
+KNOWN = frozenset({"event", "session", "context", "ctx", "expect"})
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
@@ -28,7 +28,8 @@ def is_saved_event(text: str) -> bool:
 def read_saved_event(bench: Workbench, view: View, file: Path) -> Event:
     """The event in a file: `event`, `session`, `context`; `${NAME}` is taken from the environment.
 
-    What the file leaves out is as in the event's template, but for the context. Raises Refusal.
+    `ctx` is laid over the template's, for handlers that take two arguments. What the file leaves out is as
+    in the event's template, but for the context. Raises Refusal.
     """
     document = _document(file)
     strange = sorted(map(str, document.keys() - KNOWN))
@@ -37,7 +38,15 @@ def read_saved_event(bench: Workbench, view: View, file: Path) -> Event:
     key, session, context = document.get("event"), document.get("session"), document.get("context") or {}
     if not isinstance(key, str) or not isinstance(context, dict):
         raise Refusal(f"{file} wants `event`, a text such as command:new, and `context`, a mapping.", code=2)
-    event = replace(bench.template(view, key), context=_filled(context, view.host.env, file))
+    ctx = document.get("ctx") or {}
+    if not isinstance(ctx, dict):
+        raise Refusal(f"{file} wants a mapping as `ctx`.", code=2)
+    event = bench.template(view, key)
+    event = replace(
+        event,
+        context=_filled(context, view.host.env, file),
+        ctx={**event.ctx, **_filled(ctx, view.host.env, file)},
+    )
     return event if session is None else replace(event, session_key=str(session))
 
 

@@ -1,0 +1,24 @@
+"""`hookscope events [KEY]`."""
+
+import click
+
+from hookscope.cli import answers, event_tables
+from hookscope.cli.answers import Answer
+from hookscope.workbench import Options, Refusal
+
+
+@answers.command("events", click.Argument(["key"], metavar="[KEY]", required=False))
+def command(options: Options, key: str | None) -> Answer:
+    """What the host sends: when, with which fields, what becomes of answers, and who listens."""
+    bench = answers.bench_of(options)
+    view = bench.look()
+    catalogue = view.host.dialect.catalogue()
+    if key is None:
+        documents = [event_tables.document(event, view) for event in catalogue.events]
+        return Answer(documents, event_tables.listed(view))
+    event = catalogue.by_key.get(catalogue.canonical(key))
+    if event is None:
+        near = catalogue.nearest(key)
+        then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
+        raise Refusal(f"{key!r} is no event of {view.host.dialect.product}.", then)
+    return Answer(event_tables.document(event, view), event_tables.shown(event, view))

@@ -1,0 +1,130 @@
+"""The events of a host: once for programs, once for people."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from hookscope.cli.documents import Document, plain
+from hookscope.cli.tables import column, fitted
+from hookscope.core.dialect import EventType
+from hookscope.core.text import one_line
+from hookscope.workbench import View
+
+OBSERVED = "ignored: handlers observe"
+ANSWERS = {
+    "modify": "merged, one after another",
+    "gate": "each handler may block it",
+    "claim": "the first handler that claims it wins",
+    "synchronous": "count at once; promises do not",
+    "evaluate": "stand side by side",
+}
+TITLES = {"folder": "HOOK.md folders", "plugin": "plugin hooks", "stream": "the stream"}
+
+
+def document(event: EventType, view: View) -> Document:
+    """One event of `events --json`."""
+    return {
+        "key": event.key,
+        "kind": event.kind,
+        "when": event.when,
+        "sent": event.emitted,
+        "open": event.open,
+        "awaited": event.awaited,
+        "delivered": event.delivers,
+        "policy": event.policy or None,
+        "cancellable": event.cancellable,
+        "limit": event.limit,
+        "mutable": list(event.mutable),
+        "required": list(event.required),
+        "fields": fields_of(event, view),
+        "session": event.session,
+        "context": plain(event.context),
+        "ctx": plain(event.ctx),
+        "source": event.source,
+        "listeners": list(listeners(event, view)),
+    }
+
+
+def fields_of(event: EventType, view: View) -> dict[str, str]:
+    """What its context may hold: what its family's may, and its own."""
+    family = view.host.dialect.catalogue().by_key.get(event.key.partition(":")[0])
+    return {**(family.fields if family is not None else {}), **event.fields}
+
+
+def listeners(event: EventType, view: View) -> tuple[str, ...]:
+    """The hooks that listen to it, whether or not they may run."""
+    dialect = view.host.dialect
+    bare = dialect.event_of(event.key)
+    keys = dialect.system_of(bare.kind).keys(bare)
+    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
+    return tuple(dict.fromkeys(row.hook.name for row in rows if any(key in keys for key in row.events or ())))
+
+
+def listed(view: View) -> str:
+    """`events`: a line for each, by kind: key, how many listen, when it is sent."""
+    events = view.host.dialect.catalogue().events
+    width = column((event.key for event in events), 32)
+    lines = [f"{view.host.dialect.name}: {len(events)} events"]
+    for kind in view.host.dialect.kinds:
+        mine = [event for event in events if event.kind == kind]
+        lines += ["", TITLES[kind]] if mine else []
+        lines += [_line(event, view, width) for event in mine]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _line(event: EventType, view: View, width: int) -> str:
+    count = len(listeners(event, view))
+    heard = f"{count} hook{'s' * (count != 1)}" if count else "–"
+    sent = "" if event.emitted else "never sent: "
+    return f"  {fitted(event.key, width)}  {heard:>8}  {sent}{one_line(event.when, 120)}"
+
+
+def shown(event: EventType, view: View) -> str:
+    """`events KEY`: everything that is known of it, and an example to fire."""
+    lines = [f"{event.key}  {one_line(event.when, 200)}", "", *_facts(event, view)]
+    if fields := fields_of(event, view):
+        width = column(fields, 28)
+        lines += ["", "fields"]
+        lines += [_field(name, text, event, width) for name, text in fields.items()]
+    lines += ["", "example", *_example(event.context)]
+    if event.ctx:
+        lines += ["", "ctx, the second argument", *_example(event.ctx)]
+    lines += ["", f"`hookscope fire {event.key}` fires it."]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _facts(event: EventType, view: View) -> Iterator[str]:
+    product = view.host.dialect.product
+    facts = [
+        ("kind", f"{event.kind}{', any action of your own' if event.open else ''}"),
+        ("sent", "yes" if event.emitted else f"{product} documents it and never sends it"),
+        ("awaited", "" if event.awaited else f"{product} does not wait for handlers"),
+        ("answers", _answers(event)),
+        ("limit", f"{event.limit:g} s for each handler" if event.limit is not None else ""),
+        ("used", f"{product} goes on with what is in {', '.join(event.mutable)}" if event.mutable else ""),
+        ("cancel", "ctx.cancel() ends the turn" if event.cancellable else ""),
+        ("listen", ", ".join(map(one_line, listeners(event, view))) or "nobody"),
+        ("source", event.source),
+    ]
+    return (f"  {name:<8} {text}" for name, text in facts if text)
+
+
+def _answers(event: EventType) -> str:
+    match event.kind:
+        case "folder":
+            return "pushed messages reach the user" if event.delivers else "pushed messages are not delivered"
+        case "plugin":
+            return ANSWERS.get(event.policy, OBSERVED)
+        case "stream":
+            return OBSERVED
+
+
+def _field(name: str, text: str, event: EventType, width: int) -> str:
+    needed = "needed; " if name in event.required else ""
+    return f"  {fitted(name, width)}  {needed}{one_line(text, 160)}"
+
+
+def _example(value: Any) -> list[str]:
+    return [f"  {line}" for line in json.dumps(plain(value), indent=2, ensure_ascii=False).splitlines()]
