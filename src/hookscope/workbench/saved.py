@@ -50,6 +50,14 @@ def read_saved_event(bench: Workbench, view: View, file: Path) -> Event:
     return event if session is None else replace(event, session_key=str(session))
 
 
+def read_expectations(file: Path) -> Mapping[str, Any]:
+    """What the saved event expects of its run; empty where it says nothing. Raises Refusal."""
+    expect = _document(file).get("expect") or {}
+    if not isinstance(expect, dict):
+        raise Refusal(f"{file} wants a mapping as `expect`, such as `expect: {{errors: 0}}`.", code=2)
+    return expect
+
+
 def _document(file: Path) -> Mapping[str, Any]:
     try:
         document = read_yaml(file.read_bytes())

@@ -1,0 +1,88 @@
+"""What came of saved events that were fired as tests: for people, for programs, as JUnit XML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from hookscope.cli import documents
+from hookscope.cli.documents import Document
+from hookscope.cli.tables import column, fitted
+from hookscope.core.text import one_line, printable
+from hookscope.workbench.expect import Miss
+from hookscope.workbench.testing import Tested
+
+
+def document(item: Tested, dialect: str) -> Document:
+    """One saved event of `test --json`."""
+    return {
+        "file": str(item.file),
+        "passed": item.passed,
+        "problem": item.problem or None,
+        "could_not_run": list(item.left),
+        "misses": [
+            {
+                "what": miss.what,
+                "expected": documents.plain(miss.expected),
+                "got": documents.plain(miss.got),
+                "lines": list(miss.lines),
+            }
+            for miss in item.misses
+        ],
+        "run": documents.run(item.run, dialect) if item.run is not None else None,
+    }
+
+
+def text(items: Sequence[Tested]) -> str:
+    """`test`: a line for each, under it what was missed, item by item; the count last."""
+    width = column((one_line(item.file.stem) for item in items), 40)
+    lines = [line for item in items for line in _lines(item, width)]
+    missed = sum(not item.passed for item in items)
+    count = f"{len(items)} saved event{'s' * (len(items) != 1)}"
+    return "\n".join([*lines, "", f"{count}, {missed} missed" if missed else f"{count}, all as expected"])
+
+
+def _lines(item: Tested, width: int) -> Iterator[str]:
+    took = f"{item.run.took * 1000:>8.1f} ms" if item.run is not None else ""
+    yield f"{'✓' if item.passed else '✗'} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
+    yield from (f"    {line}" for line in _why(item))
+
+
+def _why(item: Tested) -> Iterator[str]:
+    if item.problem:
+        yield one_line(item.problem, 400)
+    yield from (one_line(sentence, 400) for sentence in item.left)
+    for miss in item.misses:
+        yield _headline(miss)
+        yield from (f"  {one_line(line, 300)}" for line in miss.lines)
+
+
+def _headline(miss: Miss) -> str:
+    return f"{one_line(miss.what)}: expected {_brief(miss.expected)}, got {_brief(miss.got)}"
+
+
+def _brief(value: object) -> str:
+    if isinstance(value, list):
+        return f"{len(value)}"
+    return one_line(json.dumps(documents.plain(value), ensure_ascii=False), 120)
+
+
+def junit(items: Sequence[Tested]) -> str:
+    """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds."""
+    failed = sum(not item.passed for item in items)
+    suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))
+    for item in items:
+        took = item.run.took if item.run is not None else 0.0
+        case = ElementTree.SubElement(
+            suite,
+            "testcase",
+            name=printable(item.file.stem),
+            classname=printable(str(item.file.parent)),
+            time=f"{took:.6f}",
+        )
+        if not item.passed:
+            why = list(_why(item))
+            failure = ElementTree.SubElement(case, "failure", message=why[0] if why else "cancelled")
+            failure.text = "\n".join(why)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

@@ -1,0 +1,72 @@
+"""Saved events as tests: each is fired, and its run compared with what its file expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.core.runs import Run
+from hookscope.workbench.expect import Miss, misses
+from hookscope.workbench.options import PROJECT_FOLDER
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.saved import read_expectations, read_saved_event
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+
+EVENTS = Path(PROJECT_FOLDER) / "events"  # of a workspace
+ENDINGS = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """One saved event that was fired."""
+
+    file: Path
+    run: Run | None  # None: it could not be fired, and `problem` says why
+    misses: tuple[Miss, ...] = ()
+    left: tuple[str, ...] = ()  # sentences: who should have run and could not
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Did everybody run who should, and did the run do what was expected."""
+        return self.run is not None and not (self.misses or self.left or self.run.cancelled)
+
+
+def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
+    """The files that are named, and those below folders that are; none named: all of the workspace.
+
+    Raises Refusal where there is none.
+    """
+    places = list(named) or [workspace / EVENTS]
+    files = [file for place in places for file in _below(place)]
+    if not files:
+        where = ", ".join(map(str, places))
+        raise Refusal(f"There are no saved events in {where}.", "A saved event is a YAML file with `event:`.")
+    return files
+
+
+def _below(place: Path) -> Iterator[Path]:
+    if place.is_dir():
+        yield from sorted(file for file in place.rglob("*") if file.suffix in ENDINGS and file.is_file())
+    elif place.suffix in ENDINGS or place.exists():
+        yield place
+
+
+async def tested(bench: Workbench, file: Path) -> Tested:
+    """Fire one and compare. A file that says nothing of use is an answer, not an error."""
+    try:
+        expect = read_expectations(file)
+        view = bench.look()
+        event = read_saved_event(bench, view, file)
+        view = await bench.ready(view, event.kind)
+        plan = bench.plan(view, event)
+        untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
+        left = (*untrusted, *bench.could_not(view, plan))
+        run = await bench.fire(view, plan)
+        return Tested(file, run, misses(expect, run), left)
+    except Refusal as refused:
+        return Tested(file, None, problem=str(refused))

@@ -1,0 +1,163 @@
+"""Saved events as tests, from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
+Save = Callable[..., Path]
+GREET = """
+def handler(event):
+    event.messages.append(f"Hello {event.context['who']}")
+    event.context["seen"] = [{"who": event.context["who"]}]
+"""
+
+
+@pytest.fixture
+def save(workspace: Path) -> Save:
+    """save("hello", "expect: {…}") → an event of the workspace with that behind it."""
+
+    def saved(name: str, more: str = "", *, event: str = "event: command:new\ncontext: {who: Ada}\n") -> Path:
+        file = workspace / ".hookscope/events" / f"{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(event + more)
+        return file
+
+    return saved
+
+
+@pytest.fixture(autouse=True)
+def greet(workspace: Path, make_hook: MakeHook, bundled: Path) -> None:
+    make_hook(workspace / "hooks", "greet", '{openclaw: {events: ["command:new"]}}', GREET)
+
+
+@pytest.fixture
+def test(hookscope: Program, bundled: Path) -> Program:
+    """test(*arguments) with nothing but the hooks of the workspace."""
+
+    def run(*arguments: str, trust: bool = True) -> object:
+        more = ("--trust",) if trust else ()
+        return hookscope("--bundled", str(bundled), "test", *more, *arguments)
+
+    return run  # type: ignore[return-value]
+
+
+def test_what_happens_as_expected_passes(test: Program, save: Save) -> None:
+    save(
+        "hello",
+        "expect:\n"
+        "  errors: 0\n"
+        "  messages: ['Hello *']\n"
+        "  ran: [greet]\n"
+        "  context: {'seen[0].who': Ada, who: Ada}\n"
+        "  max_ms: 20000\n",
+    )
+    save("silent", "expect: {messages: 1}")
+    done = test()
+    assert done.code == 0
+    assert done.out.splitlines()[-1] == "2 saved events, all as expected"
+
+
+@pytest.mark.parametrize(
+    ("expect", "lines"),
+    [
+        ("{messages: ['Bye *']}", ["messages: expected 1, got 1", "- Bye *", "+ Hello Ada"]),
+        ("{messages: ['Hello *', more]}", ["messages: expected 2, got 1", "Hello Ada", "- more"]),
+        ("{messages: 0}", ["messages: expected 0, got 1", "+ Hello Ada"]),
+        ("{ran: []}", ["ran: expected 0, got 1", "+ greet"]),
+        ("{errors: 1}", ["errors: expected 1, got 0"]),
+        ("{context: {'seen[0].who': Bob}}", ['context.seen[0].who: expected "Bob", got "Ada"']),
+        ("{context: {'seen[1]': 1}}", ['context.seen[1]: expected 1, got "nothing"']),
+        ("{blocked: true}", ["blocked: expected true, got false", "+ no verdict"]),
+        ("{max_ms: 0}", ["max_ms: expected 0, got"]),
+    ],
+)
+def test_a_miss_reads_line_by_line(test: Program, save: Save, expect: str, lines: list[str]) -> None:
+    save("hello", f"expect: {expect}")
+    done = test()
+    assert done.code == 1
+    assert "✗ hello" in done.out
+    found = [line.strip() for line in done.out.splitlines()]
+    assert all(any(one.startswith(line) for one in found) for line in lines), done.out
+
+
+@pytest.mark.parametrize(
+    ("expect", "sentence"),
+    [
+        ("{mesages: 1}", "`expect:` has 'mesages'; did you mean messages?"),
+        ("{errors: many}", "`errors` in `expect:` wants a number, and has 'many'."),
+        ("{messages: [1]}", "`messages` in `expect:` wants a list of texts, and has [1]."),
+        ("{blocked: 1}", "`blocked` in `expect:` wants true or false, and has 1."),
+        ("[errors]", "wants a mapping as `expect`"),
+    ],
+)
+def test_an_expectation_that_checks_nothing_is_a_miss(
+    test: Program, save: Save, expect: str, sentence: str
+) -> None:
+    save("hello", f"expect: {expect}")
+    save("other")
+    done = test()
+    assert done.code == 1
+    assert sentence in done.out
+    assert "✓ other" in done.out
+
+
+def test_without_expectations_no_handler_may_fail(
+    test: Program, save: Save, workspace: Path, make_hook: MakeHook
+) -> None:
+    save("hello")
+    make_hook(workspace / "hooks", "bad", "{openclaw: {events: [command]}}", "def handler(event): 1 / 0\n")
+    done = test()
+    assert done.code == 1
+    assert "errors: expected 0, got 1" in done.out
+    assert "+ bad: ZeroDivisionError" in done.out
+
+
+def test_a_hook_that_could_not_run_is_a_miss(test: Program, save: Save) -> None:
+    save("hello", "expect: {messages: 0}")
+    done = test(trust=False)
+    assert done.code == 1
+    assert "hooks is not trusted" in done.out
+
+
+def test_what_a_plugin_blocks_is_expected(test: Program, save: Save, workspace: Path) -> None:
+    plugin = workspace / "plugins/guard/plugin.py"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(
+        "def register(api):\n"
+        "    api.on('before_tool_call', lambda event: {'block': True, 'blockReason': 'no'})\n"
+    )
+    event = "event: before_tool_call\ncontext: {toolName: exec, params: {}}\n"
+    save("call", "expect: {blocked: true, ran: [guard], result: {blockReason: 'no'}}", event=event)
+    assert test().code == 0
+    save("call", "expect: {blocked: false}", event=event)
+    assert "+ blocked by guard: no" in test().out
+
+
+def test_files_are_named_and_answers_are_written_for_machines(
+    test: Program, save: Save, tmp_path: Path
+) -> None:
+    good, bad = save("good"), save("bad", "expect: {messages: 2}")
+    assert [item["file"] for item in test(str(good), "--json").json] == [str(good)]
+    report = tmp_path / "junit.xml"
+    items = test("--json", "--junit", str(report)).json
+    assert [(item["passed"], len(item["misses"])) for item in items] == [(False, 1), (True, 0)]
+    suite = ElementTree.parse(report).getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    failure = suite.find(f"./testcase[@name='{bad.stem}']/failure")
+    assert failure is not None
+    assert failure.get("message") == "messages: expected 2, got 1"
+
+
+def test_a_workspace_without_saved_events_says_what_they_are(test: Program) -> None:
+    done = test()
+    assert (done.code, done.out) == (1, "")
+    assert "There are no saved events in" in done.err
