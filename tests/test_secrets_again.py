@@ -35,3 +35,10 @@ def test_an_event_without_secrets_is_left_as_it_is(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     event = Event("command", "new", context={"text": "${HOME} and ${SECRET}"})
     assert bench.plan(bench.look(), event).event is event
+
+
+def test_the_second_argument_gets_its_secrets_back_too(workspace: Path) -> None:
+    bench = Workbench(Options(workspace=workspace, env={"AUTH_TOKEN": "s3cret"}))
+    event = Event("before_tool_call", kind="plugin", ctx={"auth": {"token": "${SECRET:AUTH_TOKEN}"}})
+    event = replace(event, context={"toolName": "exec", "params": {}})
+    assert bench.plan(bench.look(), event).event.ctx["auth"] == {"token": "s3cret"}

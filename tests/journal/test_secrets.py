@@ -34,7 +34,7 @@ SECRET_KEYS = """
 OTHER_KEYS = """
     sessionKey session_key hookKey key keys name tokenCount token_type tokenizer secretary passwordless
     cookieConsent author authorizationUrl publicKey primary_key commit path senderId accessKeyId monkey
-    keyboard api apiUrl 42
+    keyboard api apiUrl 42 continuationToken continuation_token
 """
 LOOKS_SECRET = {
     "openai": "sk" + "-proj-a1B2c3D4e5F6g7H8i9J0",
@@ -218,6 +218,7 @@ def everywhere(run_id: int, event: Event, text: str) -> Run:
         patch=({"op": "add", "path": "/context/newSecret", "value": text},),
         notes=(text,),
         stale=Failure("SyntaxError", text, (Frame("handler.py", 1, "", text),)),
+        asked=(text,),
     )
     change = FileChange(Path("/w/.env"), "changed", 1, 2, f"+KEY={text}")
     caused = Run(0, event, (result,), (), Ending())
@@ -226,7 +227,7 @@ def everywhere(run_id: int, event: Event, text: str) -> Run:
         event,
         (result,),
         (NotRun("other", text),),
-        Ending({"answer": text}, text, (Event("again", context={"x": text}),)),
+        Ending({"answer": text}, text, (Event("again", context={"x": text}),), verdict=f"blocked: {text}"),
         messages=(text,),
         context={"kept": text},
         caused=(caused,),
@@ -237,7 +238,8 @@ def everywhere(run_id: int, event: Event, text: str) -> Run:
 
 @pytest.mark.parametrize("secret", ["hunter2-is-mine", *LOOKS_SECRET.values()])
 async def test_a_secret_is_in_no_byte_of_the_files(journal: Journal, path: Path, secret: str) -> None:
-    event = Event("command", "new", f"s:{secret}", {"cfg": {"apiKey": secret}, "said": secret}, (secret,))
+    context = {"cfg": {"apiKey": secret}, "said": secret}
+    event = Event("command", "new", f"s:{secret}", context, (secret,), ctx={"auth": [secret]})
     run_id = await journal.begin(event)
     await journal.end(everywhere(run_id, event, secret))
     await journal.note("change", secret, f"password={secret}", detail={"token": secret})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hookscope.journal.database import JournalError
     from hookscope.journal.journal import Journal
+    from hookscope.journal.masking import on_record
     from hookscope.journal.owner import Owner
     from hookscope.journal.reading import Entry, StoredRun
     from hookscope.journal.records import Outcome, run_of
@@ -29,10 +30,21 @@ _HOMES = {
     "Owner": "owner",
     "Retention": "writer",
     "StoredRun": "reading",
+    "on_record": "masking",
     "run_of": "records",
 }
 
-__all__ = ["Entry", "Journal", "JournalError", "Outcome", "Owner", "Retention", "StoredRun", "run_of"]
+__all__ = [
+    "Entry",
+    "Journal",
+    "JournalError",
+    "Outcome",
+    "Owner",
+    "Retention",
+    "StoredRun",
+    "on_record",
+    "run_of",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,17 +5,19 @@ Names, keys, states and times stay as they are: the journal is read by them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hookscope.journal.records import Document
+from hookscope.core.runs import Run
+from hookscope.journal.records import Document, run_document, run_of
 from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
 
 EVENT_TEXTS = ("sessionKey", "messages")
-EVENT_VALUES = ("context", "meta")
-RUN_TEXTS = ("messages", "failure", "log", "notes", "not_run", "guarded")
+EVENT_VALUES = ("context", "meta", "ctx")
+RUN_TEXTS = ("messages", "failure", "verdict", "log", "notes", "not_run", "guarded")
 RUN_VALUES = ("context", "result")
-RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes", "stale")
+RESULT_TEXTS = ("messages", "stdout", "stderr", "error", "notes", "stale", "asked")
 
 
 def secrets_of_event(event: Mapping[str, Any]) -> Iterator[Secret]:
@@ -41,6 +43,13 @@ def secrets_of_run(run: Mapping[str, Any]) -> Iterator[Secret]:
         yield from secrets_of_event(event)
     for caused in run["caused"]:
         yield from secrets_of_run(caused)
+
+
+def on_record(run: Run, dialect: str) -> Run:
+    """The run as it would be read from the journal: for comparing it with one that was."""
+    document = run_document(run, dialect)
+    veil = Veil.over(tuple(secrets_of_run(document)))
+    return run_of(json.loads(json.dumps(mask_run(document, veil))))
 
 
 def mask_event(event: Document, veil: Veil) -> Document:

@@ -30,6 +30,7 @@ SECRET_WORDS = (
     "accesskey",
 )
 SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "master"}  # … key
+ADDRESSES = {"continuation"}  # … token: says where a session goes on; Eve asks for authority besides
 TRAILERS = {"value", "header", "old", "new"}  # `cookieHeader` is as secret as `cookie`
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 KEY = re.compile(r"[\w .:/-]{1,64}")  # longer ones, or with line ends, are texts and no names
@@ -103,7 +104,7 @@ class Secret:
 def is_secret_key(key: str) -> bool:
     """Does the key say that its value is a secret, in whatever style it is written?"""
     words = _key_words(key)
-    if not words:
+    if not words or not ADDRESSES.isdisjoint(words[-2:-1]):
         return False
     last = words[-1].removesuffix("s")
     return last.endswith(SECRET_WORDS) or (last == "key" and len(words) > 1 and words[-2] in SECRET_KEYS)

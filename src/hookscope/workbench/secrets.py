@@ -21,9 +21,9 @@ def resolved(event: Event, host: Host) -> Event:
     context = dict(event.context)
     if _masked(context.get("cfg")):
         context["cfg"] = as_plain(host.settings.value)
-    if not _masked(context):
-        return event if context == event.context else replace(event, context=context)
-    return replace(event, context=_filled(context, host.env))
+    if context == event.context and not _masked(context) and not _masked(event.ctx):
+        return event
+    return replace(event, context=_filled(context, host.env), ctx=_filled(event.ctx, host.env))
 
 
 def _masked(value: Any) -> bool:
