@@ -24,6 +24,7 @@ COMMANDS = {
     "events": "What the host sends, when, with which fields, and who listens.",
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",
     "fire": "Fire an event and see what each handler did.",
+    "replay": "Fire the event of an earlier run again, and say what is different.",
     "test": "Fire saved events, and say where a run is not what its file expects.",
     "play": "Play a whole session: send messages, and see what hooks do at each event.",
     "enable": "Switch a hook on in the host's settings.",

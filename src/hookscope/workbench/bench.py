@@ -17,7 +17,7 @@ from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import Event, EventKind, Group, LoadReport, Plan, Registration, Registry
+from hookscope.core.runs import Event, EventKind, LoadReport, Plan, Registration, Registry
 from hookscope.core.surroundings import Files, NotedFiles
 from hookscope.engine import HookEngine
 from hookscope.runtime import Firing, Limits
@@ -346,23 +346,16 @@ class Workbench:
 
     def past_runs(self, view: View, limit: int = 20) -> tuple[PastRun, ...]:
         """The last runs of this workspace, oldest first, from the journal. Blocks; raises OSError."""
-        from hookscope.journal import run_of
+        from hookscope.workbench.past import past_of  # here: a look needs no database
 
-        dialect = view.host.dialect
-        past = []
-        for stored in reversed(self.journal(view.host).recent(limit)):
-            if stored.outcome == "running":
-                continue
-            run = run_of(stored.document)
-            if run.event.kind not in dialect.kinds:  # of a dialect that was in force then
-                continue
-            calls = tuple(result.call for result in run.results)
-            groups = (Group(calls),) if calls else ()
-            policy = dialect.system_of(run.event.kind).policy(run.event)
-            plan = Plan(run.event, 0, groups, run.not_run, policy, delivers=run.delivers)
-            interrupted = stored.outcome == "interrupted"
-            past.append(PastRun(stored.id, stored.started, plan, None if interrupted else run))
-        return tuple(past)
+        stored = reversed(self.journal(view.host).recent(limit))
+        return tuple(past for one in stored if (past := past_of(one, view.host)) is not None)
+
+    def past_run(self, view: View, number: int) -> PastRun:
+        """That run of this workspace, from the journal. Blocks; raises OSError, Refusal."""
+        from hookscope.workbench.past import past_named  # here: as above
+
+        return past_named(number, self.journal(view.host).run(number), view.host)
 
     def _engine(self, view: View) -> HookEngine:
         lanes = self.crew.lanes(view.host, view.languages)

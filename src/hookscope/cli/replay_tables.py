@@ -1,0 +1,71 @@
+"""What came of events that were fired again: what is different from then, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from hookscope.cli import documents
+from hookscope.cli.documents import Document
+from hookscope.core.differences import Difference
+from hookscope.core.runs import Run
+from hookscope.core.text import one_line
+from hookscope.workbench.replay import Replayed
+
+
+def document(item: Replayed, dialect: str) -> Document:
+    """One run of `replay --json`."""
+    return {
+        "replayed": item.past.id,
+        "same": item.same,
+        "different": [
+            {
+                "kind": one.kind,
+                "what": one.what,
+                "before": documents.plain(one.before),
+                "after": documents.plain(one.after),
+            }
+            for one in item.different
+        ],
+        "could_not_run": list(item.left),
+        "run": documents.run(item.run, dialect),
+    }
+
+
+def text(item: Replayed) -> str:
+    """The event, the two runs and the time in their handlers; then each difference."""
+    times = f"{_took(item.before):.1f} ms → {_took(item.run):.1f} ms"
+    said = "as before" if item.same else f"{len(item.different)} different"
+    head = f"{one_line(item.run.event.key)}  run {item.past.id} → run {item.run.id}  {said}  {times}"
+    return "\n".join([head, *(f"  {line}" for line in _lines(item))])
+
+
+def _took(run: Run) -> float:
+    """Milliseconds in handlers: the start of a worker is no matter of theirs."""
+    return sum(result.took for result in run.results) * 1000
+
+
+def _lines(item: Replayed) -> Iterator[str]:
+    for one in item.different:
+        yield from _line(one)
+
+
+def _line(one: Difference) -> Iterator[str]:
+    if one.kind == "message":
+        yield (
+            f"- {one_line(str(one.before), 300)}"
+            if one.after is None
+            else f"+ {one_line(str(one.after), 300)}"
+        )
+        return
+    what = one_line(one.what, 120)
+    name = f"{one.kind}.{what}" if one.kind in ("context", "result") else what
+    yield f"{name}: {_brief(one.before, one.kind)} → {_brief(one.after, one.kind)}"
+
+
+def _brief(value: object, kind: str) -> str:
+    if value is None:
+        return "did not run" if kind == "handler" else "nothing"
+    if isinstance(value, str) and kind in ("handler", "verdict"):
+        return one_line(value, 300)
+    return one_line(json.dumps(documents.plain(value), ensure_ascii=False), 200)

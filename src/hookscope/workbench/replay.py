@@ -1,0 +1,86 @@
+"""An event of the journal fired once more, and what is different from then."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hookscope.core.differences import MARK, Difference, differences
+from hookscope.core.event import iso
+from hookscope.core.runs import Event, Plan, Run
+from hookscope.journal import on_record
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.view import PastRun
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+
+RECENT = 100  # runs among which the last one that can be fired again is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """An earlier run and its event's run of now."""
+
+    past: PastRun
+    before: Run
+    run: Run
+    different: tuple[Difference, ...]  # what is not as before; times are not compared
+    left: tuple[str, ...] = ()  # sentences: who should have run and could not
+
+    @property
+    def same(self) -> bool:
+        return not (self.different or self.left or self.run.cancelled)
+
+
+def past_run(bench: Workbench, number: int | None) -> PastRun:
+    """The run of that number, or the last one. Raises Refusal where there is none; OSError."""
+    view = bench.look()
+    if number is not None:
+        return bench.past_run(view, number)
+    runs = bench.past_runs(view, limit=RECENT)
+    if not runs:
+        raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
+    return runs[-1]
+
+
+async def again(
+    bench: Workbench, past: PastRun, *, only: str | None = None, sandbox: bool = False, dry: bool = False
+) -> Replayed | Plan:
+    """Fire it again, as things are now; with `dry` only the plan.
+
+    On copies with `sandbox`, and where it was fired so before. Raises Refusal; OSError where the copies
+    cannot be made.
+    """
+    view = bench.look()
+    event = marked(past.plan.event, past)
+    plan = bench.plan(view, event, only=only)
+    if dry:
+        return plan
+    if past.run is None:
+        raise Refusal(
+            f"Run {past.id} was interrupted: its program ended before it did.",
+            "There is nothing to compare with; --dry shows who would run.",
+        )
+    view = await bench.ready(view, event.kind)
+    plan = bench.plan(view, event, only=only)
+    untrusted = tuple(f"{folder} is not trusted." for folder in bench.untrusted(view, plan))
+    left = (*untrusted, *bench.could_not(view, plan, only=only))
+    guarded = sandbox or past.run.guarded is not None
+    run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
+    return Replayed(past, past.run, run, differences(past.run, on_record(run, view.host.dialect.name)), left)
+
+
+def marked(event: Event, past: PastRun) -> Event:
+    """The event of now, with a mark that its handlers can see: in the context, or beside it."""
+    mark = {"run": past.id, "at": iso(past.at)}
+    now = replace(event, timestamp=datetime.now(UTC))
+    match event.kind:
+        case "folder":
+            return replace(now, context={**event.context, MARK: mark})
+        case "plugin":
+            return replace(now, ctx={**event.ctx, MARK: mark})
+        case "stream":
+            kept = {name: value for name, value in event.meta.items() if name not in ("id", "at")}
+            return replace(now, meta={**kept, MARK: mark})

@@ -1,0 +1,176 @@
+"""Runs of the journal fired again, from the command line: what is different, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Done, Program
+    from tests.conftest import MakeHook
+
+GREET = """
+def handler(event):
+    event.messages.append("Hello")
+    event.messages.append(event.context.get("who", "?"))
+    event.context["again"] = event.context.get("replayed", {}).get("run", 0)
+"""
+CHANGED = GREET.replace('"Hello"', '"Good day"') + '    event.context["extra"] = [1, 2]\n'
+FIRE = ("fire", "command:new", "--context", '{"who": "Ada"}')
+
+
+@pytest.fixture
+def scope(hookscope: Program, bundled: Path) -> Program:
+    """The program with nothing but the hooks of the workspace, all of them trusted."""
+
+    def run(command: str, *arguments: str, trust: bool = True, env: dict[str, str] | None = None) -> Done:
+        more = ("--trust",) if trust else ()
+        return hookscope("--bundled", str(bundled), command, *more, *arguments, env=env)
+
+    return run
+
+
+@pytest.fixture
+def greet(workspace: Path, make_hook: MakeHook) -> Path:
+    """The handler of a hook that says what it was told."""
+    folder = make_hook(workspace / "hooks", "greet", '{openclaw: {events: ["command:new"]}}', GREET)
+    return folder / "handler.py"
+
+
+def test_the_last_run_is_fired_again_and_is_as_before(scope: Program, greet: Path) -> None:
+    greet.write_text("def handler(event):\n    event.messages.append('Hello')\n")
+    assert scope(*FIRE).code == 0
+    done = scope("replay")
+    assert done.code == 0
+    assert done.out.startswith("command:new  run 1 → run 2  as before  ")
+    document = scope("replay", "2", "--json").json[0]
+    assert (document["replayed"], document["same"], document["different"]) == (2, True, [])
+    assert document["run"]["messages"] == ["Hello"]
+
+
+def test_handlers_see_that_and_what_is_replayed(scope: Program, greet: Path) -> None:
+    scope(*FIRE)
+    done = scope("replay", "1", "--json")
+    assert done.code == 1
+    (document,) = done.json
+    assert document["different"] == [{"kind": "context", "what": "again", "before": 0, "after": 1}]
+    assert document["run"]["event"]["context"]["replayed"]["run"] == 1
+
+
+def test_what_a_change_did_is_told_line_by_line(scope: Program, greet: Path) -> None:
+    scope(*FIRE)
+    greet.write_text(CHANGED)
+    done = scope("replay", "1")
+    assert done.code == 1
+    assert [line.strip() for line in done.out.splitlines()[1:]] == [
+        "- Hello",
+        "+ Good day",
+        "context.again: 0 → 1",
+        "context.extra: nothing → [1, 2]",
+    ]
+
+
+def test_handlers_that_fail_come_and_go(
+    scope: Program, greet: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    scope(*FIRE)
+    greet.write_text("def handler(event):\n    raise ValueError('no')\n")
+    make_hook(workspace / "hooks", "more", '{openclaw: {events: ["command"]}}')
+    lines = [line.strip() for line in scope("replay", "1").out.splitlines()[1:]]
+    assert "greet: ok → error: ValueError: no" in lines
+    assert "more: did not run → ok" in lines
+    (document,) = scope("replay", "1", "--only", "more", "--json").json
+    assert {"kind": "handler", "what": "greet", "before": "ok", "after": None} in document["different"]
+
+
+def test_dry_says_who_would_run_and_runs_nothing(scope: Program, greet: Path) -> None:
+    scope(*FIRE)
+    done = scope("replay", "--dry", "--json")
+    assert done.code == 0
+    assert [call["hook"] for group in done.json[0]["groups"] for call in group["calls"]] == ["greet"]
+    assert len(scope("log", "--json", trust=False).json["runs"]) == 1
+
+
+def test_what_was_not_trusted_then_and_now_is_said(scope: Program, greet: Path) -> None:
+    scope(*FIRE)
+    done = scope("replay", trust=False)
+    assert done.code == 1
+    assert "is not trusted" in done.err
+    assert "greet: ok → did not run" in done.out
+
+
+def test_on_copies_files_are_compared(scope: Program, greet: Path, workspace: Path) -> None:
+    greet.write_text("def handler(event):\n    open('out.txt', 'w').write('one')\n")
+    scope(*FIRE, "--sandbox")
+    assert scope("replay").code == 0  # on copies again, as it was fired
+    greet.write_text("def handler(event):\n    open('out.txt', 'w').write('other')\n")
+    (document,) = scope("replay", "1", "--json").json
+    (one,) = document["different"]
+    assert one["kind"] == "file"
+    assert (one["before"]["bytes"], one["after"]["bytes"]) == (3, 5)
+    assert not (workspace / "out.txt").exists()
+
+
+def test_secrets_of_an_event_come_back_and_are_no_difference(scope: Program, greet: Path) -> None:
+    greet.write_text("def handler(event):\n    event.context['length'] = len(event.context['apiKey'])\n")
+    context = '{"apiKey": "sk-0123456789abcdefghijklmnop"}'
+    scope("fire", "command:new", "--context", context)
+    refused = scope("replay")
+    assert refused.code == 1
+    assert "Set API_KEY in the environment" in refused.err
+    done = scope("replay", env={"API_KEY": "sk-0123456789abcdefghijklmnop"})
+    assert (done.code, done.err) == (0, ""), done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Nothing was fired in this workspace yet"),
+        (("7",), "There is no run 7 in this workspace"),
+    ],
+)
+def test_a_run_that_is_not_there_is_refused(
+    scope: Program, greet: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
+    done = scope("replay", *arguments)
+    assert done.code == 1
+    assert sentence in done.err
+
+
+def test_plugins_and_streams_see_the_mark_beside_the_event(
+    hookscope: Program, bundled: Path, workspace: Path
+) -> None:
+    plugin = workspace / "plugins/guard/plugin.py"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(
+        "def register(api):\n"
+        "    api.on('before_tool_call', lambda event, ctx: {'block': 'replayed' in ctx})\n"
+    )
+    call = ("--bundled", str(bundled))
+    hookscope(*call, "fire", "before_tool_call", "--trust")
+    (document,) = hookscope(*call, "replay", "--trust", "--json").json
+    assert document["run"]["event"]["ctx"]["replayed"]["run"] == 1
+    assert "verdict" in [one["kind"] for one in document["different"]]
+
+
+def test_a_stream_event_is_stamped_anew(hookscope: Program, tmp_path: Path) -> None:
+    agent = tmp_path / "agent-project"
+    hook = agent / "agent/hooks/watch.py"
+    hook.parent.mkdir(parents=True)
+    hook.write_text(
+        "from hookscope import define_hook\n"
+        "def said(event, ctx):\n"
+        "    print(event.meta['replayed']['run'] if 'replayed' in event.meta else 'first')\n"
+        "default = define_hook(events={'turn.started': said})\n"
+    )
+    call = ("--dialect", "eve")
+    first = hookscope(*call, "fire", "turn.started", "--trust", "--json", cwd=agent)
+    done = hookscope(*call, "replay", "--trust", "--json", cwd=agent)
+    (document,) = done.json
+    then, now = first.json["event"]["meta"], document["run"]["event"]["meta"]
+    assert now["replayed"]["run"] == 1
+    assert now["at"] != then["at"]
+    assert first.json["results"][0]["stdout"] == "first\n"
+    assert document["run"]["results"][0]["stdout"] == "1\n"
