@@ -41,6 +41,7 @@ MAY_IMPORT = {
     },
     "cli": {"workbench", "core", "console"},  # the console is opened from here, and only opened
     "console": {"workbench", "core"},
+    "pytest_plugin": {"workbench", "core"},
     "__init__": {"plugins", "library", "engine", "runtime", "core"},
     "__main__": {"cli"},
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
@@ -10,7 +9,6 @@ from hookscope.cli import documents
 from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.text import one_line, printable
-from hookscope.workbench.expect import Miss
 from hookscope.workbench.testing import Tested
 
 
@@ -46,26 +44,7 @@ def text(items: Sequence[Tested]) -> str:
 def _lines(item: Tested, width: int) -> Iterator[str]:
     took = f"{item.run.took * 1000:>8.1f} ms" if item.run is not None else ""
     yield f"{'✓' if item.passed else '✗'} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
-    yield from (f"    {line}" for line in _why(item))
-
-
-def _why(item: Tested) -> Iterator[str]:
-    if item.problem:
-        yield one_line(item.problem, 400)
-    yield from (one_line(sentence, 400) for sentence in item.left)
-    for miss in item.misses:
-        yield _headline(miss)
-        yield from (f"  {one_line(line, 300)}" for line in miss.lines)
-
-
-def _headline(miss: Miss) -> str:
-    return f"{one_line(miss.what)}: expected {_brief(miss.expected)}, got {_brief(miss.got)}"
-
-
-def _brief(value: object) -> str:
-    if isinstance(value, list):
-        return f"{len(value)}"
-    return one_line(json.dumps(documents.plain(value), ensure_ascii=False), 120)
+    yield from (f"    {line}" for line in item.why)
 
 
 def junit(items: Sequence[Tested]) -> str:
@@ -82,7 +61,7 @@ def junit(items: Sequence[Tested]) -> str:
             time=f"{took:.6f}",
         )
         if not item.passed:
-            why = list(_why(item))
-            failure = ElementTree.SubElement(case, "failure", message=why[0] if why else "cancelled")
+            why = item.why or ("cancelled",)
+            failure = ElementTree.SubElement(case, "failure", message=why[0])
             failure.text = "\n".join(why)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.runs import Run
+from hookscope.core.text import one_line
 from hookscope.workbench.expect import Miss, misses
 from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
@@ -34,6 +36,25 @@ class Tested:
     def passed(self) -> bool:
         """Did everybody run who should, and did the run do what was expected."""
         return self.run is not None and not (self.misses or self.left or self.run.cancelled)
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why it did not pass, for people: a line for each thing, items of lists indented below theirs."""
+        sentences = (self.problem, *self.left) if self.problem else self.left
+        return (*(one_line(sentence, 400) for sentence in sentences), *_lines(self.misses))
+
+
+def _lines(misses: Sequence[Miss]) -> Iterator[str]:
+    for miss in misses:
+        yield f"{one_line(miss.what)}: expected {_brief(miss.expected)}, got {_brief(miss.got)}"
+        yield from (f"  {one_line(line, 300)}" for line in miss.lines)
+
+
+def _brief(value: object) -> str:
+    """Of a list the length: its items follow."""
+    if isinstance(value, list):
+        return f"{len(value)}"
+    return one_line(json.dumps(value, ensure_ascii=False, default=str), 120)
 
 
 def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:

@@ -1,0 +1,146 @@
+"""For tests of hooks: the fixtures `hook_host` and `fire`, and saved events collected as tests.
+
+pytest loads this wherever Hookscope is installed, so the top imports pytest and nothing else of weight.
+What always holds: each test has a HOME, a state folder and workers of its own; the workspace is the
+project's.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from hookscope.core.runs import Run
+    from hookscope.pytest_plugin.host import HookHost
+    from hookscope.workbench import Options
+
+PROJECT_FOLDER, EVENTS = ".hookscope", "events"
+ENDINGS = (".yaml", ".yml")
+STATE_VARIABLE = "HOOKSCOPE_STATE_DIR"
+SETTINGS = {
+    "hookscope_dialect": "Whose rules apply to the hooks under test; found out where not given.",
+    "hookscope_workspace": "The agent's workspace, relative to the root folder; else that folder itself.",
+    "hookscope_home": "A folder that each test gets a copy of as its HOME; else an empty one.",
+    "hookscope_bundled": "The folder of bundled hooks; else those that come with Hookscope.",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Settings of the project's pytest configuration; folders are relative to its root."""
+    for name, meaning in SETTINGS.items():
+        parser.addini(name, meaning, default="")
+
+
+@pytest.fixture
+def hook_options(request: pytest.FixtureRequest, tmp_path: Path) -> Options:
+    """What the host under test is opened with. To be overridden where a test wants another workspace."""
+    return _options(request.config, tmp_path / "home")
+
+
+@pytest.fixture
+def hook_host(hook_options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HookHost]:
+    """The host of this test: `look()`, `hook(name)`, `fire(what)`."""
+    from hookscope.pytest_plugin.host import HookHost
+
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "hookscope-state"))
+    host = HookHost(hook_options)
+    try:
+        yield host
+    finally:
+        host.close()
+
+
+@pytest.fixture
+def fire(hook_host: HookHost) -> Callable[..., Run]:
+    """`fire("command:new", {"senderId": "me"})` → the run. As `hook_host.fire`."""
+    return hook_host.fire
+
+
+def _options(config: pytest.Config, home: Path) -> Options:
+    """The project's settings; `home` is made, as a copy where they name one."""
+    from hookscope.workbench import Options
+
+    def folder(name: str) -> Path | None:
+        given = config.getini(name)
+        return config.rootpath / given if given else None
+
+    origin = folder("hookscope_home")
+    if origin is None:
+        home.mkdir(exist_ok=True)
+    else:
+        shutil.copytree(origin, home, symlinks=True)
+    return Options(
+        dialect=config.getini("hookscope_dialect") or None,
+        workspace=folder("hookscope_workspace") or config.rootpath,
+        home=home,
+        bundled=folder("hookscope_bundled"),
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """pytest passes over folders with a leading dot; the one with saved events is wanted, unless the
+    command line ignores it."""
+    wanted = collection_path.name == PROJECT_FOLDER and (collection_path / EVENTS).is_dir()
+    ignored = [config.invocation_params.dir / path for path in config.getoption("ignore") or ()]
+    return False if wanted and collection_path not in ignored else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Saved events, in `.hookscope/events` or folders below it, are tests."""
+    folders = pairwise(file_path.parts[:-1])
+    if file_path.suffix in ENDINGS and (PROJECT_FOLDER, EVENTS) in folders:
+        return SavedEvents.from_parent(parent, path=file_path)
+    return None
+
+
+class SavedEvents(pytest.File):
+    """A file with one saved event."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        yield SavedEvent.from_parent(self, name=self.path.stem)
+
+
+class Missed(Exception):
+    """A saved event whose run is not what its file expects, line by line."""
+
+
+class SavedEvent(pytest.Item):
+    """One saved event, fired."""
+
+    def runtest(self) -> None:
+        """Raises Missed."""
+        with _host_apart(self.config) as host:
+            done = host.test(self.path)
+        if not done.passed:
+            raise Missed("\n".join(done.why) or "cancelled")
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
+        """The lines alone: where the exception came from says nothing."""
+        if isinstance(excinfo.value, Missed):
+            return str(excinfo.value)
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        return self.path, None, f"saved event {self.name}"
+
+
+@contextmanager
+def _host_apart(config: pytest.Config) -> Iterator[HookHost]:
+    from hookscope.pytest_plugin.host import HookHost
+
+    with TemporaryDirectory(prefix="hookscope-") as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv(STATE_VARIABLE, str(Path(folder) / "state"))
+        host = HookHost(_options(config, Path(folder) / "home"))
+        try:
+            yield host
+        finally:
+            host.close()

@@ -1,0 +1,177 @@
+"""Hooks tested with pytest, in a project of its own: what its author writes, and what pytest says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.conftest import MakeHook
+
+Project = Callable[..., subprocess.CompletedProcess[str]]
+OTHERS = ("cacheprovider", "asyncio", "benchmark", "hypothesispytest")  # no plugins but our own
+PLAIN = ("--color=no", *(f"-pno:{name}" for name in OTHERS))
+GREET = """
+import os
+from pathlib import Path
+
+count = 0
+
+def handler(event):
+    global count
+    count += 1
+    if event.context.get("fail"):
+        raise ValueError("asked to")
+    event.messages.append(f"Hello {event.context.get('who', 'you')}, {count}")
+    (Path(os.environ["HOME"]) / "greeted").write_text("yes")
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, make_hook: MakeHook) -> Project:
+    """project(tests, "-k", "x") runs pytest there. It has one hook, and no bundled ones."""
+    root = tmp_path / "project"
+    (root / "none").mkdir(parents=True)
+    make_hook(root / "hooks", "greet", '{openclaw: {events: ["command:new"]}}', GREET)
+    (root / "pytest.ini").write_text("[pytest]\nhookscope_bundled = none\n")
+
+    def run(tests: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        (root / "test_hooks.py").write_text(dedent(tests))
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", *PLAIN, "-q", *arguments],
+            capture_output=True,
+            text=True,
+            cwd=root,
+            env={**os.environ, "PYTHONWARNINGS": "error"},
+            timeout=120,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[[str, str], Path]:
+    """save("hello", "event: …") → a saved event of the project."""
+
+    def saved(name: str, text: str) -> Path:
+        file = tmp_path / "project/.hookscope/events" / f"{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        return file
+
+    return saved
+
+
+def test_hooks_are_fired_and_looked_at_in_plain_tests(project: Project, home: Path) -> None:
+    done = project(
+        """
+        import pytest
+
+        def test_greets(fire):
+            run = fire("command:new", {"who": "Ada"})
+            assert run.messages == ("Hello Ada, 1",)
+            assert fire("command:new", {"who": "Bob"}).messages == ("Hello Bob, 2",)
+
+        def test_every_test_has_workers_of_its_own(fire):
+            assert fire("command:new", {}, session="s:1").messages == ("Hello you, 1",)
+
+        def test_a_failure_is_a_result(fire):
+            (result,) = fire("command:new", {"fail": True}).results
+            assert (result.status, result.error.message) == ("error", "asked to")
+
+        def test_what_stands_there(hook_host):
+            assert hook_host.dialect == "openclaw"
+            assert hook_host.hook("greet").state.value == "ready"
+
+        def test_an_event_that_is_none(fire):
+            with pytest.raises(Exception, match="comand:new"):
+                fire("comand:new")
+        """
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "5 passed" in done.stdout
+    assert not (home / "greeted").exists()
+
+
+def test_a_test_with_a_loop_of_its_own_fires_too(project: Project) -> None:
+    done = project(
+        """
+        import asyncio
+
+        def test_greets(fire):
+            async def inside():
+                return fire("command:new", {})
+            assert asyncio.run(inside()).messages == ("Hello you, 1",)
+        """
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_handler_that_cannot_run_fails_the_test(project: Project, tmp_path: Path) -> None:
+    (tmp_path / "project/hooks/greet/handler.py").write_text("def handler(event:\n")
+    done = project("def test_greets(fire):\n    fire('command:new')\n")
+    assert done.returncode == 1
+    assert "greet did not run: broken" in done.stdout
+
+
+def test_another_workspace_for_one_test(project: Project, tmp_path: Path) -> None:
+    done = project(
+        """
+        import dataclasses
+        import pytest
+
+        @pytest.fixture
+        def hook_options(hook_options, tmp_path):
+            empty = tmp_path / "empty"
+            empty.mkdir()
+            return dataclasses.replace(hook_options, workspace=empty)
+
+        def test_nobody_is_there(hook_host):
+            assert hook_host.look().inventory.hooks == ()
+        """
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_home_is_copied_for_every_test(project: Project, tmp_path: Path) -> None:
+    settings = tmp_path / "project/home/.openclaw/openclaw.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("{hooks: {internal: {entries: {greet: {enabled: false}}}}}")
+    (tmp_path / "project/pytest.ini").write_text(
+        "[pytest]\nhookscope_bundled = none\nhookscope_home = home\nhookscope_dialect = openclaw\n"
+    )
+    done = project("def test_off(fire):\n    assert fire('command:new').results == ()\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert sorted(path.name for path in settings.parents[1].iterdir()) == [".openclaw"]
+
+
+def test_saved_events_are_tests(project: Project, save: Callable[[str, str], Path]) -> None:
+    save("hello", "event: command:new\ncontext: {who: Ada}\nexpect: {messages: ['Hello Ada, *']}\n")
+    save("bye", "event: command:new\ncontext: {who: Ada}\nexpect: {messages: ['Bye *']}\n")
+    done = project("def test_nothing(): pass\n")
+    assert done.returncode == 1
+    assert "1 failed, 2 passed" in done.stdout
+    lines = done.stdout.splitlines()
+    start = lines.index("messages: expected 1, got 1")
+    assert lines[start : start + 3] == ["messages: expected 1, got 1", "  - Bye *", "  + Hello Ada, 1"]
+    assert "Traceback" not in done.stdout
+
+
+def test_one_saved_event_is_chosen_and_all_can_be_left_out(
+    project: Project, save: Callable[[str, str], Path]
+) -> None:
+    file = save("hello", "event: command:new\n")
+    save("broken", "evnt: command:new\n")
+    assert "1 passed" in project("", str(file)).stdout
+    done = project("def test_nothing(): pass\n", "--ignore=.hookscope")
+    assert "1 passed" in done.stdout
+    broken = project("", "-k", "broken").stdout
+    assert "evnt; an event has" in broken
