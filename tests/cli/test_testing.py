@@ -161,3 +161,94 @@ def test_a_workspace_without_saved_events_says_what_they_are(test: Program) -> N
     done = test()
     assert (done.code, done.out) == (1, "")
     assert "There are no saved events in" in done.err
+
+
+def test_an_event_becomes_a_test_and_the_test_tells_what_broke(
+    test: Program, hookscope: Program, bundled: Path, save: Save, workspace: Path
+) -> None:
+    """Fire, see it fail, mend it, accept, pass, break it, read what is different."""
+    handler = workspace / "hooks/greet/handler.py"
+    handler.write_text(GREET.replace("['who']", "['whom']"))
+    file = save("hello")
+    fired = hookscope("--bundled", str(bundled), "fire", str(file), "--trust")
+    assert fired.code == 1
+    assert "KeyError" in fired.out
+    handler.write_text(GREET)
+    accepted = test("--accept")
+    assert accepted.code == 0
+    assert accepted.out.splitlines()[-1] == "1 saved event, all as expected, 1 accepted"
+    assert file.read_text().endswith('expect:\n  errors: 0\n  messages: ["Hello Ada"]\n  ran: ["greet"]\n')
+    assert test().code == 0
+    handler.write_text(GREET.replace("Hello", "Bye"))
+    broken = test()
+    assert broken.code == 1
+    lines = [line.strip() for line in broken.out.splitlines()]
+    assert lines[1:4] == ["messages: expected 1, got 1", "- Hello Ada", "+ Bye Ada"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "expect:\n  messages:  # in order\n    - Bye *\n  max_ms: 20000  # plenty\n",
+            'expect:\n  messages:  # in order\n    ["Hello Ada"]\n  max_ms: 20000  # plenty\n',
+        ),
+        ("expect: {messages: 7, ran: [greet]}  # all\n", "expect: {messages: 1, ran: [greet]}  # all\n"),
+        (
+            "expect:\n  context: {'seen[0].who': Bob, who: Ada}\n",
+            "expect:\n  context: {'seen[0].who': \"Ada\", who: Ada}\n",
+        ),
+        ("expect: {blocked: true}\n", "expect: {blocked: false}\n"),
+        (
+            "expect:\n",
+            'expect: {"errors": 0, "messages": ["Hello Ada"], "ran": ["greet"]}\n',
+        ),
+    ],
+)
+def test_only_what_was_missed_is_replaced_where_it_stands(
+    test: Program, save: Save, before: str, after: str
+) -> None:
+    file = save("hello", before)
+    start = file.read_text().removesuffix(before)
+    done = test("--accept", "--json")
+    assert done.code == 0, done.err
+    assert [item["accepted"] for item in done.json] == [True]
+    assert file.read_text() == start + after
+    assert test().code == 0
+
+
+def test_a_failure_can_be_expected(test: Program, save: Save, workspace: Path) -> None:
+    (workspace / "hooks/greet/handler.py").write_text("def handler(event): 1 / 0\n")
+    block = save("block", "expect:\n  ran: [greet]\n")
+    flow = save("flow", "expect: {ran: [greet]}\n")
+    assert test("--accept").code == 0
+    assert block.read_text().endswith("expect:\n  errors: 1\n  ran: [greet]\n")
+    assert flow.read_text().endswith("expect: {errors: 1, ran: [greet]}\n")
+    assert test().code == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "trust", "sentence"),
+    [
+        ("expect: {messages: 0}", False, "did not run as a whole"),
+        ("expect: {context: {'seen[3]': 1}}", True, "context.seen[3] is not there any more"),
+        ("expects: 1", True, "did not run as a whole"),
+        ("expect: {messages: &all [x]}", True, "did not run as a whole"),
+    ],
+)
+def test_what_cannot_be_accepted_is_said_and_the_file_kept(
+    test: Program, save: Save, more: str, trust: bool, sentence: str
+) -> None:
+    file = save("hello", more)
+    before = file.read_bytes()
+    done = test("--accept", trust=trust)
+    assert done.code == 1
+    assert sentence in done.err
+    assert file.read_bytes() == before
+
+
+def test_a_file_in_one_line_is_left_to_its_author(test: Program, save: Save) -> None:
+    file = save("hello", event="{event: command:new, context: {who: Ada}}")
+    done = test("--accept")
+    assert "cannot be edited with certainty" in done.err
+    assert file.read_text() == "{event: command:new, context: {who: Ada}}"

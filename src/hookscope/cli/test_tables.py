@@ -9,14 +9,15 @@ from hookscope.cli import documents
 from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.text import one_line, printable
-from hookscope.workbench.testing import Tested
+from hookscope.workbench.testing import Checked
 
 
-def document(item: Tested, dialect: str) -> Document:
+def document(item: Checked, dialect: str) -> Document:
     """One saved event of `test --json`."""
     return {
         "file": str(item.file),
         "passed": item.passed,
+        "accepted": item.accepted,
         "problem": item.problem or None,
         "could_not_run": list(item.left),
         "misses": [
@@ -32,22 +33,25 @@ def document(item: Tested, dialect: str) -> Document:
     }
 
 
-def text(items: Sequence[Tested]) -> str:
+def text(items: Sequence[Checked]) -> str:
     """`test`: a line for each, under it what was missed, item by item; the count last."""
     width = column((one_line(item.file.stem) for item in items), 40)
     lines = [line for item in items for line in _lines(item, width)]
     missed = sum(not item.passed for item in items)
     count = f"{len(items)} saved event{'s' * (len(items) != 1)}"
-    return "\n".join([*lines, "", f"{count}, {missed} missed" if missed else f"{count}, all as expected"])
+    accepted = sum(item.accepted for item in items)
+    result = f"{missed} missed" if missed else "all as expected"
+    return "\n".join([*lines, "", f"{count}, {result}" + (f", {accepted} accepted" if accepted else "")])
 
 
-def _lines(item: Tested, width: int) -> Iterator[str]:
+def _lines(item: Checked, width: int) -> Iterator[str]:
     took = f"{item.run.took * 1000:>8.1f} ms" if item.run is not None else ""
-    yield f"{'✓' if item.passed else '✗'} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
+    sign = "✎" if item.accepted else "✓" if item.passed else "✗"
+    yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
     yield from (f"    {line}" for line in item.why)
 
 
-def junit(items: Sequence[Tested]) -> str:
+def junit(items: Sequence[Checked]) -> str:
     """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds."""
     failed = sum(not item.passed for item in items)
     suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))

@@ -16,7 +16,7 @@ from hookscope.core.hooks import Standing
 from hookscope.core.runs import Event, Run
 from hookscope.workbench import Options, View, Workbench
 from hookscope.workbench.saved import is_saved_event, read_saved_event
-from hookscope.workbench.testing import Tested, tested
+from hookscope.workbench.testing import Checked, checked
 
 T = TypeVar("T")
 
@@ -96,9 +96,9 @@ class HookHost:
             return self._bench.template(view, what)
         return read_saved_event(self._bench, view, Path(what))
 
-    def test(self, file: Path) -> Tested:
+    def test(self, file: Path) -> Checked:
         """Fire a saved event, and compare its run with what the file expects."""
-        return self._wait(tested(self._bench, file))
+        return self._wait(checked(self._bench, file))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Done on a loop of its own, so that tests that have one may fire too."""

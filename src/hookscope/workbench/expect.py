@@ -115,9 +115,13 @@ def _max_ms(wanted: Any, run: Run) -> Iterator[Miss]:
 def _blocked(wanted: Any, run: Run) -> Iterator[Miss]:
     if not isinstance(wanted, bool):
         raise Refusal(f"`blocked` in `expect:` wants true or false, and has {wanted!r}.", code=2)
-    blocked = run.ending.verdict.startswith(("blocked", "cancelled", "turn cancelled", "failed closed"))
-    if blocked is not wanted:
-        yield Miss("blocked", wanted, blocked, (f"+ {run.ending.verdict or 'no verdict'}",))
+    if was_blocked(run) is not wanted:
+        yield Miss("blocked", wanted, was_blocked(run), (f"+ {run.ending.verdict or 'no verdict'}",))
+
+
+def was_blocked(run: Run) -> bool:
+    """Did a handler keep its host from going on."""
+    return run.ending.verdict.startswith(("blocked", "cancelled", "turn cancelled", "failed closed"))
 
 
 def _number(name: str, wanted: Any) -> float:

@@ -1,0 +1,130 @@
+"""What a run did, as what its saved event expects from now on."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hookscope.changes import Change, ChangeError, apply
+from hookscope.core.runs import Run
+from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
+from hookscope.workbench.expect import ABSENT, Miss, was_blocked
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.testing import Checked
+
+WILD = re.compile(r"[*?[]")  # what a pattern would take for more than itself
+BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
+BY_HAND = "Write it by hand, or give `expect:` a line of its own."
+
+
+def draft(run: Run) -> Mapping[str, Any]:
+    """The first expectations of an event that has none: errors, messages, who ran, and if it was blocked."""
+    wanted = {
+        "errors": len(run.failed),
+        "messages": _patterns(run.messages),
+        "ran": _patterns([result.call.name for result in run.results]),
+    }
+    return {**wanted, "blocked": was_blocked(run)} if run.event.kind == "plugin" else wanted
+
+
+def acceptance(item: Checked) -> Change | None:
+    """The edit that makes what happened expected; None where nothing is to be written.
+
+    Only what was missed is replaced; a file without expectations gets a draft. Raises Refusal where the
+    event did not run as it should, or the file cannot be edited with certainty.
+    """
+    if item.run is None or item.left or item.run.cancelled:
+        raise Refusal(f"{item.file} is not accepted: it did not run as a whole.", "Mend that first.")
+    try:
+        source = item.file.read_bytes()
+        document = read_yaml(source)
+        text = text_of(source)
+    except OSError as error:
+        raise Refusal(f"Cannot read {item.file}: {error.strerror}.") from None
+    except FormatError as error:
+        raise Refusal(f"{item.file}, {error}.") from None
+    before = document.get("expect") if isinstance(document, dict) else None
+    if before and not item.misses:
+        return None
+    wanted = _with_news(before, item.misses) if isinstance(before, dict) and before else draft(item.run)
+    new = _edited(source, text, item.misses if before else (), wanted).encode("utf-8", "replace")
+    if not _says(new, wanted):
+        raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
+    return Change(item.file, f"accept what happened in {item.file.name}", source, new)
+
+
+def accept(item: Checked) -> bool:
+    """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
+    change = acceptance(item)
+    if change is None:
+        return False
+    try:
+        apply(change)
+    except ChangeError as error:
+        raise Refusal(str(error)) from None
+    return True
+
+
+def _with_news(before: Mapping[str, Any], misses: tuple[Miss, ...]) -> Mapping[str, Any]:
+    wanted = dict(before)
+    for miss in misses:
+        name, _, path = miss.what.partition(".")
+        wanted[name] = {**wanted[name], path: _value(miss)} if path else _value(miss)
+    return wanted
+
+
+def _value(miss: Miss) -> Any:
+    """What is expected instead. Raises Refusal for what cannot be."""
+    if miss.got == ABSENT:
+        raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
+    if isinstance(miss.expected, list) and isinstance(miss.got, list):
+        return _patterns(miss.got) if miss.what in ("messages", "ran") else miss.got
+    return math.ceil(miss.got) if isinstance(miss.got, float) and miss.what == "max_ms" else miss.got
+
+
+def _patterns(texts: Any) -> list[str]:
+    return [WILD.sub(r"[\g<0>]", text) for text in texts]
+
+
+def _edited(source: bytes, text: str, misses: tuple[Miss, ...], wanted: Mapping[str, Any]) -> str:
+    """The text with every missed value replaced where it stands, from the last to the first."""
+    place = locate_yaml(source, ("expect",))
+    if place is None:
+        line_end = "" if text.endswith("\n") else "\n"
+        return f"{text}{line_end}expect:\n" + "".join(
+            f"  {key}: {_flow(item)}\n" for key, item in wanted.items()
+        )
+    if not misses:  # there is the word, and nothing behind it
+        return f"{text[: place.start].rstrip(' ')} {_flow(wanted)}{text[place.end :]}"
+    edits = []
+    for miss in misses:
+        name, _, path = miss.what.partition(".")
+        span = locate_yaml(source, ("expect", name, path) if path else ("expect", name))
+        now = _flow(wanted[name][path] if path else wanted[name])
+        if span is not None:
+            level = span.line > place.line and span.column == place.column  # a list no deeper than its key
+            edits.append((span.start, span.end, f"  {now}" if level else now))
+        elif text[place.start] == "{":
+            edits.append((place.start + 1, place.start + 1, f"{name}: {now}, "))
+        else:
+            edits.append((place.start, place.start, f"{name}: {now}\n{' ' * (place.column - 1)}"))
+    for start, end, now in sorted(edits, reverse=True):
+        text = text[:start] + now + text[end:]
+    return text
+
+
+def _flow(value: Any) -> str:
+    """JSON, which is YAML too but for some characters."""
+    written = json.dumps(value, ensure_ascii=False)
+    return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def _says(source: bytes, wanted: Mapping[str, Any]) -> bool:
+    try:
+        document = read_yaml(source)
+    except FormatError:
+        return False
+    return isinstance(document, dict) and document.get("expect") == wanted

@@ -1,0 +1,71 @@
+"""What was accepted is what is expected: whatever handlers say, and however the file is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.core.runs import Ending, Event, Registration, Result, Run
+from hookscope.workbench import Refusal
+from hookscope.workbench.accepting import accept
+from hookscope.workbench.expect import misses
+from hookscope.workbench.saved import read_expectations
+from hookscope.workbench.testing import Checked
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
+    ["a*b", "[x]?", "one\ntwo", "- no", "# no", "'", '"', "\x85", "\u2028", "\ufeff", "{", "😀", "null", "1"]
+)
+STARTS = st.sampled_from(
+    [
+        "event: command:new",
+        "event: command:new\n",
+        "event: command:new\r\ncontext: {}\r\n",
+        "event: command:new\nexpect:\n",
+        "event: command:new\nexpect: {}\ncontext: {a: 1}\n",
+        "event: command:new\nexpect:\n  # first\n  messages: 9\n  ran:\n  - nobody\n",
+        "event: command:new\nexpect:\n  ran:\n      - nobody # yet\n\n# last\n",
+        "event: command:new\nexpect: {messages: [never, again], ran: [nobody]}\n",
+        "\ufeffevent: command:new\nexpect: {'errors': 4}\ncontext: {a: 1}  # last",
+    ]
+)
+RESULTS = st.lists(
+    st.builds(Result, st.builds(Registration, st.just("command"), TEXTS, st.just(print)), st.just("ok")),
+    max_size=3,
+)
+RUNS = st.builds(
+    lambda messages, results: Run(
+        1, Event("command", "new"), tuple(results), (), Ending(), messages=tuple(messages)
+    ),
+    st.lists(TEXTS, max_size=3),
+    RESULTS,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("events")
+
+
+@given(STARTS, RUNS)
+def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, start: str, run: Run) -> None:
+    file = folder / "hello.yaml"
+    file.write_bytes(start.encode())
+    if accept(Checked(file, run, misses(read_expectations(file), run))):
+        written = file.read_bytes()
+        assert misses(read_expectations(file), run) == ()
+        assert accept(Checked(file, run, ())) is False
+        assert file.read_bytes() == written
+    else:
+        assert misses(read_expectations(file), run) == ()
+
+
+def test_what_no_text_can_hold_is_refused_and_nothing_written(folder: Path) -> None:
+    file = folder / "half.yaml"
+    file.write_text("event: command:new\n")
+    run = Run(1, Event("command", "new"), (), (), Ending(), messages=("half \ud800",))
+    with pytest.raises(Refusal, match="cannot be edited with certainty"):
+        accept(Checked(file, run, ()))
+    assert file.read_text() == "event: command:new\n"
