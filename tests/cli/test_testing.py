@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import selectors
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -252,3 +256,46 @@ def test_a_file_in_one_line_is_left_to_its_author(test: Program, save: Save) -> 
     done = test("--accept")
     assert "cannot be edited with certainty" in done.err
     assert file.read_text() == "{event: command:new, context: {who: Ada}}"
+
+
+@pytest.fixture
+def watching(workspace: Path, bundled: Path) -> Iterator[subprocess.Popen[str]]:
+    """`hookscope test --watch --json`, with an output that can be waited for."""
+    program = [sys.executable, "-m", "hookscope", "--bundled", str(bundled), "test", "--trust"]
+    running = subprocess.Popen(
+        [*program, "--watch", "--json"], cwd=workspace, stdout=subprocess.PIPE, text=True, env=os.environ
+    )
+    yield running
+    running.terminate()
+    running.communicate(timeout=60)
+
+
+def wait_for(watching: subprocess.Popen[str], said: str, change: Callable[[], object]) -> None:
+    """Read rounds until one says it. The change is made anew meanwhile: the watch may not stand yet."""
+    assert watching.stdout is not None
+    with selectors.DefaultSelector() as ready:
+        ready.register(watching.stdout, selectors.EVENT_READ)
+        for _ in range(60):
+            change()
+            if ready.select(timeout=2) and said in watching.stdout.readline():
+                return
+    raise AssertionError(f"no round said {said}")
+
+
+def test_watching_tests_again_on_every_save(
+    save: Save, workspace: Path, watching: subprocess.Popen[str]
+) -> None:
+    handler = workspace / "hooks/greet/handler.py"
+    file = workspace / ".hookscope/events/hello.yaml"
+    wait_for(watching, "[]", lambda: None)  # there are no saved events, nor a folder for them
+    wait_for(watching, '"passed": true', lambda: save("hello", "expect: {messages: ['Hello *']}"))
+    wait_for(watching, '"passed": false', lambda: handler.write_text("def handler(event): 1 / 0\n"))
+    expected = "event: command:new\nexpect: {errors: 1}\n"
+    wait_for(watching, '"passed": true', lambda: file.write_text(expected))
+
+
+def test_watching_and_accepting_do_not_go_together(test: Program, save: Save) -> None:
+    save("hello")
+    done = test("--watch", "--accept")
+    assert done.code == 2
+    assert "accept every mistake" in done.err

@@ -14,13 +14,11 @@ from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said
 from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Plan, Run, Started
+from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
     from hookscope.console.screen import MainScreen
     from hookscope.workbench import View
-
-
-CODE = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})
 
 
 class FireDesk:
@@ -153,7 +151,7 @@ class FireDesk:
         if self.state.armed is None or self.state.view is None:
             return
         settings = self.state.view.host.settings.file
-        self._due = self._due or any(path.suffix in CODE or path == settings for path in paths)
+        self._due = self._due or any(path.suffix in AUTHORED or path == settings for path in paths)
 
     def _fire_armed(self) -> None:
         """Once what was saved has been seen, and one run at a time: many saves are one."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -21,6 +21,7 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 
 STEP, DEBOUNCE = 5, 50  # milliseconds; the library's own defaults cost 100 ms a save
 POLL = 1.0  # seconds between two looks where there are no native events
+AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
 NOISE = re.compile(
     r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}"
 )
@@ -41,19 +42,31 @@ class Watched:
             return True
         return any(path.is_relative_to(folder) for folder in self.folders)
 
+    def and_also(self, paths: Iterable[Path]) -> Watched:
+        """These too: of folders all below them; what is not there yet, where it would appear."""
+        paths = tuple(paths)
+        folders = (*self.folders, *(path for path in paths if path.is_dir()))
+        awaited = _awaited((path for path in paths if not path.is_dir()), self.awaited)
+        return Watched(tuple(dict.fromkeys(folders)), awaited)
+
 
 def watched_of(host: Host) -> Watched:
     """The hooks folders and the settings of a host; for what is not there yet, where it would appear."""
+    settings = (host.settings.file,) if host.dialect.layout.settings else ()
     there = [folder.path for folder in host.folders if folder.path.is_dir()]
     absent = [folder.path for folder in host.folders if not folder.path.is_dir()]
-    awaited: dict[Path, set[str]] = {}
-    settings = (host.settings.file,) if host.dialect.layout.settings else ()
-    for path in (*settings, *absent):
+    return Watched(tuple(dict.fromkeys(there)), _awaited((*settings, *absent), {}))
+
+
+def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Mapping[Path, frozenset[str]]:
+    """The nearest folders that are there, with the names that lead on from them."""
+    awaited = dict(before)
+    for path in paths:
         near = path.parent
         while not near.is_dir() and near != near.parent:
             path, near = near, near.parent
-        awaited.setdefault(near, set()).add(path.name)
-    return Watched(tuple(dict.fromkeys(there)), {near: frozenset(names) for near, names in awaited.items()})
+        awaited[near] = awaited.get(near, frozenset()) | {path.name}
+    return awaited
 
 
 class Watch:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import NoReturn
 
 import click
 
 from hookscope.cli import answers, test_tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.core.dialect import Host
+from hookscope.core.text import one_line
+from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
-from hookscope.workbench.testing import Checked, checked, saved_events
+from hookscope.workbench.testing import ENDINGS, EVENTS, Checked, checked, saved_events
+from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
+KINDS = {*AUTHORED, *ENDINGS}
 SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
@@ -22,36 +29,123 @@ PARAMETERS = (
     click.Option(
         ["--accept"], is_flag=True, help="Write what happened into the files that missed or had nothing."
     ),
+    click.Option(["--watch"], is_flag=True, help="Test again on every save; Ctrl-C ends it."),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks of every round."""
+
+    options: Options
+    what: Sequence[Path]
+    junit: Path | None
+    accept: bool
+    timeout: float | None
+    trust: bool
+
+
 @answers.command("test", *PARAMETERS)
 def command(
-    options: Options, what: Sequence[str], junit: str | None, accept: bool, timeout: float | None, trust: bool
+    options: Options,
+    what: Sequence[str],
+    junit: str | None,
+    accept: bool,
+    watch: bool,
+    timeout: float | None,
+    trust: bool,
+    as_json: bool,
 ) -> Answer:
     """Fire saved events, those of .hookscope/events where none is named, and compare each run with the
     `expect:` of its file. Exit 1 where one misses.
 
     With --accept what happened is expected from now on: missed values are replaced where they stand, and
-    a file without `expect:` gets a first draft.
+    a file without `expect:` gets a first draft. With --watch all is tested again on every save.
     """
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
-    files = saved_events(bench.open().workspace, [Path(name) for name in what])
+    named = [Path(name) for name in what]
+    asked = Asked(options, named, None if junit is None else Path(junit), accept, timeout, trust)
+    if watch and accept:
+        raise Refusal("--accept writes once; with --watch it would accept every mistake.", code=2)
+    if watch:
+        _rounds(asked, as_json)
+    return _tested(asked, _bench(asked))
+
+
+def _bench(asked: Asked) -> Workbench:
+    return answers.bench_of(asked.options, trust_all=asked.trust, timeout=asked.timeout)
+
+
+def _tested(asked: Asked, bench: Workbench) -> Answer:
+    """One round. Raises Refusal where there is nothing to test."""
+    files = saved_events(bench.open().workspace, asked.what)
     items = asyncio.run(_all(bench, files))
     refused: list[str] = []
-    if accept:
+    if asked.accept:
         items = [_accepted(item, refused) for item in items]
-    if junit is not None:
+    if asked.junit is not None:
         try:
-            Path(junit).write_text(test_tables.junit(items), encoding="utf-8")
+            asked.junit.write_text(test_tables.junit(items), encoding="utf-8")
         except OSError as error:
-            raise Refusal(f"Cannot write {junit}: {error.strerror}.", code=2) from None
-    documents = [test_tables.document(item, bench.dialect.name) for item in items]
+            raise Refusal(f"Cannot write {asked.junit}: {error.strerror}.", code=2) from None
     return Answer(
-        documents, test_tables.text(items), yes=all(item.passed for item in items), aside=tuple(refused)
+        [test_tables.document(item, bench.dialect.name) for item in items],
+        test_tables.text(items),
+        yes=all(item.passed for item in items),
+        aside=tuple(refused),
     )
+
+
+def _rounds(asked: Asked, as_json: bool) -> NoReturn:
+    """Test, then again whenever hooks, settings or saved events were saved. Ends by Ctrl-C only."""
+    changes: SimpleQueue[frozenset[Path]] = SimpleQueue()
+    watch = Watch(changes.put)
+    try:
+        while True:
+            bench = _bench(asked)  # a new one each time: settings and modules are read anew
+            host = bench.open()
+            watched = _watched(asked, host)
+            watch.watch(watched)
+            try:
+                answer = _tested(asked, bench)
+            except Refusal as error:
+                answer = Answer([], "", aside=(str(error),))
+            if as_json:
+                answer = replace(answer, document=None, text=json.dumps(answer.document, default=str))
+            answers.printed(answer, as_json=False)
+            saved = _next(changes, asked, host, watched)
+            if not as_json:
+                names = ", ".join(sorted(one_line(path.name, 40) for path in saved)) or "new folders"
+                click.echo(f"\n── {names} ──\n")
+    finally:
+        watch.close()
+
+
+def _watched(asked: Asked, host: Host) -> Watched:
+    places = asked.what or [host.workspace / EVENTS]
+    return watched_of(host).and_also(host.surroundings.absolute(place) for place in places)
+
+
+def _next(
+    changes: SimpleQueue[frozenset[Path]], asked: Asked, host: Host, watched: Watched
+) -> frozenset[Path]:
+    """Wait until something was saved that an author writes; what handlers write is none of it.
+
+    Nothing where other things matter than are watched: a folder came, perhaps before the watch stood.
+    """
+    while True:
+        try:
+            paths = changes.get(timeout=POLL)
+        except Empty:
+            if _watched(asked, host) != watched:
+                return frozenset()
+            continue
+        while not changes.empty():
+            paths |= changes.get()
+        saved = frozenset(path for path in paths if path.suffix in KINDS or path == host.settings.file)
+        if saved:
+            return saved
 
 
 def _accepted(item: Checked, refused: list[str]) -> Checked:
