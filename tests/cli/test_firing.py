@@ -241,6 +241,26 @@ def test_saved_events_are_fired_one_after_another(
     assert fire(str(events / "bad.yaml")).code == 2
 
 
+def test_a_kept_event_is_the_same_event_without_its_secrets(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "keys", COMMAND, "def handler(event): print(sorted(event.context))")
+    token = "sk" + "-0123456789abcdefghijklmn"
+    context = json.dumps({"apiKey": token, "list": [1, {"a": None}], "true": "yes: no # it"})
+    kept = fire("command:new", "--trust", "--context", context, "--session", "s:1", "--save", "mine.yaml")
+    file = workspace / "mine.yaml"
+    assert (kept.code, token in file.read_text()) == (0, False)
+    assert "Its secrets are taken from the environment: API_KEY." in kept.err
+    assert file.read_text().startswith("event: command:new\nsession: s:1\ncontext:\n")
+    again = fire(str(file), "--trust", "--json", env={"API_KEY": token})
+    assert again.json["event"]["context"] == json.loads(context)
+    assert again.json["event"]["sessionKey"] == "s:1"
+    refused = fire("command:new", "--trust", "--save", "mine.yaml")
+    assert refused.code == 1
+    assert f"There is {file} already" in refused.err
+    assert fire("command:new", "command:new", "--save", "x").code == 2
+
+
 def test_steps_are_streamed_as_lines(fire: Program, workspace: Path, make_hook: MakeHook) -> None:
     for name in ("one", "two"):
         make_hook(workspace / "hooks", name, COMMAND)

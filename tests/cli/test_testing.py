@@ -168,14 +168,17 @@ def test_a_workspace_without_saved_events_says_what_they_are(test: Program) -> N
 
 
 def test_an_event_becomes_a_test_and_the_test_tells_what_broke(
-    test: Program, hookscope: Program, bundled: Path, save: Save, workspace: Path
+    test: Program, hookscope: Program, bundled: Path, workspace: Path
 ) -> None:
-    """Fire, see it fail, mend it, accept, pass, break it, read what is different."""
+    """Fire, keep, see it fail, mend it, accept, pass, break it, read what is different."""
     handler = workspace / "hooks/greet/handler.py"
     handler.write_text(GREET.replace("['who']", "['whom']"))
-    file = save("hello")
-    fired = hookscope("--bundled", str(bundled), "fire", str(file), "--trust")
+    own = ("--bundled", str(bundled), "fire", "--trust")
+    fired = hookscope(*own, "command:new", "--context", '{"who": "Ada"}', "--save", "hello")
     assert fired.code == 1
+    file = workspace / ".hookscope/events/hello.yaml"
+    assert f"Saved as {file}." in fired.err
+    assert file.read_text() == 'event: command:new\ncontext:\n  who: "Ada"\n'
     assert "KeyError" in fired.out
     handler.write_text(GREET)
     accepted = test("--accept")

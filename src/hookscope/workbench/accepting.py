@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -13,10 +12,10 @@ from hookscope.core.runs import Run
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.workbench.expect import ABSENT, Miss, was_blocked
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.saving import flow
 from hookscope.workbench.testing import Checked
 
 WILD = re.compile(r"[*?[]")  # what a pattern would take for more than itself
-BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
 
 
@@ -95,15 +94,15 @@ def _edited(source: bytes, text: str, misses: tuple[Miss, ...], wanted: Mapping[
     if place is None:
         line_end = "" if text.endswith("\n") else "\n"
         return f"{text}{line_end}expect:\n" + "".join(
-            f"  {key}: {_flow(item)}\n" for key, item in wanted.items()
+            f"  {key}: {flow(item)}\n" for key, item in wanted.items()
         )
     if not misses:  # there is the word, and nothing behind it
-        return f"{text[: place.start].rstrip(' ')} {_flow(wanted)}{text[place.end :]}"
+        return f"{text[: place.start].rstrip(' ')} {flow(wanted)}{text[place.end :]}"
     edits = []
     for miss in misses:
         name, _, path = miss.what.partition(".")
         span = locate_yaml(source, ("expect", name, path) if path else ("expect", name))
-        now = _flow(wanted[name][path] if path else wanted[name])
+        now = flow(wanted[name][path] if path else wanted[name])
         if span is not None:
             level = span.line > place.line and span.column == place.column  # a list no deeper than its key
             edits.append((span.start, span.end, f"  {now}" if level else now))
@@ -114,12 +113,6 @@ def _edited(source: bytes, text: str, misses: tuple[Miss, ...], wanted: Mapping[
     for start, end, now in sorted(edits, reverse=True):
         text = text[:start] + now + text[end:]
     return text
-
-
-def _flow(value: Any) -> str:
-    """JSON, which is YAML too but for some characters."""
-    written = json.dumps(value, ensure_ascii=False)
-    return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
 def _says(source: bytes, wanted: Mapping[str, Any]) -> bool:

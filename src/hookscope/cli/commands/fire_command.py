@@ -27,6 +27,7 @@ from hookscope.workbench import (
     parse_context,
 )
 from hookscope.workbench.saved import is_saved_event, read_saved_event
+from hookscope.workbench.saving import place_of, save_event
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
@@ -38,6 +39,7 @@ PARAMETERS = (
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
+    click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
 )  # fmt: skip
 
@@ -52,6 +54,7 @@ class Asked:
     only: str | None
     stream: bool
     sandbox: bool
+    save: str | None
     warns: bool  # somebody sits there and wonders
     ask: bool
 
@@ -67,6 +70,7 @@ def command(
     timeout: float | None,
     trust: bool,
     sandbox: bool,
+    save: str | None,
     json_lines: bool,
     as_json: bool,
 ) -> Answer:
@@ -76,6 +80,8 @@ def command(
     --sandbox handlers get copies of HOME, of the host's state folder and of the workspace; what they
     wrote, changed and deleted is shown, and thrown away.
     """
+    if save is not None and len(what) > 1:
+        raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     asked = Asked(
@@ -85,6 +91,7 @@ def command(
         only,
         json_lines,
         sandbox,
+        save,
         at_terminal,
         ask=at_terminal and not (as_json or json_lines),
     )
@@ -130,6 +137,8 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             view, plan = await _planned(bench, item, asked)
             if strange := bench.stranger(view, plan.event.key):
                 fired.said.append(strange)
+            if asked.save is not None:
+                fired.said.append(_saved(bench, view, plan.event, asked.save))
             fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))
             fired.left |= dict.fromkeys(bench.could_not(view, plan, only=asked.only))
             run = await _fire(bench, view, plan, asked)
@@ -139,6 +148,15 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     finally:
         await bench.close()
     return fired
+
+
+def _saved(bench: Workbench, view: View, event: Event, name: str) -> str:
+    """Keep the event, before anything can become of it; a sentence that says where. Raises Refusal."""
+    surroundings = view.host.surroundings
+    file = place_of(name, view.host.workspace, surroundings.cwd)
+    variables = save_event(event, bench.template(view, event.key), file)
+    then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
+    return f"Saved as {file}.{then}"
 
 
 async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:

@@ -1,0 +1,94 @@
+"""An event that was fired, as a saved event: a small file that reads as the same event."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hookscope.changes import Change, ChangeError, apply
+from hookscope.core.runs import Event
+from hookscope.formats import FormatError, read_yaml
+from hookscope.journal.secrets import Veil, secrets_in
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.saved import is_saved_event
+from hookscope.workbench.testing import EVENTS
+
+BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
+PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
+WORDS = {"true", "false", "null"}
+MASK = re.compile(r"\$\{SECRET:(\w+)\}")
+
+
+def place_of(name: str, workspace: Path, cwd: Path) -> Path:
+    """Where an event of that name is saved: a file as it is named, else one of the workspace."""
+    return cwd / name if is_saved_event(name) else workspace / EVENTS / f"{name}.yaml"
+
+
+def save_event(event: Event, template: Event, file: Path) -> tuple[str, ...]:
+    """Write it, and never over another; the variables that stand for its secrets.
+
+    `cfg`, the settings in force, is left out; so is all that the template of its key says too, but the
+    context. Raises Refusal where there is such a file, or no file can hold the event.
+    """
+    context = {name: value for name, value in event.context.items() if name != "cfg"}
+    ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
+    veil = Veil.over((*secrets_in(context), *secrets_in(ctx)))
+    document: dict[str, Any] = {"event": event.key}
+    if event.session_key != template.session_key:
+        document["session"] = event.session_key
+    for name, value in (("context", context), ("ctx", ctx)):
+        if value:
+            document[name] = _named(veil.value(value))
+    source = "".join(f"{line}\n" for line in _lines(document)).encode("utf-8", "replace")
+    if not _says(source, document):
+        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
+    if file.exists():
+        raise Refusal(f"There is {file} already.", "Save under another name.")
+    try:
+        apply(Change(file, f"save {event.key}", None, source))
+    except ChangeError as error:
+        raise Refusal(str(error)) from None
+    return tuple(secret.name for secret in veil.secrets)
+
+
+def _named(value: Any) -> Any:
+    """The value with `${NAME}` where a secret stood: saved events are filled from the environment."""
+    match value:
+        case str():
+            return MASK.sub(r"${\1}", value)
+        case Mapping():
+            return {str(name): _named(item) for name, item in value.items()}
+        case list() | tuple():
+            return [_named(item) for item in value]
+        case _:
+            return value
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in document.items():
+        if isinstance(value, Mapping):
+            yield f"{name}:"
+            yield from (f"  {_word(key)}: {flow(item)}" for key, item in value.items())
+        else:
+            yield f"{name}: {_word(value)}"
+
+
+def _word(text: str) -> str:
+    plain = PLAIN.fullmatch(text) and text.lower() not in WORDS and not text.endswith(":")
+    return text if plain else flow(text)
+
+
+def flow(value: Any) -> str:
+    """A value in one line: JSON, which is YAML too but for some characters."""
+    written = json.dumps(value, ensure_ascii=False)
+    return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
+
+
+def _says(source: bytes, document: Mapping[str, Any]) -> bool:
+    try:
+        return read_yaml(source) == document
+    except FormatError:
+        return False
