@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,6 +86,29 @@ def test_handlers_that_fail_come_and_go(
     assert {"kind": "handler", "what": "greet", "before": "ok", "after": None} in document["different"]
 
 
+def test_the_last_ones_are_those_that_were_no_replays(scope: Program, greet: Path) -> None:
+    greet.write_text("def handler(event):\n    event.messages.append(str(1 / event.context['by']))\n")
+    for by in (1, 0, 2):
+        scope("fire", "command:new", "--context", json.dumps({"by": by}))
+    assert [item["replayed"] for item in scope("replay", "--last", "2", "--json").json] == [2, 3]
+    assert [item["replayed"] for item in scope("replay", "--last", "9", "--json").json] == [1, 2, 3]
+    greet.write_text("def handler(event):\n    event.messages.append('mended')\n")
+    done = scope("replay", "--failed")
+    assert done.code == 1
+    assert "command:new  run 2 → run 9  2 different" in done.out
+    assert "greet: error: ZeroDivisionError: division by zero → ok" in done.out
+
+
+def test_one_that_cannot_be_fired_keeps_no_other_from_it(scope: Program, greet: Path) -> None:
+    greet.write_text("def handler(event): pass\n")
+    secret = "sk" + "-0123456789abcdefghijklmnop"
+    scope("fire", "command:new", "--context", json.dumps({"apiKey": secret}))
+    scope(*FIRE)
+    done = scope("replay", "--last", "2")
+    assert (done.code, done.out.count("as before")) == (1, 1)
+    assert "Run 1: The event had a secret that was not kept: API_KEY" in done.err
+
+
 def test_dry_says_who_would_run_and_runs_nothing(scope: Program, greet: Path) -> None:
     scope(*FIRE)
     done = scope("replay", "--dry", "--json")
@@ -115,12 +139,12 @@ def test_on_copies_files_are_compared(scope: Program, greet: Path, workspace: Pa
 
 def test_secrets_of_an_event_come_back_and_are_no_difference(scope: Program, greet: Path) -> None:
     greet.write_text("def handler(event):\n    event.context['length'] = len(event.context['apiKey'])\n")
-    context = '{"apiKey": "sk-0123456789abcdefghijklmnop"}'
-    scope("fire", "command:new", "--context", context)
+    secret = "sk" + "-0123456789abcdefghijklmnop"
+    scope("fire", "command:new", "--context", json.dumps({"apiKey": secret}))
     refused = scope("replay")
     assert refused.code == 1
     assert "Set API_KEY in the environment" in refused.err
-    done = scope("replay", env={"API_KEY": "sk-0123456789abcdefghijklmnop"})
+    done = scope("replay", env={"API_KEY": secret})
     assert (done.code, done.err) == (0, ""), done.out
 
 
@@ -129,6 +153,7 @@ def test_secrets_of_an_event_come_back_and_are_no_difference(scope: Program, gre
     [
         ((), "Nothing was fired in this workspace yet"),
         (("7",), "There is no run 7 in this workspace"),
+        (("--failed",), "Nothing was fired in this workspace yet"),
     ],
 )
 def test_a_run_that_is_not_there_is_refused(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from hookscope.workbench.view import PastRun
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
 
-RECENT = 100  # runs among which the last one that can be fired again is looked for
+RECENT = 1_000  # runs among which the last ones are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +35,36 @@ class Replayed:
         return not (self.different or self.left or self.run.cancelled)
 
 
-def past_run(bench: Workbench, number: int | None) -> PastRun:
-    """The run of that number, or the last one. Raises Refusal where there is none; OSError."""
+def past_runs(
+    bench: Workbench, numbers: Sequence[int], *, last: int = 1, failed: bool = False
+) -> tuple[PastRun, ...]:
+    """The runs of those numbers; where none is named the last ones that were no replays, oldest first.
+
+    Raises Refusal where there is none; OSError.
+
+    Args:
+        failed: of the last ones, only those in which something did not end well.
+    """
     view = bench.look()
-    if number is not None:
-        return bench.past_run(view, number)
-    runs = bench.past_runs(view, limit=RECENT)
-    if not runs:
-        raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
-    return runs[-1]
+    if numbers:
+        return tuple(bench.past_run(view, number) for number in numbers)
+    recent = bench.past_runs(view, limit=RECENT)
+    fit = [past for past in recent if not is_replay(past) and (not failed or _failed(past.run))]
+    if fit:
+        return tuple(fit[-last:])
+    if failed and recent:
+        raise Refusal("No run failed here of late.", "`hookscope log` lists the runs.")
+    raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
+
+
+def is_replay(past: PastRun) -> bool:
+    """Was its event fired again already when it ran."""
+    event = past.plan.event
+    return any(MARK in place for place in (event.context, event.ctx, event.meta))
+
+
+def _failed(run: Run | None) -> bool:
+    return run is not None and bool(run.failed or run.ending.failure)
 
 
 async def again(

@@ -12,11 +12,15 @@ from hookscope.cli import answers, documents, replay_tables, tables
 from hookscope.cli.answers import Answer
 from hookscope.core.runs import Plan
 from hookscope.workbench import Options, PastRun, Refusal, Workbench
-from hookscope.workbench.replay import Replayed, again, past_run
+from hookscope.workbench.replay import Replayed, again, past_runs
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(min=1)),
+    click.Option(
+        ["--last"], type=click.IntRange(1, 1_000), metavar="N", default=1, help="The last N runs; else one."
+    ),
+    click.Option(["--failed"], is_flag=True, help="The last ones in which something failed."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
@@ -38,6 +42,8 @@ class Asked:
 def command(
     options: Options,
     numbers: Sequence[int],
+    last: int,
+    failed: bool,
     only: str | None,
     dry: bool,
     sandbox: bool,
@@ -46,33 +52,45 @@ def command(
 ) -> Answer:
     """Fire the event of an earlier run again, the last one's where none is named, and say what is different:
     handlers, order, messages, context, verdict. Handlers find which run it was in `replayed`. Exit 1 where
-    anything is different."""
+    anything is different.
+
+    The last ones are those that were no replays themselves, so that each is compared with what was first.
+    """
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     try:
-        past = [past_run(bench, number) for number in numbers or (None,)]
+        past = past_runs(bench, numbers, last=last, failed=failed)
     except OSError as error:
         raise Refusal(str(error)) from None
     asked = Asked(only, sandbox, dry)
-    done = asyncio.run(_all(bench, past, asked))
+    done, refused = asyncio.run(_all(bench, past, asked))
     if dry:
         plans = [plan for plan in done if isinstance(plan, Plan)]
-        return Answer([documents.plan(plan) for plan in plans], "\n\n".join(map(tables.plan, plans)))
+        text = "\n\n".join(map(tables.plan, plans))
+        return Answer([documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
     runs = [one for one in done if isinstance(one, Replayed)]
-    aside = tuple(dict.fromkeys(sentence for one in runs for sentence in one.left))
+    left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(
         [replay_tables.document(one, bench.dialect.name) for one in runs],
         "\n\n".join(map(replay_tables.text, runs)),
-        yes=all(one.same for one in runs),
-        aside=aside,
+        yes=all(one.same for one in runs) and not refused,
+        aside=(*left, *refused),
     )
 
 
-async def _all(bench: Workbench, past: Sequence[PastRun], asked: Asked) -> list[Replayed | Plan]:
+async def _all(
+    bench: Workbench, past: Sequence[PastRun], asked: Asked
+) -> tuple[list[Replayed | Plan], list[str]]:
+    """One after another; and a sentence for each that could not be fired."""
+    done: list[Replayed | Plan] = []
+    refused: list[str] = []
     try:
-        return [
-            await again(bench, one, only=asked.only, sandbox=asked.sandbox, dry=asked.dry) for one in past
-        ]
-    except OSError as error:
-        raise Refusal(f"Cannot make copies for the sandbox: {error}.", "Nothing more was fired.") from None
+        for one in past:
+            try:
+                done.append(await again(bench, one, only=asked.only, sandbox=asked.sandbox, dry=asked.dry))
+            except Refusal as error:
+                refused.append(f"Run {one.id}: {error}")
+            except OSError as error:
+                refused.append(f"Run {one.id}: cannot make copies for the sandbox: {error}.")
     finally:
         await bench.close()
+    return done, refused
