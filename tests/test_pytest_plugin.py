@@ -45,7 +45,7 @@ def project(tmp_path: Path, make_hook: MakeHook) -> Project:
     def run(tests: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         (root / "test_hooks.py").write_text(dedent(tests))
         return subprocess.run(
-            [sys.executable, "-m", "pytest", *PLAIN, "-q", *arguments],
+            [sys.executable, "-m", "pytest", *PLAIN, "-q", f"--basetemp={tmp_path / 'inner'}", *arguments],
             capture_output=True,
             text=True,
             cwd=root,
@@ -83,6 +83,10 @@ def test_hooks_are_fired_and_looked_at_in_plain_tests(project: Project, home: Pa
         def test_every_test_has_workers_of_its_own(fire):
             assert fire("command:new", {}, session="s:1").messages == ("Hello you, 1",)
 
+        def test_its_folder_is_its_own(fire, tmp_path):
+            fire("command:new", {})
+            assert list(tmp_path.iterdir()) == []
+
         def test_a_failure_is_a_result(fire):
             (result,) = fire("command:new", {"fail": True}).results
             assert (result.status, result.error.message) == ("error", "asked to")
@@ -97,7 +101,7 @@ def test_hooks_are_fired_and_looked_at_in_plain_tests(project: Project, home: Pa
         """
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "5 passed" in done.stdout
+    assert "6 passed" in done.stdout
     assert not (home / "greeted").exists()
 
 

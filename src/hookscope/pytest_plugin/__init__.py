@@ -40,17 +40,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture
-def hook_options(request: pytest.FixtureRequest, tmp_path: Path) -> Options:
+def hook_options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Options:
     """What the host under test is opened with. To be overridden where a test wants another workspace."""
-    return _options(request.config, tmp_path / "home")
+    return _options(request.config, tmp_path_factory.mktemp("hookscope") / "home")
 
 
 @pytest.fixture
-def hook_host(hook_options: Options, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HookHost]:
+def hook_host(
+    hook_options: Options, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[HookHost]:
     """The host of this test: `look()`, `hook(name)`, `fire(what)`."""
     from hookscope.pytest_plugin.host import HookHost
 
-    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "hookscope-state"))
+    monkeypatch.setenv(STATE_VARIABLE, str(tmp_path_factory.mktemp("hookscope-state")))
     host = HookHost(hook_options)
     try:
         yield host
@@ -74,7 +76,7 @@ def _options(config: pytest.Config, home: Path) -> Options:
 
     origin = folder("hookscope_home")
     if origin is None:
-        home.mkdir(exist_ok=True)
+        home.mkdir()
     else:
         shutil.copytree(origin, home, symlinks=True)
     return Options(

@@ -45,12 +45,14 @@ def acceptance(item: Checked) -> Change | None:
         raise Refusal(f"Cannot read {item.file}: {error.strerror}.") from None
     except FormatError as error:
         raise Refusal(f"{item.file}, {error}.") from None
-    before = document.get("expect") if isinstance(document, dict) else None
+    if not isinstance(document, dict):
+        raise Refusal(f"{item.file} is no saved event any more.", "Fire it again.")
+    before = document.get("expect")
     if before and not item.misses:
         return None
     wanted = _with_news(before, item.misses) if isinstance(before, dict) and before else draft(item.run)
     new = _edited(source, text, item.misses if before else (), wanted).encode("utf-8", "replace")
-    if not _says(new, wanted):
+    if not _says(new, {**document, "expect": wanted}):
         raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
     return Change(item.file, f"accept what happened in {item.file.name}", source, new)
 
@@ -115,9 +117,8 @@ def _edited(source: bytes, text: str, misses: tuple[Miss, ...], wanted: Mapping[
     return text
 
 
-def _says(source: bytes, wanted: Mapping[str, Any]) -> bool:
+def _says(source: bytes, document: Mapping[str, Any]) -> bool:
     try:
-        document = read_yaml(source)
+        return read_yaml(source) == document
     except FormatError:
         return False
-    return isinstance(document, dict) and document.get("expect") == wanted
