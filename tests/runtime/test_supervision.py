@@ -286,7 +286,8 @@ async def test_what_escaped_ends_when_the_program_is_killed(hook: WriteHook, tmp
     ready = Path(f"{call.target.path}.ready")
     try:
         await until(ready.exists)
-        assert {process.name for process in marked(f"{host.pid}-")} >= {"sleep 4712"}
+        # Popen returns when the child's pipe closes at exec, a moment before its name and mark can be read.
+        await until(lambda: "sleep 4712" in {process.name for process in marked(f"{host.pid}-")})
         host.send_signal(signal.SIGKILL)
         await host.wait()
         await until(lambda: not marked(f"{host.pid}-"))
