@@ -48,14 +48,20 @@ class Checked:
 
 def _lines(misses: Sequence[Miss]) -> Iterator[str]:
     for miss in misses:
-        yield f"{one_line(miss.what)}: expected {_brief(miss.expected)}, got {_brief(miss.got)}"
+        yield f"{one_line(miss.what)}: {_compared(miss)}"
         yield from (f"  {one_line(line, 300)}" for line in miss.lines)
 
 
+def _compared(miss: Miss) -> str:
+    """Of lists whose items follow the lengths, where they tell."""
+    expected, got = miss.expected, miss.got
+    if miss.lines and isinstance(expected, list) and isinstance(got, list):
+        same = len(expected) == len(got)
+        return "not as expected" if same else f"expected {len(expected)}, got {len(got)}"
+    return f"expected {_brief(expected)}, got {_brief(got)}"
+
+
 def _brief(value: object) -> str:
-    """Of a list the length: its items follow."""
-    if isinstance(value, list):
-        return f"{len(value)}"
     return one_line(json.dumps(value, ensure_ascii=False, default=str), 120)
 
 
