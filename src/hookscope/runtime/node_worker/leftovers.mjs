@@ -105,19 +105,43 @@ function lowestFree() {
 let lastTasks = "";
 let lastThreads = 0;
 
+const ROUNDS = 10; // of a millisecond: a thread that has just begun has our name until it runs
+const CLOCK = new Int32Array(new SharedArrayBuffer(4));
+const pause = Atomics.wait;
+
 /** Worker threads of handlers. Their names are read only when threads have come or gone. */
 function threadsOfHandlers() {
-  try {
-    const tasks = readdirSync(TASKS);
+  for (let round = 1; round <= ROUNDS; round++) {
+    const tasks = entries(TASKS);
     const seen = tasks.join(" ");
-    if (seen !== lastTasks) {
-      const names = tasks.map((task) => readFileSync(`${TASKS}/${task}/comm`, "utf8").trim());
-      const unnamed = names.filter((name) => name === names[0]).length - 1; // so new that it has our name
-      lastThreads = names.filter((name) => !(name in OWN)).length + unnamed;
-      lastTasks = unnamed ? "" : seen;
+    if (seen === lastTasks) return lastThreads;
+    const names = tasks.map(nameOf);
+    const unnamed = names.filter((name) => name === names[0]).length - 1;
+    const settled = unnamed === 0 && !names.includes(undefined); // undefined: it has just ended
+    if (!settled && round < ROUNDS) {
+      pause(CLOCK, 0, 0, 1);
+      continue;
     }
-    return lastThreads;
+    lastThreads = names.filter((name) => name !== undefined && !(name in OWN)).length + unnamed;
+    lastTasks = seen;
+    break;
+  }
+  return lastThreads;
+}
+
+/** The names in a folder; none where there is no such folder: not Linux. */
+function entries(folder) {
+  try {
+    return readdirSync(folder);
   } catch {
-    return 0; // not Linux, or a thread that has just ended
+    return [];
+  }
+}
+
+function nameOf(task) {
+  try {
+    return readFileSync(`${TASKS}/${task}/comm`, "utf8").trim();
+  } catch {
+    return undefined;
   }
 }
