@@ -62,8 +62,8 @@ def _called(call: ast.Call) -> str:
 
 
 def _receiver(call: ast.Call) -> str:
-    is_member = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
-    return call.func.value.id if is_member else ""  # type: ignore[attr-defined]
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    return owner.id if isinstance(owner, ast.Name) else ""
 
 
 def _api_names(nodes: list[ast.AST]) -> Iterator[str]:

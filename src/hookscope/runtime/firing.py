@@ -27,7 +27,7 @@ from hookscope.runtime.clock import begin_run
 from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.views import messages_in
-from hookscope.runtime.waiting import to_the_end
+from hookscope.runtime.waiting import to_the_end, until_over
 
 DEPTH = 16  # events that cause events that cause events: further ones are a circle
 
@@ -89,15 +89,7 @@ class Firing:
         return self._awaited().__await__()
 
     async def _awaited(self) -> Run:
-        cancelled = False
-        while not self._task.done():
-            try:
-                await asyncio.wait({self._task})  # raises our own cancel only, never the task's
-            except asyncio.CancelledError:
-                cancelled = True
-                self.cancel()
-        if cancelled:
-            raise asyncio.CancelledError
+        await until_over(self._task, self.cancel)
         return self._task.result()
 
     async def __aiter__(self) -> AsyncIterator[Step]:

@@ -362,7 +362,8 @@ async def _made(code: Code, name: str) -> shapes.Made:
         try:
             wanted = making.send(value)
         except StopIteration as made:
-            return made.value  # type: ignore[no-any-return]
+            finished: shapes.Made = made.value
+            return finished
         value = await wanted if isawaitable(wanted) else wanted
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from hookscope.core.runs import Result
 from hookscope.engine import HookEngine
+from hookscope.runtime.waiting import until_over
 from hookscope.systems.streams.session_words import Ended, Waiting
 from hookscope.workbench.stage import NOT_TRUSTED, Scene, Stage, Stopped, Use, Wanted
 
@@ -76,15 +77,7 @@ class Playing:
         return self._awaited().__await__()
 
     async def _awaited(self) -> Played:
-        cancelled = False
-        while not self._task.done():
-            try:
-                await asyncio.wait({self._task})  # raises our own cancel only, never the task's
-            except asyncio.CancelledError:
-                cancelled = True
-                self.cancel()
-        if cancelled:
-            raise asyncio.CancelledError
+        await until_over(self._task, self.cancel)
         if self._task.cancelled():  # before its first step
             return self._ended("cancelled", None)
         return self._task.result()

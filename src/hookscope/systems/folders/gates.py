@@ -7,14 +7,14 @@ the hosts' own, as recorded from Milady and Eliza (milady 08), for all guide dia
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook, Place
 from hookscope.core.plan import kind_of
 from hookscope.core.text import nearest
 from hookscope.formats.frontmatter import locate_frontmatter
-from hookscope.formats.places import KeyPath
+from hookscope.formats.places import KeyPath, Span
 
 GateRule = Callable[[Hook, Host], Gate]
 
@@ -23,6 +23,7 @@ HANDLER_OPEN = {
     name: Gate("handler", True, found=name)
     for name in ("handler.py", "handler.ts", "handler.js", "index.ts", "index.js")
 }
+Locate: TypeAlias = Callable[[bytes, KeyPath], Span | None]
 FIELDS_OPEN = Gate("fields", True)
 PATH_OPEN = Gate("path", True)
 OS_OPEN = Gate("os", True, found="any")
@@ -65,26 +66,31 @@ def handler(hook: Hook, host: Host) -> Gate:
 
 def fields(hook: Hook, host: Host) -> Gate:
     """Has every field of the header the type that it should have."""
+    return typed_fields(hook, host, locate_frontmatter)
+
+
+def typed_fields(hook: Hook, host: Host, locate: Locate) -> Gate:
+    """The gate that the faults of a manifest make; `locate` finds the first one's place in its text."""
     faults = hook.meta.faults
     if not faults:
         return FIELDS_OPEN
-    place = _place_in_manifest(hook, host, faults[0].path)
+    place = _place_in_manifest(hook, host, faults[0].path, locate)
     at = f"{place.file.name}, line {place.line}, column {place.column}: " if place else ""
     return Gate(
         "fields",
         False,
-        missing=tuple(".".join(str(part) for part in fault.path) for fault in faults),
+        missing=tuple(".".join(map(str, fault.path)) for fault in faults),
         found=f"{len(faults)} of the wrong type",
         reason=at + "; ".join(fault.text for fault in faults),
         place=place,
     )
 
 
-def _place_in_manifest(hook: Hook, host: Host, path: KeyPath) -> Place | None:
+def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) -> Place | None:
     if hook.manifest is None:
         return None
     try:
-        span = locate_frontmatter(host.surroundings.files.read(hook.manifest), path)
+        span = locate(host.surroundings.files.read(hook.manifest), path)
     except OSError:
         return None
     return Place(hook.manifest, span.line, span.column) if span else Place(hook.manifest)

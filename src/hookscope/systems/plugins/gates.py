@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Edit, Gate, Hook, Place
+from hookscope.core.hooks import Edit, Gate, Hook
 from hookscope.core.plan import MAPPED
 from hookscope.formats import locate_json5
 from hookscope.formats.places import KeyPath
-from hookscope.systems.folders.gates import FIELDS_OPEN, PATH_OPEN, SENT, GateRule, handler, trusted
+from hookscope.systems.folders.gates import PATH_OPEN, SENT, GateRule, handler, trusted, typed_fields
 
 PLUGINS: KeyPath = ("plugins",)
 KNOWN_AFTER_LOAD = "known after a load"
@@ -16,29 +16,7 @@ KNOWN_AFTER_LOAD = "known after a load"
 
 def fields(hook: Hook, host: Host) -> Gate:
     """Has every field of the manifest, or of the setting, the type that it should have."""
-    faults = hook.meta.faults
-    if not faults:
-        return FIELDS_OPEN
-    place = _place(hook, host, faults[0].path)
-    at = f"{place.file.name}, line {place.line}, column {place.column}: " if place else ""
-    return Gate(
-        "fields",
-        False,
-        missing=tuple(".".join(map(str, fault.path)) for fault in faults),
-        found=f"{len(faults)} of the wrong type",
-        reason=at + "; ".join(fault.text for fault in faults),
-        place=place,
-    )
-
-
-def _place(hook: Hook, host: Host, path: KeyPath) -> Place | None:
-    if hook.manifest is None:
-        return None
-    try:
-        span = locate_json5(host.surroundings.files.read(hook.manifest), path)
-    except OSError:
-        return None
-    return Place(hook.manifest, span.line, span.column) if span else Place(hook.manifest)
+    return typed_fields(hook, host, locate_json5)
 
 
 def path(hook: Hook, host: Host) -> Gate:
