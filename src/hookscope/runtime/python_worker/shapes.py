@@ -195,7 +195,7 @@ def _declared(
 def _scripted(script: Any, authoring: Any) -> Target:
     """A model that answers from its script: a function, one reply, or one for each number of tool results."""
     if callable(script):
-        return authoring.adapted(script)  # type: ignore[no-any-return]
+        return authoring.adapted(script)  # type: ignore[no-any-return]  # loaded by name: no types
     replies = list(script) if isinstance(script, (list, tuple)) else [script]
 
     def reply(view: Any) -> Any:

@@ -348,7 +348,7 @@ class Worker:
         frame, task, loop = _current_frames().get(self.main), self._task, self._loop
         together = self._together
         if together is not None:
-            return together.where(call, frame)  # type: ignore[no-any-return]
+            return together.where(call, frame)  # type: ignore[no-any-return]  # loaded by name: no types
         if task is not None and frame is not None and faults.is_waiting(frame):
             with suppress(RuntimeError):  # it has ended in this very moment
                 loop.call_soon_threadsafe(task.cancel)
