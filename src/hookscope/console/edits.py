@@ -25,7 +25,7 @@ from hookscope.console.text import line, plain
 from hookscope.console.theme import FAINT, LOOKS, MUTED
 
 if TYPE_CHECKING:
-    from hookscope.console.screen import MainScreen
+    from hookscope.console.shell import Shell
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Change, Effect, Toggle, Undoing
 
@@ -111,7 +111,7 @@ class EditScreen(ModalScreen[bool]):
 class EditDesk:
     """From a wish to an edit on disk. The first toggle of a sitting is shown before it is written."""
 
-    def __init__(self, screen: MainScreen) -> None:
+    def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._shown = False  # has a toggle's edit been shown in this sitting
 

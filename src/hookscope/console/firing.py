@@ -17,14 +17,14 @@ from hookscope.core.runs import Plan, Run, Started
 from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
-    from hookscope.console.screen import MainScreen
+    from hookscope.console.shell import Shell
     from hookscope.workbench import View
 
 
 class FireDesk:
     """Plans drafts and fires them; the composer shows what comes of it."""
 
-    def __init__(self, screen: MainScreen) -> None:
+    def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._waiting: Draft | str | None = None  # fires, or plays, once trust is recorded and seen
         self._due = False  # the armed event fires after the next look, or after the run that is going on

@@ -1,0 +1,169 @@
+"""The frame of the one screen: its state, the panes that show it, their layout and the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.screen import Screen
+from textual.widgets import Static
+
+from hookscope.console.bridge import Bridge
+from hookscope.console.edits import EditDesk
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.firing import FireDesk
+from hookscope.console.focus import first_focusable, pane_of, pane_wanted, whereabouts
+from hookscope.console.header import Header
+from hookscope.console.hooks.list import HookList
+from hookscope.console.hooks.pane import HooksPane
+from hookscope.console.hooks.why import source_path
+from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of
+from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
+from hookscope.console.log.model import LogEntry
+from hookscope.console.log.pane import LogPane
+from hookscope.console.messages import Severity
+from hookscope.console.problems import ProblemLines
+from hookscope.console.start import StartHere
+from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
+from hookscope.console.text import plain
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Workbench
+
+
+class Shell(Screen[None]):
+    """Holds the state and shows it. What panes ask for is for MainScreen to answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE]
+
+    def __init__(self, bench: Workbench, watches: bool) -> None:
+        super().__init__()
+        self.watches = watches
+        self.state = ConsoleState()
+        self.bridge = Bridge(self, bench)
+        self.desk = FireDesk(self)
+        self.edits = EditDesk(self)
+        self.panes: tuple[Pane, ...] = ()
+        self._reading = ("", 0)  # the row whose file was asked for, and in which look
+
+    def compose(self) -> ComposeResult:
+        yield Header(id="header")
+        yield ProblemLines(id="problems")
+        with Container(id="body"):
+            yield HooksPane(id="hooks")
+            yield FirePane(id="fire")
+            with Container(id="right"):
+                yield StartHere(id="start")
+                yield LogPane(id="log")
+        yield Static(id="tiny")
+        yield KeyBar(id="keybar")
+
+    def on_mount(self) -> None:
+        self.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
+        self._show(ConsoleState())
+        self.query_one(HookList).focus()
+        self.bridge.hear_late()
+        self.bridge.look()
+
+    def on_unmount(self) -> None:
+        self.bridge.close()
+
+    # State: one way in, one way out.
+
+    def change(self, change: Change) -> None:
+        """Reduce a change into the state, and show what is different."""
+        before, self.state = self.state, reduce(self.state, change)
+        if self.state is not before:
+            self._show(before)
+
+    def _show(self, before: ConsoleState) -> None:
+        state = self.state
+        with self.app.batch_update():
+            self._arrange()
+            header = self.query_one(Header)
+            header.mode, header.view, header.rows = state.mode, state.view, state.rows
+            header.watching = state.watching
+            event = state.armed.event if state.armed is not None else None
+            header.armed = event.key if event is not None else ""
+            self.query_one(HooksPane).show(state)
+            start = self.query_one(StartHere)
+            start.view, start.row, start.folders = state.view, state.row, state.folders_shown
+            if state.view is not before.view and state.view is not None:
+                self.query_one(FirePane).view = state.view
+                self.query_one(ProblemLines).show(state.view)
+        if state.draft is not before.draft:
+            self.desk.show_plan()
+        self._read_source()
+        self._show_keys()
+        if whereabouts(before) != whereabouts(state):
+            self.call_after_refresh(self._settle_focus)
+
+    def _read_source(self) -> None:
+        row, view = self.state.row, self.state.view
+        if row is None or view is None or self._reading == (row.id, self.state.generation):
+            return
+        self._reading = (row.id, self.state.generation)
+        path = source_path(row)
+        if path is not None:
+            self.bridge.read(row.id, path, view.host.surroundings)
+
+    def _show_keys(self) -> None:
+        if self.is_mounted and self.app.screen is self:
+            bindings = [active.binding for active in self.active_bindings.values()]
+            self.query_one(KeyBar).keys = keys_of(bindings, self.state)
+
+    # Layout and focus.
+
+    def on_resize(self, event: events.Resize) -> None:
+        self._arrange(event.size.width, event.size.height)
+
+    def _arrange(self, width: int = 0, height: int = 0) -> None:
+        width, height = width or self.app.size.width, height or self.app.size.height
+        state = self.state
+        layout = arrange(
+            width, height, state.mode, state.zoom, side=state.side, reading=state.reading, start=state.start
+        )
+        covered, self.panes = not self.panes, layout.panes
+        self._set_layout(layout)
+        if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
+            self.call_after_refresh(self._settle_focus)
+        if layout.size == "tiny":
+            self.query_one("#tiny", Static).update(plain(too_small(width, height)))
+
+    def _set_layout(self, layout: Layout) -> None:
+        for name in every_class():
+            self.set_class(name in layout.classes, name)
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        pane = pane_of(event.widget)
+        if pane is not None and pane in self.panes:
+            self.change(PaneFocused(pane))
+        self._show_keys()
+
+    def _settle_focus(self) -> None:
+        """The keys belong to the pane that was asked for."""
+        wanted = pane_wanted(self.state)
+        if self.state.filtering or pane_of(self.focused) == wanted or not self.panes:
+            return
+        target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
+        if target is not None:
+            target.focus()
+
+    # What is said.
+
+    def say(self, text: str, severity: Severity = "information") -> None:
+        self.app.notify(plain(text, 400).plain, severity=severity, markup=False)
+
+    def log_line(self, kind: str, text: str, level: str = "info", subject: str = "") -> None:
+        """One line of the log."""
+        self.log_entries([LogEntry(datetime.now(), kind, subject, text, level)])
+
+    def log_entries(self, entries: Sequence[LogEntry]) -> None:
+        """Lines of the log."""
+        if entries:
+            self.query_one(LogPane).add(entries)
