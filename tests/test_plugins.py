@@ -22,7 +22,7 @@ from hookscope import (
     register_hook,
     registered_keys,
 )
-from hookscope.core.dialect import EventType
+from hookscope.core.event_types import EventType
 from hookscope.dialects import DIALECTS
 from hookscope.library import HookFailure
 from hookscope.plugins import AgentContext, MessageContext, SessionContext, ToolContext

@@ -4,7 +4,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
-from hookscope.core.dialect import EventType
+from hookscope.core.event_types import EventType
 from hookscope.core.hooks import State
 from hookscope.core.look import look
 from hookscope.dialects import DIALECTS

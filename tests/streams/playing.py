@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from hookscope.core.dialect import EVERY
+from hookscope.core.event_types import EVERY
 from hookscope.systems.streams.session import advance, begin
 from hookscope.systems.streams.session_acts import Session
 from hookscope.systems.streams.session_rules import SessionRules

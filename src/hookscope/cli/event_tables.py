@@ -8,7 +8,7 @@ from typing import Any
 
 from hookscope.cli.documents import Document, plain
 from hookscope.cli.tables import column, fitted
-from hookscope.core.dialect import EventType
+from hookscope.core.event_types import EventType
 from hookscope.core.text import one_line
 from hookscope.workbench import View
 
@@ -38,19 +38,13 @@ def document(event: EventType, view: View) -> Document:
         "limit": event.limit,
         "mutable": list(event.mutable),
         "required": list(event.required),
-        "fields": fields_of(event, view),
+        "fields": {name: field.text for name, field in event.fields.items()},
         "session": event.session,
         "context": plain(event.context),
         "ctx": plain(event.ctx),
         "source": event.source,
         "listeners": list(listeners(event, view)),
     }
-
-
-def fields_of(event: EventType, view: View) -> dict[str, str]:
-    """What its context may hold: what its family's may, and its own."""
-    family = view.host.dialect.catalogue().by_key.get(event.key.partition(":")[0])
-    return {**(family.fields if family is not None else {}), **event.fields}
 
 
 def listeners(event: EventType, view: View) -> tuple[str, ...]:
@@ -84,10 +78,10 @@ def _line(event: EventType, view: View, width: int) -> str:
 def shown(event: EventType, view: View) -> str:
     """`events KEY`: everything that is known of it, and an example to fire."""
     lines = [f"{event.key}  {one_line(event.when, 200)}", "", *_facts(event, view)]
-    if fields := fields_of(event, view):
-        width = column(fields, 28)
+    if event.fields:
+        width = column(event.fields, 28)
         lines += ["", "fields"]
-        lines += [_field(name, text, event, width) for name, text in fields.items()]
+        lines += [_field(name, field.text, event, width) for name, field in event.fields.items()]
     lines += ["", "example", *_example(event.context)]
     if event.ctx:
         lines += ["", "ctx, the second argument", *_example(event.ctx)]

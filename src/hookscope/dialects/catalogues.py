@@ -4,7 +4,7 @@ from functools import cache
 from importlib.resources import files
 
 from hookscope.core.catalogue import read_catalogue
-from hookscope.core.dialect import Catalogue
+from hookscope.core.event_types import Catalogue
 
 
 @cache

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hookscope.core.dialect import DEFAULT_SESSION, Host
+from hookscope.core.dialect import Host
+from hookscope.core.event_types import DEFAULT_SESSION
 from hookscope.core.hooks import Hook, Inventory
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event

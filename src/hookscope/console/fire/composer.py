@@ -19,7 +19,6 @@ from hookscope.console.fire.draft import (
     cfg_note,
     check,
     ctx_note,
-    event_types,
     field_at,
     field_help,
     template_draft,
@@ -57,8 +56,8 @@ def help_line(draft: Draft, view: View | None, field: str | None) -> Content:
     """The field under the cursor; else what the event is."""
     if view is None:
         return Content()
-    known, family = event_types(view.host.dialect.catalogue(), draft.key)
-    text = field_help(known, family, field, draft.text)
+    known = view.host.dialect.catalogue().find(draft.key)
+    text = field_help(known, field, draft.text)
     return Content.styled(word(text or (f"sent: {known.when}" if known else ""), 300), MUTED)
 
 

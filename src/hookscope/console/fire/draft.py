@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.marks import count, word
-from hookscope.core.dialect import Catalogue, EventType
+from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
@@ -144,18 +144,13 @@ def field_at(text: str, line: int, column: int) -> str | None:
     return found[0].strip('"') if found is not None else None
 
 
-def field_help(known: EventType | None, family: EventType | None, field: str | None, text: str) -> str:
+def field_help(known: EventType | None, field: str | None, text: str) -> str:
     """One line about the field under the cursor, else about fields that could be added."""
-    fields = {**(family.fields if family else {}), **(known.fields if known else {})}
+    fields = known.fields if known is not None else {}
     if field is not None and field in fields:
-        return f"{field}: {fields[field]}"
+        return f"{field}: {fields[field].text}"
     absent = [name for name in fields if f'"{name}"' not in text and name != CFG]
     return f"could also hold: {', '.join(absent)}" if absent else ""
-
-
-def event_types(catalogue: Catalogue, key: str) -> tuple[EventType | None, EventType | None]:
-    """What the catalogue has of a key: the event, and the family it belongs to."""
-    return catalogue.by_key.get(key), catalogue.by_key.get(key.partition(":")[0])
 
 
 def cfg_note(draft: Draft) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hookscope.core.dialect import Arranged, Catalogue, EventType, Host
+from hookscope.core.dialect import Arranged, Host
+from hookscope.core.event_types import Catalogue, EventType
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
 from hookscope.core.runs import Event, EventKind, Policy, Registration
 from hookscope.systems.folders.gates import GateRule

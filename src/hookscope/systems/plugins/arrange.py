@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from hookscope.core.dialect import Arranged, EventType
+from hookscope.core.dialect import Arranged
+from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event, Group, NotRun, Registration
 from hookscope.systems.plugins.verdicts import EVALUATE, OBSERVE
 

@@ -7,7 +7,8 @@ channel, typed, `*` and dynamic handlers, and observed. `StreamSystem` puts a di
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hookscope.core.dialect import EVERY, Arranged, Catalogue, Dialect, Host
+from hookscope.core.dialect import Arranged, Dialect, Host
+from hookscope.core.event_types import EVERY, Catalogue
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
 from hookscope.core.runs import Event, EventKind, Policy, Registration
 from hookscope.systems.streams.arranging import OUTSIDE, arranged

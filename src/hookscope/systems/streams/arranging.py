@@ -5,7 +5,8 @@ Channel, record, typed hooks, `*` hooks, dynamic resolvers (rules note 3.4; reco
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from hookscope.core.dialect import EVERY, Arranged
+from hookscope.core.dialect import Arranged
+from hookscope.core.event_types import EVERY
 from hookscope.core.runs import Event, Group, NotRun, Registration
 
 # In an event's `meta`: it was written from outside a turn. Never part of what handlers get.

@@ -1,6 +1,6 @@
 """Is an event one that its host could have sent. Pure; used before an event is fired by hand."""
 
-from hookscope.core.dialect import Catalogue
+from hookscope.core.event_types import Catalogue
 from hookscope.core.runs import Event
 
 
@@ -12,7 +12,7 @@ def problems_of(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
         return (f"{event.type} is no event of this stream" + (f"; did you mean {near}?" if near else ""),)
     return tuple(
         f"{event.type} has no `{name}` in its data"
-        + (f": {known.fields[name]}" if name in known.fields else "")
+        + (f": {known.fields[name].text}" if name in known.fields else "")
         for name in known.required
         if name not in event.context
     )

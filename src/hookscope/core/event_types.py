@@ -1,0 +1,111 @@
+"""The events that a host knows: what each is, and what its context may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hookscope.core.runs import EventKind
+from hookscope.core.text import nearest
+
+DEFAULT_SESSION = "agent:main:main"
+EVERY = "*"  # what a stream's listener to all events writes as its key
+
+
+JSON_TYPES: Mapping[type, str] = {
+    str: "string",
+    bool: "boolean",
+    int: "number",  # the hosts' numbers are those of JavaScript: 1 and 1.5 are of one type
+    float: "number",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One member of an event's context, or of its `ctx`: what it is, and what it may be."""
+
+    text: str  # what it is, for people
+    types: tuple[str, ...] = ()  # JSON Schema's names of types; none: any value
+    examples: tuple[Any, ...] = ()  # realistic values, the first one being the template's
+    values: tuple[Any, ...] = ()  # all that it can be, where a source lists them
+    members: Mapping[str, Field] = field(default_factory=dict)  # of the object, or of each item of the list
+
+
+@dataclass(frozen=True, slots=True)
+class EventType:
+    """One event of a host's catalogue."""
+
+    key: str  # `command:new`; a bare type is a family: all events of that type
+    when: str
+    kind: EventKind = "folder"
+    when_not: str = ""  # when one would expect it and it does not come; empty: no source says
+    by: str = ""  # which part of the host sends it
+    emitted: bool = True  # False: documented, and never sent
+    open: bool = False  # a family whose actions are the user's own
+    delivers: bool = False  # pushed messages reach the user
+    awaited: bool = True
+    mutable: tuple[str, ...] = ()  # context fields that the host uses afterwards
+    session: str = DEFAULT_SESSION  # a realistic session key
+    context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
+    fields: Mapping[str, Field] = field(default_factory=dict)  # of the context: its family's and its own
+    described: bool = True  # False: no source says all that its context may hold
+    required: tuple[str, ...] = ()  # context fields without which the host could not have sent it
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # an example of a handler's second argument
+    ctx_fields: Mapping[str, Field] = field(default_factory=dict)  # none: no source describes it
+    policy: str = ""  # the name of its policy, where events of one system have several
+    limit: float | None = None  # seconds that the host gives each handler; None: any
+    cancellable: bool = False  # may a handler of it cancel the turn that it belongs to
+    source: str = ""
+
+    @property
+    def family(self) -> bool:
+        """Is this a type, and not one event?"""
+        return self.kind == "folder" and ":" not in self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """The events that a host knows."""
+
+    events: tuple[EventType, ...] = ()
+    by_key: Mapping[str, EventType] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by_key", {event.key: event for event in self.events})
+
+    def find(self, key: str) -> EventType | None:
+        """The event of exactly this key, else the family it belongs to; None for neither."""
+        key = self.canonical(key)
+        return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
+
+    def canonical(self, key: str) -> str:
+        """The host's own spelling of a key: plugin hooks may be written with hyphens (seed 003)."""
+        if key in self.by_key or "-" not in key:
+            return key
+        known = self.by_key.get(key.replace("-", "_"))
+        return known.key if known is not None and known.kind == "plugin" else key
+
+    def keys_of(self, kind: EventKind) -> frozenset[str]:
+        """The keys of one kind of events: those that hooks of this kind can hear."""
+        return frozenset(event.key for event in self.events if event.kind == kind)
+
+    def sends(self, key: str, kind: EventKind | None = None) -> bool:
+        """Does the host ever send an event that a listener of `key` would hear?
+
+        With `kind`, a listener of that kind: a HOOK.md folder hears no plugin hook, whatever its name.
+        """
+        if key == EVERY:
+            return any(event.kind == "stream" and event.emitted for event in self.events)
+        exact = self.by_key.get(self.canonical(key))
+        if exact is not None:
+            return exact.emitted and kind in (None, exact.kind)
+        family = self.by_key.get(key.partition(":")[0])
+        return family is not None and family.open and family.emitted
+
+    def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
+        """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""
+        return nearest(key, self.by_key if kind is None else sorted(self.keys_of(kind)))
