@@ -303,3 +303,50 @@ def test_watching_and_accepting_do_not_go_together(test: Program, save: Save) ->
     done = test("--watch", "--accept")
     assert done.code == 2
     assert "accept every mistake" in done.err
+
+
+WRITES = """
+from pathlib import Path
+
+
+def handler(event):
+    folder = Path(event.context["workspaceDir"])
+    (folder / "memory").mkdir(exist_ok=True)
+    (folder / "memory/today.md").write_text("x")
+    (folder / "old.txt").unlink()
+    (Path.home() / "seen").write_text("x")
+"""
+
+
+@pytest.fixture
+def writer(workspace: Path, make_hook: MakeHook) -> Path:
+    make_hook(workspace / "hooks", "writer", '{openclaw: {events: ["command:stop"]}}', WRITES)
+    (workspace / "old.txt").write_text("old")
+    return workspace
+
+
+STOP = "event: command:stop\ncontext: {workspaceDir: WORKSPACE}\n"
+
+
+def test_files_that_a_handler_writes_are_expected_and_never_written(
+    test: Program, save: Save, writer: Path
+) -> None:
+    files = '["memory/*.md", "old.txt (deleted)", "~/seen"]'
+    save("stop", f"expect: {{files: {files}}}\n", event=STOP.replace("WORKSPACE", str(writer)))
+    answer = test("--json")
+    assert answer.code == 0, answer.out
+    assert not (writer / "memory").exists()
+    assert (writer / "old.txt").read_text() == "old"
+
+
+def test_a_file_that_nobody_expected_is_a_miss_that_can_be_accepted(
+    test: Program, save: Save, writer: Path
+) -> None:
+    file = save("stop", "expect: {files: [notes.md]}\n", event=STOP.replace("WORKSPACE", str(writer)))
+    answer = test()
+    assert answer.code == 1
+    for line in ("- notes.md", "+ memory/today.md", "+ old.txt (deleted)", "+ ~/seen"):
+        assert line in answer.out
+    assert test("--accept").code == 0
+    assert 'files: ["memory/today.md", "old.txt (deleted)", "~/seen"]' in file.read_text()
+    assert test().code == 0

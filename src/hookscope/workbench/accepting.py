@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookscope.changes import Change, ChangeError, apply
 from hookscope.core.runs import Run
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
-from hookscope.workbench.expect import ABSENT, Miss, was_blocked
+from hookscope.workbench.expect import ABSENT, FILES, UNKNOWN, Miss, was_blocked
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow
 from hookscope.workbench.testing import Checked
@@ -19,14 +19,17 @@ WILD = re.compile(r"[*?[]")  # what a pattern would take for more than itself
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
 
 
-def draft(run: Run) -> Mapping[str, Any]:
-    """The first expectations of an event that has none: errors, messages, who ran, and if it was blocked."""
-    wanted = {
+def draft(run: Run, files: Sequence[str] | None = None) -> Mapping[str, Any]:
+    """The first expectations of an event that has none: errors, messages, who ran, if it was blocked, and
+    the files where they are known."""
+    wanted: dict[str, Any] = {
         "errors": len(run.failed),
         "messages": _patterns(run.messages),
         "ran": _patterns([result.call.name for result in run.results]),
     }
-    return {**wanted, "blocked": was_blocked(run)} if run.event.kind == "plugin" else wanted
+    if run.event.kind == "plugin":
+        wanted["blocked"] = was_blocked(run)
+    return wanted if files is None else {**wanted, FILES: _patterns(files)}
 
 
 def acceptance(item: Checked) -> Change | None:
@@ -50,7 +53,11 @@ def acceptance(item: Checked) -> Change | None:
     before = document.get("expect")
     if before and not item.misses:
         return None
-    wanted = _with_news(before, item.misses) if isinstance(before, dict) and before else draft(item.run)
+    wanted = (
+        _with_news(before, item.misses)
+        if isinstance(before, dict) and before
+        else draft(item.run, item.files)
+    )
     new = _edited(source, text, item.misses if before else (), wanted).encode("utf-8", "replace")
     if not _says(new, {**document, "expect": wanted}):
         raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
@@ -81,8 +88,10 @@ def _value(miss: Miss) -> Any:
     """What is expected instead. Raises Refusal for what cannot be."""
     if miss.got == ABSENT:
         raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
+    if miss.got == UNKNOWN:
+        raise Refusal("What files it wrote is not known.", "Fire it on copies.")
     if isinstance(miss.expected, list) and isinstance(miss.got, list):
-        return _patterns(miss.got) if miss.what in ("messages", "ran") else miss.got
+        return _patterns(miss.got) if miss.what in ("messages", "ran", FILES) else miss.got
     return math.ceil(miss.got) if isinstance(miss.got, float) and miss.what == "max_ms" else miss.got
 
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from hookscope.core.runs import Run
+from hookscope.core.runs import FileChange, Run
 from hookscope.core.text import nearest
 from hookscope.workbench.refusal import Refusal
 
 ABSENT = "nothing"
+UNKNOWN = "not known: the run was not on copies"
+FILES = "files"  # what is expected of the disk: such events are fired on copies
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,19 +31,39 @@ class Miss:
 Check = Callable[[Any, Run], Iterator[Miss]]
 
 
-def misses(expect: Mapping[str, Any], run: Run) -> tuple[Miss, ...]:
+def misses(expect: Mapping[str, Any], run: Run, files: Sequence[str] | None = None) -> tuple[Miss, ...]:
     """Where the run is not what was expected, in the order of the expectations.
 
-    Without `errors` none is expected. Raises Refusal for an expectation that nobody knows, or of the wrong
-    type: a test that checks nothing is worse than none.
+    Without `errors` none is expected. `files` as of `files_of`. Raises Refusal for an expectation that
+    nobody knows, or of the wrong type: a test that checks nothing is worse than none.
     """
     told = {"errors": 0, **expect}
+    checks: Mapping[str, Check] = {**CHECKS, FILES: partial(_files, files)}
     for name in told:
-        if name not in CHECKS:
-            near = nearest(name, CHECKS)
-            meant = f"did you mean {near}?" if near else f"there are {', '.join(CHECKS)}."
+        if name not in checks:
+            near = nearest(name, checks)
+            meant = f"did you mean {near}?" if near else f"there are {', '.join(checks)}."
             raise Refusal(f"`expect:` has {name!r}; {meant}", code=2)
-    return tuple(miss for name, wanted in told.items() for miss in CHECKS[name](wanted, run))
+    return tuple(miss for name, wanted in told.items() for miss in checks[name](wanted, run))
+
+
+def files_of(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
+    """The files that a run on copies has written, changed or deleted, sorted, as expectations name them:
+    from the workspace, else from `~`. None for a run that was not on copies: nobody looked."""
+    if run.guarded is None:
+        return None
+    return tuple(sorted(_file_name(change, workspace, home) for change in run.guarded.changes))
+
+
+def _file_name(change: FileChange, workspace: Path, home: Path) -> str:
+    path = change.path
+    if path.is_relative_to(workspace):
+        name = path.relative_to(workspace).as_posix()
+    elif path.is_relative_to(home):
+        name = f"~/{path.relative_to(home).as_posix()}"
+    else:
+        name = str(path)
+    return f"{name} (deleted)" if change.kind == "deleted" else name
 
 
 def _errors(wanted: Any, run: Run) -> Iterator[Miss]:
@@ -76,6 +100,23 @@ def _in_order(what: str, wanted: Sequence[str], got: Sequence[str]) -> Iterator[
         lines += [f"  {text}"] if fit else [f"- {pattern}", *([f"+ {text}"] if text is not None else [])]
     lines += [f"+ {text}" for text in got[len(wanted) :]]
     yield Miss(what, list(wanted), list(got), tuple(lines))
+
+
+def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[Miss]:
+    """Every pattern fits a file, and every file a pattern; their order means nothing."""
+    counted = isinstance(wanted, int) and not isinstance(wanted, bool)
+    patterns = [] if counted else _texts("files", wanted)
+    if files is None:
+        yield Miss("files", wanted, UNKNOWN)
+    elif counted:
+        if len(files) != wanted:
+            yield Miss("files", wanted, len(files), tuple(f"+ {name}" for name in files))
+    else:
+        lost = [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in files)]
+        strange = [name for name in files if not any(fnmatchcase(name, pattern) for pattern in patterns)]
+        if lost or strange:
+            lines = (*(f"- {pattern}" for pattern in lost), *(f"+ {name}" for name in strange))
+            yield Miss("files", list(patterns), list(files), lines)
 
 
 def _context(wanted: Any, run: Run) -> Iterator[Miss]:

@@ -31,16 +31,9 @@ def read_saved_event(bench: Workbench, view: View, file: Path) -> Event:
     `ctx` is laid over the template's, for handlers that take two arguments. What the file leaves out is as
     in the event's template, but for the context. Raises Refusal.
     """
-    document = _document(file)
-    strange = sorted(map(str, document.keys() - KNOWN))
-    if strange:
-        raise Refusal(f"{file} has {', '.join(strange)}; an event has {', '.join(sorted(KNOWN))}.", code=2)
-    key, session, context = document.get("event"), document.get("session"), document.get("context") or {}
-    if not isinstance(key, str) or not isinstance(context, dict):
-        raise Refusal(f"{file} wants `event`, a text such as command:new, and `context`, a mapping.", code=2)
+    document = saved_document(file)
+    key, session, context = document["event"], document.get("session"), document.get("context") or {}
     ctx = document.get("ctx") or {}
-    if not isinstance(ctx, dict):
-        raise Refusal(f"{file} wants a mapping as `ctx`.", code=2)
     event = bench.template(view, key)
     event = replace(
         event,
@@ -56,6 +49,20 @@ def read_expectations(file: Path) -> Mapping[str, Any]:
     if not isinstance(expect, dict):
         raise Refusal(f"{file} wants a mapping as `expect`, such as `expect: {{errors: 0}}`.", code=2)
     return expect
+
+
+def saved_document(file: Path) -> Mapping[str, Any]:
+    """What the file of a saved event says, nothing filled in: `event` is a text, `context` and `ctx` are
+    mappings, or nothing. Raises Refusal."""
+    document = _document(file)
+    strange = sorted(map(str, document.keys() - KNOWN))
+    if strange:
+        raise Refusal(f"{file} has {', '.join(strange)}; an event has {', '.join(sorted(KNOWN))}.", code=2)
+    if not isinstance(document.get("event"), str) or not isinstance(document.get("context") or {}, dict):
+        raise Refusal(f"{file} wants `event`, a text such as command:new, and `context`, a mapping.", code=2)
+    if not isinstance(document.get("ctx") or {}, dict):
+        raise Refusal(f"{file} wants a mapping as `ctx`.", code=2)
+    return document
 
 
 def _document(file: Path) -> Mapping[str, Any]:

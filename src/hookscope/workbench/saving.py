@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,8 @@ def save_event(event: Event, template: Event, file: Path) -> tuple[str, ...]:
         document["session"] = event.session_key
     for name, value in (("context", context), ("ctx", ctx)):
         if value:
-            document[name] = _named(veil.value(value))
-    source = "".join(f"{line}\n" for line in _lines(document)).encode("utf-8", "replace")
+            document[name] = named(veil.value(value))
+    source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
     if not _says(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
     if file.exists():
@@ -54,26 +54,29 @@ def save_event(event: Event, template: Event, file: Path) -> tuple[str, ...]:
     return tuple(secret.name for secret in veil.secrets)
 
 
-def _named(value: Any) -> Any:
+def named(value: Any) -> Any:
     """The value with `${NAME}` where a secret stood: saved events are filled from the environment."""
     match value:
         case str():
             return MASK.sub(r"${\1}", value)
         case Mapping():
-            return {str(name): _named(item) for name, item in value.items()}
+            return {str(name): named(item) for name, item in value.items()}
         case list() | tuple():
-            return [_named(item) for item in value]
+            return [named(item) for item in value]
         case _:
             return value
 
 
-def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+def rendered(document: Mapping[str, Any]) -> list[str]:
+    """The lines of a saved event: a line for each name of a mapping, its value in one."""
+    lines: list[str] = []
     for name, value in document.items():
         if isinstance(value, Mapping):
-            yield f"{name}:"
-            yield from (f"  {_word(key)}: {flow(item)}" for key, item in value.items())
+            lines.append(f"{name}:")
+            lines += [f"  {_word(key)}: {flow(item)}" for key, item in value.items()]
         else:
-            yield f"{name}: {_word(value)}"
+            lines.append(f"{name}: {_word(value)}")
+    return lines
 
 
 def _word(text: str) -> str:

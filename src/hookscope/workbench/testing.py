@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.runs import Run
 from hookscope.core.text import one_line
-from hookscope.workbench.expect import Miss, misses
+from hookscope.workbench.expect import FILES, Miss, files_of, misses
 from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_expectations, read_saved_event
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
 
 EVENTS = Path(PROJECT_FOLDER) / "events"  # of a workspace
 ENDINGS = (".yaml", ".yml")
@@ -31,6 +32,7 @@ class Checked:
     misses: tuple[Miss, ...] = ()
     left: tuple[str, ...] = ()  # sentences: who should have run and could not
     problem: str = ""
+    files: tuple[str, ...] | None = None  # what it wrote, where it ran on copies; see `files_of`
     accepted: bool = False  # what it did is what its file expects now
 
     @property
@@ -95,7 +97,18 @@ async def checked(bench: Workbench, file: Path) -> Checked:
         plan = bench.plan(view, event)
         untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
         left = (*untrusted, *bench.could_not(view, plan))
-        run = await bench.fire(view, plan)
-        return Checked(file, run, misses(expect, run), left)
+        run = await (await bench.fire_guarded(view, plan) if FILES in expect else bench.fire(view, plan))
+        return compared(file, expect, run, view, left)
     except Refusal as refused:
         return Checked(file, None, problem=str(refused))
+    except OSError as error:
+        return Checked(file, None, problem=f"{file.name} expects files, and there are no copies: {error}.")
+
+
+def compared(
+    file: Path, expect: Mapping[str, Any], run: Run, view: View, left: tuple[str, ...] = ()
+) -> Checked:
+    """A run beside what the file of its event expects. Raises Refusal for what nobody can expect."""
+    host = view.host
+    files = files_of(run, host.workspace, host.surroundings.home)
+    return Checked(file, run, misses(expect, run, files), left, files=files)
