@@ -118,7 +118,9 @@ def result(item: Result, width: int) -> list[str]:
     """One handler's line, then its error and its output."""
     name = fitted(one_line(item.call.name), width)
     pushed = f"  +{len(item.messages)} msg" if item.messages else ""
-    lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {item.took * 1000:>8.1f} ms{pushed}"]
+    forced = "  forced" if item.forced else ""
+    took = f"{item.took * 1000:>8.1f} ms"
+    lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {took}{pushed}{forced}"]
     lines += [f"      {text}" for text in error_lines(item.error)]
     if item.stale is not None:
         lines.append("      the version loaded before ran; the saved one does not load:")

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from hookscope.core.dialect import Host
+from hookscope.core.dialect import Arranged, Host
 from hookscope.core.hooks import Hook, Inventory, Kind, Language, Standing, State
 from hookscope.core.runs import (
     Code,
     Declared,
     Event,
     EventKind,
+    Group,
     Module,
     NotRun,
     Plan,
@@ -120,21 +121,24 @@ def make_plan(
     without: str = NEEDS_NODE,
     only: str | None = None,
     barred: Callable[[Registration], str] | None = None,
+    forced: Sequence[Registration] = (),
 ) -> Plan:
     """Who would run for `event`, in order, and who would not and why. Runs nothing.
 
     `languages` are those that somebody can run here, `without` says what the others lack. `only` leaves
-    out all hooks but the one of that name; `barred` those for which it gives a reason. Raises LookupError
-    where the host has no events of this kind.
+    out all hooks but the one of that name; `barred` those for which it gives a reason. `forced` are calls
+    of hooks that would not run: they come behind those that do, where the host's order allows it. Raises
+    LookupError where the host has no events of this kind.
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
-    heard = registry.listeners(keys)
+    heard = (*_without(forced, registry.listeners(keys)), *forced)
     left_out = [
         (call, _left_out(call, languages, without, only) or (barred(call) if barred else ""))
         for call in heard
     ]
     arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
+    arranged, by_force = _with_forced(arranged, forced)
     not_run = _unique(
         chain(
             (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
@@ -155,8 +159,31 @@ def make_plan(
         not_run=not_run,
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
+        forced=by_force,
         assumed=host.surroundings.assumed,
     )
+
+
+def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
+    """The calls but for those of hooks that are called by force."""
+    hooks = {call.hook for call in forced}
+    return tuple(call for call in calls if call.hook not in hooks) if hooks else tuple(calls)
+
+
+def _with_forced(
+    arranged: Arranged, forced: Sequence[Registration]
+) -> tuple[Arranged, frozenset[Registration]]:
+    """With those calls that the host itself would leave out, behind all others; and which calls are forced.
+
+    A host's arrangement may have put copies in their place, with its own limits.
+    """
+    hooks = {call.hook for call in forced}
+    placed = [call for group in arranged.groups for call in group.calls if call.hook in hooks]
+    there = {(call.key, id(call.target)) for call in placed}
+    missing = tuple(call for call in forced if (call.key, id(call.target)) not in there)
+    groups = (*arranged.groups, *((Group(missing),) if missing else ()))
+    left_out = tuple(item for item in arranged.left_out if item.hook is None or item.hook not in hooks)
+    return Arranged(groups, left_out), frozenset((*placed, *missing))
 
 
 def kind_of(hook: Hook) -> EventKind:

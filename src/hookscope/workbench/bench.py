@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,16 @@ from hookscope.core.examine import digest, examine
 from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import Event, EventKind, LoadReport, Plan, Registration, Registry
+from hookscope.core.runs import (
+    Event,
+    EventKind,
+    Failure,
+    LoadReport,
+    Module,
+    Plan,
+    Registration,
+    Registry,
+)
 from hookscope.core.surroundings import Files, NotedFiles
 from hookscope.engine import HookEngine
 from hookscope.runtime import Firing, Limits
@@ -198,10 +207,19 @@ class Workbench:
     def _barred(self, call: Registration) -> str:
         return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
 
-    def plan(self, view: View, event: Event, *, only: str | None = None, automatic: bool = False) -> Plan:
+    def plan(
+        self,
+        view: View,
+        event: Event,
+        *,
+        only: str | None = None,
+        automatic: bool = False,
+        forced: Sequence[Registration] = (),
+    ) -> Plan:
         """Who would run and who not, each with the reason.
 
-        `automatic`: nobody has asked for this very fire, so hooks in quarantine are left out.
+        `automatic`: nobody has asked for this very fire, so hooks in quarantine are left out. `forced`:
+        calls of hooks that would not run, and do (see forcing.py).
 
         Raises Refusal for a hook that is not there, for an event with a secret that was not kept, and for
         one that lacks what its host would never leave out.
@@ -219,7 +237,16 @@ class Workbench:
             without=view.without,
             only=only,
             barred=self._barred if automatic else None,
+            forced=forced,
         )
+
+    async def module(self, view: View, hook: Hook) -> Module | Failure:
+        """The module of a plugin or stream hook, or why it does not load. Imports it in its worker.
+
+        Its language is one of the view's, and its folder trusted: that is the caller's to see to.
+        """
+        lanes = self.crew.lanes(view.host, view.languages)
+        return await self.modules.load_one(hook, view.host, lanes.code[hook.language])
 
     async def ready(self, view: View, kind: EventKind) -> View:
         """The view with the modules loaded whose events, or their order, only a load can tell.

@@ -10,7 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
 from hookscope.core.look import notes_on
 from hookscope.core.plan import code_of, declared_by, may_run
-from hookscope.core.runs import Code, Failure, Module
+from hookscope.core.runs import Code, Failure, Lane, Module
 from hookscope.engine import Lanes
 from hookscope.loading import LOADED
 from hookscope.runtime.digest import with_digest
@@ -36,6 +36,16 @@ class Modules:
             self._keep(code, await lane.load(code))
             news = True
         return news
+
+    async def load_one(self, hook: Hook, host: Host, lane: Lane) -> Module | Failure:
+        """The module of a hook with handlers of its own, loaded where it is not, whatever its gates say."""
+        code = with_digest(code_of(hook, host))
+        known = self._known.get(_key(code))
+        loaded = known if known is not None else await lane.load(code)
+        self._keep(code, loaded)
+        if isinstance(loaded, Module | Failure):
+            return loaded
+        return Failure("NoHandler", f"{code.path.name} declares no handlers", phase="load")
 
     def _keep(self, code: Code, loaded: object) -> None:
         """Note the answer in place of those for older contents. A worker that did not start says nothing."""

@@ -11,6 +11,7 @@ from hookscope.core.differences import MARK, Difference, differences
 from hookscope.core.event import iso
 from hookscope.core.runs import Event, Plan, Run
 from hookscope.journal import on_record
+from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.view import PastRun
 
@@ -67,26 +68,34 @@ def _failed(run: Run | None) -> bool:
     return run is not None and bool(run.failed or run.ending.failure)
 
 
+def _forced(run: Run | None) -> str | None:
+    """The hook that was called by force, as far as it is known."""
+    results = run.results if run is not None else ()
+    return next((result.call.name for result in results if result.forced), None)
+
+
 async def again(
     bench: Workbench, past: PastRun, *, only: str | None = None, sandbox: bool = False, dry: bool = False
 ) -> Replayed | Plan:
     """Fire it again, as things are now; with `dry` only the plan.
 
-    On copies with `sandbox`, and where it was fired so before. Raises Refusal; OSError where the copies
-    cannot be made.
+    A hook that was called by force then is called by force again. On copies with `sandbox`, and where it
+    was fired so before. Raises Refusal; OSError where the copies cannot be made.
     """
     view = bench.look()
     event = marked(past.plan.event, past)
-    plan = bench.plan(view, event, only=only)
+    forced = _forced(past.run) if only is None else None
     if dry:
-        return plan
+        if forced is None or event.kind != "folder":  # to force others imports their module
+            return bench.plan(view, event, only=only)
+        return await forced_plan(bench, view, event, forced)
     if past.run is None:
         raise Refusal(
             f"Run {past.id} was interrupted: its program ended before it did.",
             "There is nothing to compare with; --dry shows who would run.",
         )
     view = await bench.ready(view, event.kind)
-    plan = bench.plan(view, event, only=only)
+    plan = await forced_plan(bench, view, event, forced) if forced else bench.plan(view, event, only=only)
     untrusted = tuple(f"{folder} is not trusted." for folder in bench.untrusted(view, plan))
     left = (*untrusted, *bench.could_not(view, plan, only=only))
     guarded = sandbox or past.run.guarded is not None

@@ -26,6 +26,7 @@ from hookscope.workbench import (
     Workbench,
     parse_context,
 )
+from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.saving import place_of, save_event
 
@@ -36,6 +37,7 @@ PARAMETERS = (
     click.Option(["--context"], metavar="JSON|@FILE", help="Its context; @- reads standard input."),
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    click.Option(["--force"], is_flag=True, help="With --only: call it though it would not run."),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
@@ -52,6 +54,7 @@ class Asked:
     context: str | None
     ctx: str | None
     only: str | None
+    force: bool
     stream: bool
     sandbox: bool
     save: str | None
@@ -67,6 +70,7 @@ def command(
     context: str | None,
     ctx: str | None,
     only: str | None,
+    force: bool,
     timeout: float | None,
     trust: bool,
     sandbox: bool,
@@ -78,10 +82,13 @@ def command(
 
     Without --context the event gets a realistic example and the settings in force as `cfg`. With
     --sandbox handlers get copies of HOME, of the host's state folder and of the workspace; what they
-    wrote, changed and deleted is shown, and thrown away.
+    wrote, changed and deleted is shown, and thrown away. --force calls the handler of a hook that is off,
+    blocked, silent, or does not listen to this event; never of one that is untrusted or broken.
     """
     if save is not None and len(what) > 1:
         raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
+    if force and only is None:
+        raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     asked = Asked(
@@ -89,6 +96,7 @@ def command(
         context,
         ctx,
         only,
+        force,
         json_lines,
         sandbox,
         save,
@@ -167,6 +175,8 @@ async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Pla
     if folders and asked.ask and _trusted_now(bench, folders):
         view = bench.look()
     view = await bench.ready(view, event.kind)
+    if asked.force and asked.only is not None:
+        return view, await forced_plan(bench, view, event, asked.only)
     return view, bench.plan(view, event, only=asked.only)
 
 
