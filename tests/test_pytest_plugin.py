@@ -178,4 +178,4 @@ def test_one_saved_event_is_chosen_and_all_can_be_left_out(
     done = project("def test_nothing(): pass\n", "--ignore=.hookscope")
     assert "1 passed" in done.stdout
     broken = project("", "-k", "broken").stdout
-    assert "evnt; an event has" in broken
+    assert "`evnt` is no part of an event" in broken

@@ -101,7 +101,7 @@ def test_a_miss_reads_line_by_line(test: Program, save: Save, expect: str, lines
         ("{errors: many}", "`errors` in `expect:` wants a number, and has 'many'."),
         ("{messages: [1]}", "`messages` in `expect:` wants a list of texts, and has [1]."),
         ("{blocked: 1}", "`blocked` in `expect:` wants true or false, and has 1."),
-        ("[errors]", "wants a mapping as `expect`"),
+        ("[errors]", "`expect` wants a mapping."),
     ],
 )
 def test_an_expectation_that_checks_nothing_is_a_miss(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,7 +27,7 @@ from hookscope.journal.reading import (
     storable,
 )
 from hookscope.journal.records import event_document, outcome_of, plain, run_document
-from hookscope.journal.secrets import Secret, Veil, secrets_in
+from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
 from hookscope.journal.writer import KEPT, Retention, Work, Writer
 
 INSERT_RUN = """
@@ -64,6 +64,7 @@ class Journal:
         self._owner: Owner | None = None
         # What began runs hid: a handler may remove a secret from the context and print it.
         self._hidden: dict[int, tuple[Secret, ...]] = {}
+        self._known: tuple[Secret, ...] = ()
 
     def __enter__(self) -> Journal:
         return self
@@ -77,10 +78,15 @@ class Journal:
         """Write all that waits. Blocks until it is on disk; reading still works."""
         self._writer.close()
 
+    def hide(self, secrets: Iterable[Secret]) -> None:
+        """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
+        an event says so."""
+        self._known = tuple(dict.fromkeys((*self._known, *secrets)))
+
     async def begin(self, event: Event) -> int:
         """The run's id, given once the event is on disk."""
         document = event_document(event)  # a copy made now: the event may change while it waits
-        veil = Veil.over(secrets_of_event(document))
+        veil = Veil.over((*standing_in(document, self._known), *secrets_of_event(document)))
         text = json.dumps(mask_event(document, veil))
         now = datetime.now(UTC)
 
@@ -98,7 +104,7 @@ class Journal:
     async def end(self, run: Run) -> None:
         """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
-        hidden = self._hidden.pop(run.id, ())
+        hidden, known = self._hidden.pop(run.id, ()), self._known
         ended, outcome = iso(datetime.now(UTC)), outcome_of(run)
         results = [
             (run.id, position, storable(it.call.name), storable(it.call.key), it.status, it.took)
@@ -107,7 +113,8 @@ class Journal:
 
         def update(database: sqlite3.Connection) -> int:
             # Masked here, in the writer's thread: a megabyte of output takes 40 ms to search.
-            masked = mask_run(document, Veil.over((*hidden, *secrets_of_run(document))))
+            told = (*hidden, *standing_in(document, known))
+            masked = mask_run(document, Veil.over((*told, *secrets_of_run(document))))
             del masked["event"], masked["id"]  # on record since the beginning
             text = json.dumps(masked)
             values = (ended, outcome, run.took, text, len(text), run.id)
@@ -123,7 +130,7 @@ class Journal:
     ) -> int:
         """Record a load, a change or a notice; its id. `detail` is any value that JSON can show."""
         value = plain(detail)
-        veil = Veil.over((*secrets_in(value), *secrets_in([subject, text])))
+        veil = Veil.over((*self._known, *secrets_in(value), *secrets_in([subject, text])))
         now = datetime.now(UTC)
         shown = None if detail is None else json.dumps(veil.value(value))
         texts = (kind, veil.text(subject), level, veil.text(text))

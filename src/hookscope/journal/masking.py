@@ -6,12 +6,12 @@ Names, keys, states and times stay as they are: the journal is read by them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hookscope.core.runs import Run
 from hookscope.journal.records import Document, run_document, run_of
-from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
+from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in, standing_in
 
 EVENT_TEXTS = ("sessionKey", "messages")
 EVENT_VALUES = ("context", "meta", "ctx")
@@ -45,10 +45,13 @@ def secrets_of_run(run: Mapping[str, Any]) -> Iterator[Secret]:
         yield from secrets_of_run(caused)
 
 
-def on_record(run: Run, dialect: str) -> Run:
-    """The run as it would be read from the journal: for comparing it with one that was."""
+def on_record(run: Run, dialect: str, secrets: Iterable[Secret] = ()) -> Run:
+    """The run as it would be read from the journal: for comparing it with one that was.
+
+    `secrets` are known from elsewhere, as `Journal.hide` has them.
+    """
     document = run_document(run, dialect)
-    veil = Veil.over(tuple(secrets_of_run(document)))
+    veil = Veil.over((*standing_in(document, secrets), *secrets_of_run(document)))
     return run_of(json.loads(json.dumps(mask_run(document, veil))))
 
 

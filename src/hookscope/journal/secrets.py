@@ -248,6 +248,13 @@ class Veil:
         return f"${{SECRET:{self.names[match[0]]}}}"
 
 
+def standing_in(value: object, secrets: Iterable[Secret]) -> tuple[Secret, ...]:
+    """Those of the secrets that stand somewhere in a plain value."""
+    secrets = tuple(secrets)
+    text = json.dumps(value, default=str, ensure_ascii=False) if secrets else ""
+    return tuple(secret for secret in secrets if any(one in text for one in _spellings(secret.value)))
+
+
 def _free_name(name: str, taken: Iterable[str]) -> str:
     used, free, number = set(taken), name, 1
     while free in used:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.compare import Seen, compare
@@ -36,17 +36,22 @@ from hookscope.workbench.asking import check_key, no_such_hook
 from hookscope.workbench.compose import check_complete, event_keys, template
 from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.doctor import Finding, examine_setup
+from hookscope.workbench.environments import read_environment
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.secrets import resolved
+from hookscope.workbench.secrets import resolved, secrets_of
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.trust import TrustStore, state_folder
+from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
 from hookscope.workbench.view import Differences, Looked, PastRun, View
 from hookscope.workbench.watching import Told, Watch
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from hookscope.journal import Journal
+    from hookscope.journal.secrets import Secret
 
 HELD = "the version loaded before its last edit goes on running until the file loads again"
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
@@ -91,6 +96,7 @@ class Workbench:
         self._generation = 0
         self._last: Looked | None = None
         self._journal: Journal | None = None
+        self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
 
     @property
     def dialect(self) -> Dialect:
@@ -196,6 +202,27 @@ class Workbench:
         check_key(view, key)
         return template(key, view.host)
 
+    def variables(self, view: View) -> Variables:
+        """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
+        that is not there or cannot be read."""
+        chosen = self.setup.environment
+        environment = None if chosen is None else read_environment(view.host.workspace, chosen)
+        return variables_of(view.host, self.options.env, environment)
+
+    def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
+        """A plain value of an event with its variables and times filled in; `now` is the event's moment.
+
+        Secrets among them are masked in the journal from now on, wherever the event has them. Raises
+        Refusal, whose sentence begins with `where`.
+        """
+        self._secrets |= dict.fromkeys(secrets_used(value, variables))
+        return filled(value, variables, now, where)
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """The secrets that events got from variables so far."""
+        return tuple(self._secrets)
+
     def quarantined(self, hook: Hook) -> bool:
         """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
         return hook.handler is not None and self.crew.ledger.quarantined(hook.handler)
@@ -226,7 +253,7 @@ class Workbench:
         """
         if only is not None:
             only = self.hook(view, only).hook.name
-        event = resolved(event, view.host)
+        event = resolved(event, view.host, lambda: self._noted(view, event))
         check_complete(event, view.host)
         return make_plan(
             event,
@@ -247,6 +274,12 @@ class Workbench:
         """
         lanes = self.crew.lanes(view.host, view.languages)
         return await self.modules.load_one(hook, view.host, lanes.code[hook.language])
+
+    def _noted(self, view: View, event: Event) -> Mapping[str, str]:
+        """The variables, for the secrets that an event of the journal asks for."""
+        values = self.variables(view).values
+        self._secrets |= dict.fromkeys(secrets_of(event, values))
+        return values
 
     async def ready(self, view: View, kind: EventKind) -> View:
         """The view with the modules loaded whose events, or their order, only a load can tell.
@@ -369,6 +402,7 @@ class Workbench:
             from hookscope.journal import Journal  # here: a look needs no database
 
             self._journal = Journal(state_folder() / "journal.db", str(host.workspace), host.dialect.name)
+        self._journal.hide(self._secrets)
         return self._journal
 
     def past_runs(self, view: View, limit: int = 20) -> tuple[PastRun, ...]:

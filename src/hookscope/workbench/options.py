@@ -38,6 +38,7 @@ class Options:
     clean_env: bool = False  # what-if: a service's environment instead of this shell's
     as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
     agent: str | None = None  # whose workspace, where the host has several agents
+    environment: str | None = None  # whose variables events are filled with
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class Setup:
     node: str | None = None  # the Node that it names
     limits: Limits = Limits()
     shipped: Dialect | None = None  # what a guide is compared with
+    environment: str | None = None  # whose variables events are filled with
+    environment_from: str = ""  # what names it
 
 
 def set_up(options: Options) -> Setup:
@@ -73,6 +76,7 @@ def set_up(options: Options) -> Setup:
     dialect, because, notice = chosen_dialect(options, project, surroundings)
     settings = settings_file(dialect, surroundings, Choices(config=config))
     host_here = installed(dialect, surroundings, settings, workspace)
+    environment, environment_from = _environment(options, project)
     return Setup(
         dialect=dialect,
         because=because,
@@ -91,6 +95,8 @@ def set_up(options: Options) -> Setup:
         node=_program(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
         shipped=shipped_of(dialect, host_here),
+        environment=environment,
+        environment_from=environment_from,
     )
 
 
@@ -135,6 +141,18 @@ def _program(
 ) -> str | None:
     path = project.get(name)
     return str(surroundings.absolute(path, workspace)) if isinstance(path, str) else None
+
+
+def _environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:
+    """The environment's name, whether or not there is one, and what says so."""
+    if options.environment is not None:
+        return options.environment, "named by --environment"
+    named = project.get("environment")
+    if named is None:
+        return None, ""
+    if not isinstance(named, str):
+        raise Refusal(f"`environment:` in {CONFIG} wants a name.", code=2)
+    return named, f"named in {CONFIG}"
 
 
 def limits_of(given: object) -> Limits:

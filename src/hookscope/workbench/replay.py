@@ -100,7 +100,13 @@ async def again(
     left = (*untrusted, *bench.could_not(view, plan, only=only))
     guarded = sandbox or past.run.guarded is not None
     run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
-    return Replayed(past, past.run, run, differences(past.run, on_record(run, view.host.dialect.name)), left)
+    return Replayed(
+        past,
+        past.run,
+        run,
+        differences(past.run, on_record(run, view.host.dialect.name, bench.secrets)),
+        left,
+    )
 
 
 def marked(event: Event, past: PastRun) -> Event:

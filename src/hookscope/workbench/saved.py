@@ -2,97 +2,145 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.runs import Event
-from hookscope.formats import FormatError, read_yaml
+from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.sections import ENDINGS, Section, files_below, read_section
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
-KNOWN = frozenset({"event", "session", "context", "ctx", "expect"})
-VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+EVENTS = Path(PROJECT_FOLDER) / "events"  # of a workspace
+KEYS = ("name", "tags", "notes", "event", "session", "at", "context", "ctx", "expect")
+
+
+@dataclass(frozen=True, slots=True)
+class SavedEvent:
+    """What a saved event says, before anything is filled in."""
+
+    file: Path
+    key: str
+    session: str | None = None  # None: the template's
+    at: str | None = None  # its moment; None: that of the fire
+    context: Mapping[str, Any] = field(default_factory=dict)
+    ctx: Mapping[str, Any] = field(default_factory=dict)  # laid over the template's
+    expect: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""  # for people; the file's where it says none
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRow:
+    """A saved event in a list of them, or what keeps its file from being one."""
+
+    file: Path
+    name: str
+    key: str = ""
+    session: str | None = None
+    tags: tuple[str, ...] = ()
+    notes: str = ""
+    expects: bool = False  # it says what it expects of its run
+    problem: str = ""  # a sentence
 
 
 def is_saved_event(text: str) -> bool:
     """Does the command line name a file, and not an event key."""
-    return text.endswith((".yaml", ".yml"))
+    return text.endswith(ENDINGS)
+
+
+def read_saved(file: Path) -> SavedEvent:
+    """The event in a file, as it stands there. Raises Refusal."""
+    return saved_in(_section(file))
+
+
+def _section(file: Path) -> Section:
+    return read_section(file, "saved event: it wants a mapping with `event: KEY`")
+
+
+def saved_in(section: Section) -> SavedEvent:
+    """The event in a file or in a part of one. Raises Refusal."""
+    section.check_keys(KEYS, "An event")
+    key = section.value.get("event")
+    if not isinstance(key, str) or not key:
+        raise section.wrong("`event` wants a key such as command:new.", "event")
+    return SavedEvent(
+        file=section.file,
+        key=key,
+        session=section.text("session"),
+        at=section.text("at"),
+        context=section.mapping("context"),
+        ctx=section.mapping("ctx"),
+        expect=section.mapping("expect"),
+        name=section.text("name") or section.file.stem,
+        tags=section.texts("tags"),
+        notes=section.text("notes") or "",
+    )
+
+
+def event_of(bench: Workbench, view: View, saved: SavedEvent) -> Event:
+    """The event to be fired now: variables and times filled in, secrets among them noted.
+
+    What the file leaves out is as in the event's template, but for the context. `${now}` is the event's
+    own moment, which `at` sets. Raises Refusal.
+    """
+    event = bench.template(view, saved.key)
+    variables, where = bench.variables(view), str(saved.file)
+    if saved.at is not None:
+        at = bench.filled(saved.at, variables, event.timestamp, where)
+        event = replace(event, timestamp=moment_of(at, where))
+    session, context, ctx = bench.filled(
+        [saved.session, saved.context, saved.ctx], variables, event.timestamp, where
+    )
+    event = replace(event, context=context, ctx={**event.ctx, **ctx})
+    return event if session is None else replace(event, session_key=str(session))
+
+
+def moment_of(at: object, where: str) -> datetime:
+    """An ISO time, of UTC where it does not say. Raises Refusal."""
+    try:
+        moment = datetime.fromisoformat(str(at))
+        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        then = "`at` is such as 2026-01-30T09:00:00Z or ${now-1h}."
+        raise Refusal(f"{where} has `at: {at}`, which is no time.", then, code=2) from None
 
 
 def read_saved_event(bench: Workbench, view: View, file: Path) -> Event:
-    """The event in a file: `event`, `session`, `context`; `${NAME}` is taken from the environment.
-
-    `ctx` is laid over the template's, for handlers that take two arguments. What the file leaves out is as
-    in the event's template, but for the context. Raises Refusal.
-    """
-    document = saved_document(file)
-    key, session, context = document["event"], document.get("session"), document.get("context") or {}
-    ctx = document.get("ctx") or {}
-    event = bench.template(view, key)
-    event = replace(
-        event,
-        context=_filled(context, view.host.env, file),
-        ctx={**event.ctx, **_filled(ctx, view.host.env, file)},
-    )
-    return event if session is None else replace(event, session_key=str(session))
+    """The event in a file, to be fired now: as `event_of`. Raises Refusal."""
+    return event_of(bench, view, read_saved(file))
 
 
 def read_expectations(file: Path) -> Mapping[str, Any]:
     """What the saved event expects of its run; empty where it says nothing. Raises Refusal."""
-    expect = _document(file).get("expect") or {}
-    if not isinstance(expect, dict):
-        raise Refusal(f"{file} wants a mapping as `expect`, such as `expect: {{errors: 0}}`.", code=2)
-    return expect
+    return read_saved(file).expect
 
 
 def saved_document(file: Path) -> Mapping[str, Any]:
     """What the file of a saved event says, nothing filled in: `event` is a text, `context` and `ctx` are
     mappings, or nothing. Raises Refusal."""
-    document = _document(file)
-    strange = sorted(map(str, document.keys() - KNOWN))
-    if strange:
-        raise Refusal(f"{file} has {', '.join(strange)}; an event has {', '.join(sorted(KNOWN))}.", code=2)
-    if not isinstance(document.get("event"), str) or not isinstance(document.get("context") or {}, dict):
-        raise Refusal(f"{file} wants `event`, a text such as command:new, and `context`, a mapping.", code=2)
-    if not isinstance(document.get("ctx") or {}, dict):
-        raise Refusal(f"{file} wants a mapping as `ctx`.", code=2)
-    return document
+    section = _section(file)
+    saved_in(section)
+    return section.value
 
 
-def _document(file: Path) -> Mapping[str, Any]:
+def saved_listing(workspace: Path) -> tuple[SavedRow, ...]:
+    """All saved events of a workspace, in order of their files. Never raises."""
+    return tuple(_row(file) for file in files_below(workspace / EVENTS))
+
+
+def _row(file: Path) -> SavedRow:
     try:
-        document = read_yaml(file.read_bytes())
-    except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
-    except FormatError as error:
-        raise Refusal(f"{file}, {error}.", code=2) from None
-    if not isinstance(document, dict):
-        raise Refusal(f"{file} is no saved event: it wants a mapping with `event: KEY`.", code=2)
-    return document
-
-
-def _filled(value: Any, env: Mapping[str, str], file: Path) -> Any:
-    """The value with every `${NAME}` in its texts replaced."""
-    match value:
-        case str():
-            return VARIABLE.sub(lambda found: _variable(found[1], env, file), value)
-        case list():
-            return [_filled(item, env, file) for item in value]
-        case dict():
-            return {key: _filled(item, env, file) for key, item in value.items()}
-        case _:
-            return value
-
-
-def _variable(name: str, env: Mapping[str, str], file: Path) -> str:
-    if name not in env:
-        raise Refusal(
-            f"{file} asks for ${{{name}}}, which is not set.", "`--env NAME=VALUE` sets it.", code=2
-        )
-    return env[name]
+        saved = read_saved(file)
+    except Refusal as refused:
+        return SavedRow(file, file.stem, problem=str(refused))
+    return SavedRow(
+        file, saved.name, saved.key, saved.session, saved.tags, saved.notes, expects=bool(saved.expect)
+    )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change, ChangeError, apply
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
-from hookscope.journal.secrets import Veil, secrets_in
+from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saved import is_saved_event
-from hookscope.workbench.testing import EVENTS
+from hookscope.workbench.saved import EVENTS, is_saved_event
+from hookscope.workbench.variables import escaped
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
@@ -27,21 +27,25 @@ def place_of(name: str, workspace: Path, cwd: Path) -> Path:
     return cwd / name if is_saved_event(name) else workspace / EVENTS / f"{name}.yaml"
 
 
-def save_event(event: Event, template: Event, file: Path) -> tuple[str, ...]:
+def save_event(event: Event, template: Event, file: Path, secrets: Iterable[Secret] = ()) -> tuple[str, ...]:
     """Write it, and never over another; the variables that stand for its secrets.
 
     `cfg`, the settings in force, is left out; so is all that the template of its key says too, but the
     context. Raises Refusal where there is such a file, or no file can hold the event.
+
+    Args:
+        secrets: those that it got from variables, though nothing in it says that they are secrets.
     """
     context = {name: value for name, value in event.context.items() if name != "cfg"}
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
-    veil = Veil.over((*secrets_in(context), *secrets_in(ctx)))
+    known = standing_in((event.session_key, context, ctx), secrets)
+    veil = Veil.over((*known, *secrets_in(context), *secrets_in(ctx)))
     document: dict[str, Any] = {"event": event.key}
     if event.session_key != template.session_key:
-        document["session"] = event.session_key
+        document["session"] = named(veil.value(event.session_key), literal=True)
     for name, value in (("context", context), ("ctx", ctx)):
         if value:
-            document[name] = named(veil.value(value))
+            document[name] = named(veil.value(value), literal=True)
     source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
     if not _says(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
@@ -51,20 +55,31 @@ def save_event(event: Event, template: Event, file: Path) -> tuple[str, ...]:
         apply(Change(file, f"save {event.key}", None, source))
     except ChangeError as error:
         raise Refusal(str(error)) from None
-    return tuple(secret.name for secret in veil.secrets)
+    return tuple(variable_name(secret.name) for secret in veil.secrets)
 
 
-def named(value: Any) -> Any:
-    """The value with `${NAME}` where a secret stood: saved events are filled from the environment."""
+def named(value: Any, *, literal: bool = False) -> Any:
+    """The value with `${NAME}` where a secret stood: saved events are filled from the environment.
+
+    `literal`: it was filled before, and what looks like a variable in it is text.
+    """
     match value:
         case str():
-            return MASK.sub(r"${\1}", value)
+            parts = MASK.split(value)  # text, name, text, name, …, text
+            texts = escaped(parts[::2]) if literal else parts[::2]
+            variables = [f"${{{variable_name(name)}}}" for name in parts[1::2]]
+            return "".join(map("".join, zip(texts, [*variables, ""], strict=True)))
         case Mapping():
-            return {str(name): named(item) for name, item in value.items()}
+            return {str(name): named(item, literal=literal) for name, item in value.items()}
         case list() | tuple():
-            return [named(item) for item in value]
+            return [named(item, literal=literal) for item in value]
         case _:
             return value
+
+
+def variable_name(name: str) -> str:
+    """A name that a variable can have."""
+    return f"_{name}" if name[0].isdigit() else name
 
 
 def rendered(document: Mapping[str, Any]) -> list[str]:

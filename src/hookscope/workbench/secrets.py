@@ -1,20 +1,21 @@
 """Secrets put back into an event that the journal gave out: it keeps `${SECRET:NAME}` in their place."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Event
+from hookscope.journal.secrets import Secret
 from hookscope.workbench.compose import as_plain
 from hookscope.workbench.refusal import Refusal
 
 MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
-def resolved(event: Event, host: Host) -> Event:
-    """The event with its secrets: from the environment by name, those of `cfg` from the settings in force.
+def resolved(event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
+    """The event with its secrets: from the variables by name, those of `cfg` from the settings in force.
 
     Raises Refusal where one is not to be had: a handler must not take the mask for the secret.
     """
@@ -23,7 +24,26 @@ def resolved(event: Event, host: Host) -> Event:
         context["cfg"] = as_plain(host.settings.value)
     if context == event.context and not _masked(context) and not _masked(event.ctx):
         return event
-    return replace(event, context=_filled(context, host.env), ctx=_filled(event.ctx, host.env))
+    env = variables()
+    return replace(event, context=_filled(context, env), ctx=_filled(event.ctx, env))
+
+
+def secrets_of(event: Event, variables: Mapping[str, str]) -> tuple[Secret, ...]:
+    """The secrets that `resolved` takes from the variables."""
+    names = dict.fromkeys((*_names(event.context), *_names(event.ctx)))
+    return tuple(Secret(name, variables[name]) for name in names if name in variables)
+
+
+def _names(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield from MASK.findall(value)
+        case Mapping():
+            for item in value.values():
+                yield from _names(item)
+        case list() | tuple():
+            for item in value:
+                yield from _names(item)
 
 
 def _masked(value: Any) -> bool:

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Any
 from hookscope.core.runs import Run
 from hookscope.core.text import one_line
 from hookscope.workbench.expect import FILES, Miss, files_of, misses
-from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saved import read_expectations, read_saved_event
+from hookscope.workbench.saved import EVENTS, event_of, read_saved
+from hookscope.workbench.sections import ENDINGS, files_below
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
-
-EVENTS = Path(PROJECT_FOLDER) / "events"  # of a workspace
-ENDINGS = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +79,7 @@ def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
 
 def _below(place: Path) -> Iterator[Path]:
     if place.is_dir():
-        yield from sorted(file for file in place.rglob("*") if file.suffix in ENDINGS and file.is_file())
+        yield from files_below(place)
     elif place.suffix in ENDINGS or place.exists():
         yield place
 
@@ -90,13 +87,14 @@ def _below(place: Path) -> Iterator[Path]:
 async def checked(bench: Workbench, file: Path) -> Checked:
     """Fire one and compare. A file that says nothing of use is an answer, not an error."""
     try:
-        expect = read_expectations(file)
+        saved = read_saved(file)
         view = bench.look()
-        event = read_saved_event(bench, view, file)
+        event = event_of(bench, view, saved)
         view = await bench.ready(view, event.kind)
         plan = bench.plan(view, event)
         untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
         left = (*untrusted, *bench.could_not(view, plan))
+        expect = saved.expect
         run = await (await bench.fire_guarded(view, plan) if FILES in expect else bench.fire(view, plan))
         return compared(file, expect, run, view, left)
     except Refusal as refused:

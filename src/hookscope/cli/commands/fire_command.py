@@ -162,7 +162,7 @@ def _saved(bench: Workbench, view: View, event: Event, name: str) -> str:
     """Keep the event, before anything can become of it; a sentence that says where. Raises Refusal."""
     surroundings = view.host.surroundings
     file = place_of(name, view.host.workspace, surroundings.cwd)
-    variables = save_event(event, bench.template(view, event.key), file)
+    variables = save_event(event, bench.template(view, event.key), file, bench.secrets)
     then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
     return f"Saved as {file}.{then}"
 

@@ -18,7 +18,9 @@ from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
-from hookscope.workbench.testing import ENDINGS, EVENTS, Checked, checked, saved_events
+from hookscope.workbench.saved import EVENTS
+from hookscope.workbench.sections import ENDINGS
+from hookscope.workbench.testing import Checked, checked, saved_events
 from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
 KINDS = {*AUTHORED, *ENDINGS}

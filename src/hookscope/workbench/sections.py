@@ -1,0 +1,101 @@
+"""A YAML file of the user's that holds a mapping: read, checked, and complained of with its line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.text import nearest
+from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
+from hookscope.workbench.refusal import Refusal
+
+ENDINGS = (".yaml", ".yml")
+LARGEST = 4 * 64 * 1024  # bytes: more than the reader of YAML takes
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A mapping in a file, the whole of it or one further in."""
+
+    file: Path
+    source: bytes = field(repr=False)
+    value: Mapping[str, Any]
+    path: KeyPath = ()
+
+    def wrong(self, what: str, *at: str | int, then: str = "") -> Refusal:
+        """What is wrong with the value at that path below, after the file's name and the line."""
+        place = locate_yaml(self.source, (*self.path, *at)) or locate_yaml(self.source, self.path)
+        line = f", line {place.line}" if place is not None else ""
+        return Refusal(f"{self.file}{line}: {what}", then, code=2)
+
+    def check_keys(self, known: Iterable[str], whose: str) -> None:
+        """Raises Refusal for a key that is none of these."""
+        known = list(known)
+        for name in self.value:
+            if name not in known:
+                near = nearest(name, known)
+                then = f"Did you mean `{near}`?" if near else f"{whose} has {', '.join(known)}."
+                raise self.wrong(f"`{name}` is no part of {whose.lower()}.", name, then=then)
+
+    def mapping(self, name: str) -> Mapping[str, Any]:
+        """The mapping under a key; empty where there is none. Raises Refusal for anything else."""
+        value = self.value.get(name)
+        if value is None:
+            return {}
+        if not isinstance(value, dict):
+            raise self.wrong(f"`{name}` wants a mapping.", name)
+        return value
+
+    def text(self, name: str) -> str | None:
+        """The text under a key, a number as text; None where there is none. Raises Refusal."""
+        value = self.value.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise self.wrong(f"`{name}` wants a text.", name)
+        return str(value)
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """The list of texts under a key; empty where there is none. Raises Refusal."""
+        value = self.value.get(name)
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.wrong(f"`{name}` wants a list of texts.", name)
+        return tuple(value)
+
+    def sections(self, name: str) -> tuple[Section, ...]:
+        """The mappings of the list under a key. Raises Refusal where there is none."""
+        value = self.value.get(name)
+        if not isinstance(value, list) or not value:
+            raise self.wrong(f"`{name}` wants a list of mappings.", name)
+        for number, item in enumerate(value):
+            if not isinstance(item, dict):
+                raise self.wrong(f"`{name}` wants a list of mappings.", name, number)
+        return tuple(
+            Section(self.file, self.source, item, (*self.path, name, number))
+            for number, item in enumerate(value)
+        )
+
+
+def read_section(file: Path, what: str) -> Section:
+    """The file as a mapping. Raises Refusal where it cannot be read; `what` says what it should be."""
+    try:
+        with file.open("rb") as opened:
+            source = opened.read(LARGEST)
+        value = read_yaml(source)
+    except OSError as error:
+        raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
+    except FormatError as error:
+        raise Refusal(f"{file}, {error}.", code=2) from None
+    if not isinstance(value, dict):
+        raise Refusal(f"{file} is no {what}.", code=2)
+    return Section(file, source, value)
+
+
+def files_below(place: Path) -> Iterator[Path]:
+    """The YAML files in a folder and in those below it."""
+    if place.is_dir():
+        yield from sorted(file for file in place.rglob("*") if file.suffix in ENDINGS and file.is_file())
