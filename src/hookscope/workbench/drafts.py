@@ -14,7 +14,7 @@ from hookscope.formats.places import Span
 from hookscope.journal.secrets import Veil, secrets_in
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import saved_document
-from hookscope.workbench.saving import flow, named, rendered
+from hookscope.workbench.saving import flow, named, rendered, variable_name
 
 PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
 
@@ -64,7 +64,7 @@ def overwrite(file: Path, draft: SavedDraft) -> tuple[str, ...]:
         apply(Change(file, f"save {draft.key}", source, new))
     except ChangeError as error:
         raise Refusal(str(error)) from None
-    return tuple(secret.name for secret in veil.secrets)
+    return tuple(variable_name(secret.name) for secret in veil.secrets)
 
 
 def draft_of(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:
