@@ -179,3 +179,15 @@ def test_one_saved_event_is_chosen_and_all_can_be_left_out(
     assert "1 passed" in done.stdout
     broken = project("", "-k", "broken").stdout
     assert "`evnt` is no part of an event" in broken
+
+
+def test_saved_events_are_filled_from_the_environment_of_the_configuration(
+    project: Project, save: Callable[[str, str], Path], tmp_path: Path
+) -> None:
+    save("hello", "event: command:new\ncontext: {who: '${WHO}'}\nexpect: {messages: ['Hello Ada, 1']}\n")
+    root = tmp_path / "project"
+    (root / ".hookscope/environments").mkdir()
+    (root / ".hookscope/environments/ci.yaml").write_text("variables: {WHO: Ada}\n")
+    with (root / "pytest.ini").open("a") as settings:
+        settings.write("hookscope_environment = ci\n")
+    assert "1 passed" in project("").stdout

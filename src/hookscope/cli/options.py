@@ -44,12 +44,16 @@ def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that 
             ["--env"], type=Variable(), multiple=True, metavar="K=V", help="What if: this variable."
         ),
         click.Option(
+            ["--environment"], metavar="NAME", help="Whose variables fill events: .hookscope/environments."
+        ),
+        click.Option(
             ["--clean-env"], is_flag=True, help="What if: a service's environment, not this shell's."
         ),
     ]
 
 
-NAMES = ("dialect", "workspace", "home", "bundled", "config", "os", "env", "clean_env")
+SINGLE = ("dialect", "workspace", "home", "bundled", "config", "os", "environment")
+NAMES = (*SINGLE, "env", "clean_env")
 
 
 def options_from(given: Mapping[str, Any], base: Options | None = None) -> Options:
@@ -57,9 +61,9 @@ def options_from(given: Mapping[str, Any], base: Options | None = None) -> Optio
     from hookscope.workbench.options import Options
 
     base = base or Options()
-    own = {name: given[name] for name in NAMES[:6] if given.get(name) is not None}
+    own = {name: given[name] for name in SINGLE if given.get(name) is not None}
     return Options(
-        **{name: own.get(name, getattr(base, name)) for name in NAMES[:6]},
+        **{name: own.get(name, getattr(base, name)) for name in SINGLE},
         env={**base.env, **dict(given.get("env") or ())},
         clean_env=bool(given.get("clean_env")) or base.clean_env,
     )

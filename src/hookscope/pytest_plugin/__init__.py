@@ -29,6 +29,7 @@ SETTINGS = {
     "hookscope_dialect": "Whose rules apply to the hooks under test; found out where not given.",
     "hookscope_workspace": "The agent's workspace, relative to the root folder; else that folder itself.",
     "hookscope_home": "A folder that each test gets a copy of as its HOME; else an empty one.",
+    "hookscope_environment": "The environment whose variables fill saved events.",
     "hookscope_bundled": "The folder of bundled hooks; else those that come with Hookscope.",
 }
 
@@ -84,6 +85,7 @@ def _options(config: pytest.Config, home: Path) -> Options:
         workspace=folder("hookscope_workspace") or config.rootpath,
         home=home,
         bundled=folder("hookscope_bundled"),
+        environment=config.getini("hookscope_environment") or None,
     )
 
 

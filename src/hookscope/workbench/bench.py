@@ -74,7 +74,7 @@ class Workbench:
         spare: bool = False,
         told_late: Callable[[str, str], None] | None = None,
     ) -> None:
-        """Raises Refusal where an option names what is not there.
+        """Raises Refusal where an option names what is not there, or an environment that cannot be read.
 
         Args:
             limits: in place of those that the project's configuration sets.
@@ -97,6 +97,8 @@ class Workbench:
         self._last: Looked | None = None
         self._journal: Journal | None = None
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
+        if options.environment is not None:
+            read_environment(self.open().workspace, options.environment)
 
     @property
     def dialect(self) -> Dialect:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,10 @@ from hookscope.runtime import Node, NoNode
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import BRINGS, OLDEST
+from hookscope.workbench.environments import environments_of, read_environment
+from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import state_folder
+from hookscope.workbench.variables import DOTENV, dotenv_of
 
 if TYPE_CHECKING:
     from hookscope.workbench.options import Setup
@@ -37,6 +40,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[Findin
     return (
         Finding("dialect", f"{view.host.dialect.name}, {view.because}"),
         *_places(view),
+        *_variables(view, setup),
         *_folders(view),
         _trusted(view),
         _python(setup),
@@ -65,6 +69,27 @@ def _places(view: View) -> Iterator[Finding]:
     for problem_ in host.problems:
         yield Finding("settings", problem_.text, False, f"Mend {host.settings.file}.")
     yield Finding("state", f"{state_folder()}, for what you trusted")
+
+
+def _variables(view: View, setup: Setup) -> Iterator[Finding]:
+    """What events are filled with, beside the environment."""
+    workspace, name = view.host.workspace, setup.environment
+    if name is not None:
+        try:
+            chosen = read_environment(workspace, name)
+        except Refusal as refused:
+            yield Finding("environment", f"{setup.environment_from}: {refused.what}", False, refused.then)
+        else:
+            said = f"{name}, {setup.environment_from}: {_counted(chosen.variables)}"
+            yield Finding("environment", said)
+    elif known := environments_of(workspace):
+        yield Finding("environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one")
+    if lines := dotenv_of(workspace):
+        yield Finding("variables", f"{_counted(lines)} in {workspace / DOTENV}")
+
+
+def _counted(variables: Mapping[str, str]) -> str:
+    return f"{len(variables)} variable{'s' * (len(variables) != 1)}"
 
 
 def _folders(view: View) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
@@ -61,7 +62,7 @@ def variables_of(host: Host, given: Mapping[str, str], environment: Environment 
     """The variables for events of this host. Reads `.env` of its workspace; `given` beats all others."""
     around = host.surroundings.env
     layers: list[tuple[str, Mapping[str, str]]] = [
-        *((DOTENV, {name: value}) for name, value in _dotenv(host).items()),
+        *((DOTENV, {name: value}) for name, value in dotenv_of(host.workspace).items()),
         *(
             ("the environment" if name in around else "the host's settings", {name: value})
             for name, value in host.env.items()
@@ -75,8 +76,9 @@ def variables_of(host: Host, given: Mapping[str, str], environment: Environment 
     return Variables(values, origins, environment.name if environment is not None else None)
 
 
-def _dotenv(host: Host) -> Mapping[str, str]:
-    file = host.workspace / DOTENV
+def dotenv_of(workspace: Path) -> Mapping[str, str]:
+    """The variables of the workspace's `.env`; none where it cannot be read."""
+    file = workspace / DOTENV
     try:
         if not file.is_file() or file.stat().st_size > LARGEST:
             return {}

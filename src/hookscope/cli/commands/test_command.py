@@ -18,9 +18,11 @@ from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
+from hookscope.workbench.environments import ENVIRONMENTS
 from hookscope.workbench.saved import EVENTS
 from hookscope.workbench.sections import ENDINGS
 from hookscope.workbench.testing import Checked, checked, saved_events
+from hookscope.workbench.variables import DOTENV
 from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
 KINDS = {*AUTHORED, *ENDINGS}
@@ -125,7 +127,8 @@ def _rounds(asked: Asked, as_json: bool) -> NoReturn:
 
 
 def _watched(asked: Asked, host: Host) -> Watched:
-    places = asked.what or [host.workspace / EVENTS]
+    named = asked.what or [host.workspace / EVENTS]
+    places = (*named, host.workspace / ENVIRONMENTS, host.workspace / DOTENV)
     return watched_of(host).and_also(host.surroundings.absolute(place) for place in places)
 
 
@@ -145,7 +148,11 @@ def _next(
             continue
         while not changes.empty():
             paths |= changes.get()
-        saved = frozenset(path for path in paths if path.suffix in KINDS or path == host.settings.file)
+        saved = frozenset(
+            path
+            for path in paths
+            if path.suffix in KINDS or path.name == DOTENV or path == host.settings.file
+        )
         if saved:
             return saved
 
