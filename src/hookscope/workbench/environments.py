@@ -27,7 +27,7 @@ def environments_of(workspace: Path) -> Mapping[str, Path]:
     """All environments of a workspace by name, in order, none of them read."""
     try:
         files = [file for file in (workspace / ENVIRONMENTS).iterdir() if file.suffix in ENDINGS]
-    except OSError:
+    except (OSError, ValueError):  # the latter: a null byte in the workspace's name
         return {}
     files.sort(key=lambda file: (file.stem, file.suffix == ENDINGS[0]))  # of two of one name, the former
     return {file.stem: file for file in files if file.is_file()}

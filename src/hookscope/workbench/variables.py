@@ -83,7 +83,7 @@ def dotenv_of(workspace: Path) -> Mapping[str, str]:
         if not file.is_file() or file.stat().st_size > LARGEST:
             return {}
         return read_dotenv(file.read_bytes())
-    except OSError:
+    except (OSError, ValueError):  # the latter: a null byte in the workspace's name
         return {}
 
 
