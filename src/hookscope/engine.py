@@ -11,7 +11,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Hook, Inventory, Language, LogLine
 from hookscope.core.look import look
-from hookscope.core.plan import kind_of, make_plan, registrations_of
+from hookscope.core.plan import breakages_in, kind_of, make_plan, registrations_of, with_breakages
 from hookscope.core.runs import (
     Code,
     Event,
@@ -313,11 +313,12 @@ class HookEngine:
         `complete` has the last word on the Run, before its end is recorded.
         """
         plan = self.plan(event, only=only) if isinstance(event, Event) else event
+        broken = breakages_in(plan)  # and so they stay for what it causes
         return Firing(
             self._prepared(plan),
             self.lanes.of,
             recorder=self.recorder,
-            follow=lambda caused: self._prepared(self.plan(caused)),
+            follow=lambda caused: self._prepared(with_breakages(self.plan(caused), broken)),
             complete=complete,
         )
 

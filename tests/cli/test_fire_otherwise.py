@@ -38,3 +38,26 @@ def test_a_forced_call_is_marked_everywhere_and_forced_again_by_a_replay(
     assert [result["forced"] for result in again.json[0]["run"]["results"]] == [True]
     refused = scope("fire", "session:start", "--only", "nobody", "--force")
     assert (refused.code, refused.out) == (1, "")
+
+
+def test_what_is_broken_on_purpose_is_said_with_what_the_host_makes_of_it(
+    scope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a", COMMAND)
+    make_hook(workspace / "hooks", "b", COMMAND, "export default () => {}", file="handler.ts")
+    done = scope("fire", "command:new", "--break", "a=exit:3", "--break", "b=exception", "--json")
+    assert done.code == 1
+    assert [(result["broken"], result["status"]) for result in done.json["results"]] == [
+        ("exit:3", "crashed"),
+        ("exception", "error"),
+    ]
+    assert done.json["notes"] == ["a was broken on purpose: exit:3", "b was broken on purpose: exception"]
+    shown = scope("fire", "command:new", "--break", "a=exit:3", "--break", "b=exception").out
+    assert "note: broken on purpose: exit:3" in shown
+    assert "error: Hook error [command:new]: broken on purpose" in shown
+    hung = scope("fire", "command:new", "--break", "a=hang", "--timeout", "0.2", "--json").json["results"][0]
+    assert hung["error"]["message"] == "did not answer within 0.2 s (the limit in --timeout) and was stopped"
+    again = scope("replay", "1", "--json").json[0]["run"]["results"]
+    assert [result["broken"] for result in again] == [None, None]
+    for wrong in ("hang", "a=sleep", "a=hang:1"):
+        assert scope("fire", "command:new", "--break", wrong).code == 2

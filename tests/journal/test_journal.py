@@ -11,6 +11,7 @@ from subprocess import Popen
 
 import pytest
 
+from hookscope.core.breakage import Breakage
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
@@ -43,7 +44,7 @@ async def test_a_run_id_is_given_only_after_the_event_is_on_disk(journal: Journa
 
 async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
     event = Event("command", "new", "agent:main", {"senderId": "dev"}, ("before",), meta={"turn": 1})
-    call = Registration("command", "greet", print)
+    call = Registration("command", "greet", print, breakage=Breakage("slow", 2.5))
     error = Failure("KeyError", "'x'", (Frame("/h/greet/handler.py", 3, "handler", "event.x"),), "load")
     result = Result(
         call,
@@ -82,6 +83,7 @@ async def test_everything_of_a_run_comes_back(journal: Journal) -> None:
     again = run_of(stored.document)
     assert replace(again.results[0], call=call) == result
     assert (again.results[0].call.key, again.results[0].call.name) == ("command", "greet")
+    assert again.results[0].call.breakage == Breakage("slow", 2.5)
     whole_milliseconds = [
         replace(item, timestamp=again.event.timestamp) for item in (event, run.event)
     ]  # as the hosts print it

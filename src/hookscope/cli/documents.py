@@ -226,6 +226,7 @@ def result(item: Result, delivers: bool) -> Document:
         "patch": plain(list(item.patch)),
         "notes": list(item.notes),
         "forced": item.forced,
+        "broken": None if item.call.breakage is None else item.call.breakage.text,
         "stale": failure(item.stale),
         "asked": list(item.asked),
     }

@@ -38,7 +38,7 @@ def run(item: Run, plan: Plan | None = None) -> str:
             lines += [*result(entry, width), *merged.get(entry.call, ())]
     lines += not_run_lines(item.not_run)
     lines += [f"  ! {one_line(item.ending.failure, 400)}"] if item.ending.failure else []
-    if item.event.kind != "folder":
+    if item.event.kind != "folder" or any(entry.call.breakage is not None for entry in item.results):
         lines += [f"  {line.level}: {one_line(line.text, 400)}" for line in item.ending.log]
     lines += [f"  ↳ {text}" for text in _followed(item)]
     if item.messages:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
+from hookscope.core.breakage import Breakage
 from hookscope.core.dialect import Arranged, Host
 from hookscope.core.hooks import Hook, Inventory, Kind, Language, Standing, State
 from hookscope.core.runs import (
@@ -184,6 +185,22 @@ def _with_forced(
     groups = (*arranged.groups, *((Group(missing),) if missing else ()))
     left_out = tuple(item for item in arranged.left_out if item.hook is None or item.hook not in hooks)
     return Arranged(groups, left_out), frozenset((*placed, *missing))
+
+
+def with_breakages(plan: Plan, by_name: Mapping[str, Breakage]) -> Plan:
+    """The plan with these hooks' handlers broken on purpose, as far as it calls them."""
+    new = {call: replace(call, breakage=by_name[call.name]) for call in plan.calls if call.name in by_name}
+    if not new:
+        return plan
+    groups = (
+        replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
+    )
+    return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
+
+
+def breakages_in(plan: Plan) -> dict[str, Breakage]:
+    """Whose handlers this plan breaks on purpose, by name."""
+    return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
 
 
 def kind_of(hook: Hook) -> EventKind:

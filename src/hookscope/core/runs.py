@@ -9,6 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from hookscope.core.breakage import Breakage
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Beside, Hook, Language, LogLine
 
@@ -71,6 +72,7 @@ class Registration:
     limit: float | None = None  # seconds to run; None: the lane's own limit, 0: none
     load_limit: float | None = None  # seconds to load
     options: Mapping[str, Any] = field(default_factory=dict)  # what else was said when it registered
+    breakage: Breakage | None = None  # a fault that its worker puts in its place, on purpose
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
 
+from hookscope.core.breakage import Breakage, breakage_of
 from hookscope.core.event import from_iso, iso
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
@@ -184,6 +185,7 @@ def _result_document(result: Result, delivers: bool) -> Document:
         "patch": plain(result.patch),
         "notes": list(result.notes),
         "forced": result.forced,
+        "broken": None if result.call.breakage is None else result.call.breakage.text,
         "stale": _failure_document(result.stale),
         "asked": list(result.asked),
     }
@@ -191,7 +193,9 @@ def _result_document(result: Result, delivers: bool) -> Document:
 
 def _result_of(document: Mapping[str, Any]) -> Result:
     return Result(
-        call=Registration(document["key"], document["hook"], _target_of(document)),
+        call=Registration(
+            document["key"], document["hook"], _target_of(document), breakage=_breakage_of(document)
+        ),
         status=document["status"],
         started=document["started_ms"] / 1000,
         took=document["ms"] / 1000,
@@ -207,6 +211,11 @@ def _result_of(document: Mapping[str, Any]) -> Result:
         stale=_failure_of(document.get("stale")),  # journals of before have none, as the next
         asked=tuple(document.get("asked", ())),
     )
+
+
+def _breakage_of(document: Mapping[str, Any]) -> Breakage | None:
+    text = document.get("broken")  # journals of before have none
+    return None if text is None else breakage_of(text)
 
 
 def _code_document(code: Code) -> Document:

@@ -9,6 +9,7 @@ from itertools import count
 from time import perf_counter
 from typing import Any
 
+from hookscope.core.breakage import Breakage
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
     Ending,
@@ -186,6 +187,8 @@ class _Course:
         if isinstance(step, Result):
             if step.call in self.plan.forced:
                 step = replace(step, forced=True)
+            if step.call.breakage is not None:
+                step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
             self.results.append(step)
         self.tell(step)
 
@@ -246,9 +249,24 @@ class _Course:
             took=perf_counter() - self.began,
             cancelled=self.cancelled,
             delivers=plan.delivers,
-            notes=tuple(self.notes),
+            notes=(*self._broken(), *self.notes),
             assumed=plan.assumed,
         )
+
+    def _on_purpose(self, call: Registration, breakage: Breakage) -> tuple[str, ...]:
+        """What was broken; and where it is ended early, how long its host would wait."""
+        said = f"broken on purpose: {breakage.text}"
+        if breakage.limit is None:
+            return (said,)
+        if self.plan.event.kind == "plugin" and call.limit:
+            return said, f"its host would wait for {call.limit:g} s"
+        return said, "its host sets no limit that is known here: it would wait for ever"
+
+    def _broken(self) -> tuple[str, ...]:
+        """Whose handlers were broken on purpose."""
+        broken = ((call.name, call.breakage) for call in self.plan.calls)
+        said = (f"{name} was broken on purpose: {one.text}" for name, one in broken if one is not None)
+        return tuple(dict.fromkeys(said))
 
     def _number(self) -> int:
         if self.recorder is None:

@@ -11,6 +11,7 @@ from hookscope.core.runs import Registration
 LimitName = Literal["spawn", "load", "run", "warn", "memory"]
 MIB = 1024 * 1024
 HOOKS_OWN: tuple[LimitName, LimitName] = ("load", "run")  # that a hook may set for itself
+ON_PURPOSE = "--break"
 COMMAND_LINE = "--timeout"  # an origin that beats what a hook says of itself
 IN_MANIFEST = "its HOOK.md"
 
@@ -33,9 +34,17 @@ class Limits:
     def of(self, call: Registration) -> Limits:
         """The limits of this call: what its hook says of itself, unless the command line says otherwise."""
         if call.limit is None and call.load_limit is None:
-            return self
+            return self._of_breakage(call)
         own = {"run": call.limit, "load": call.load_limit}
-        return self.of_hook({name: seconds for name, seconds in own.items() if seconds is not None})
+        limits = self.of_hook({name: seconds for name, seconds in own.items() if seconds is not None})
+        return limits._of_breakage(call)
+
+    def _of_breakage(self, call: Registration) -> Limits:
+        """A handler that hangs on purpose is ended earlier, unless the command line says when."""
+        limit = call.breakage.limit if call.breakage is not None else None
+        if limit is None or self.origins.get("run") == COMMAND_LINE or (self.run and self.run < limit):
+            return self
+        return self.with_limit("run", limit, ON_PURPOSE)
 
     def of_hook(self, own: Mapping[str, float]) -> Limits:
         """The same with those that a hook sets for itself; what the command line says beats them."""

@@ -46,7 +46,11 @@ class Order:
     def call_document(self) -> Message:
         """As one of the protocol's `calls`."""
         assert self.call is not None
-        return {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
+        document = {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
+        breakage = self.call.breakage
+        if breakage is not None:
+            document["fault"] = {"fault": breakage.fault, "amount": breakage.amount}
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,6 +366,8 @@ class Seat:
 
     def _blame(self, order: Order) -> tuple[str, ...]:
         """Note a fault. What it means for the hook, in words, where that is new."""
+        if order.call is not None and order.call.breakage is not None:  # it is ours
+            return ()
         if self._shared.ledger.fault(order.code, order.name):
             return ("this was its third fault within five minutes: from now on only a fire by hand runs it",)
         return ()

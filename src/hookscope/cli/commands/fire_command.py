@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,6 +26,7 @@ from hookscope.workbench import (
     Workbench,
     parse_context,
 )
+from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.saving import place_of, save_event
@@ -38,6 +39,10 @@ PARAMETERS = (
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(["--force"], is_flag=True, help="With --only: call it though it would not run."),
+    click.Option(
+        ["--break", "breaks"], multiple=True, metavar="HOOK=FAULT",
+        help="Break it on purpose: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
+    ),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
@@ -55,6 +60,7 @@ class Asked:
     ctx: str | None
     only: str | None
     force: bool
+    breaks: Mapping[str, Breakage]
     stream: bool
     sandbox: bool
     save: str | None
@@ -71,6 +77,7 @@ def command(
     ctx: str | None,
     only: str | None,
     force: bool,
+    breaks: Sequence[str],
     timeout: float | None,
     trust: bool,
     sandbox: bool,
@@ -84,6 +91,8 @@ def command(
     --sandbox handlers get copies of HOME, of the host's state folder and of the workspace; what they
     wrote, changed and deleted is shown, and thrown away. --force calls the handler of a hook that is off,
     blocked, silent, or does not listen to this event; never of one that is untrusted or broken.
+    --break puts a fault of ours in a handler's place, and shows what the host makes of it: what it logs, who
+    runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout.
     """
     if save is not None and len(what) > 1:
         raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
@@ -97,6 +106,7 @@ def command(
         ctx,
         only,
         force,
+        breakages_of(breaks),
         json_lines,
         sandbox,
         save,
@@ -176,8 +186,10 @@ async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Pla
         view = bench.look()
     view = await bench.ready(view, event.kind)
     if asked.force and asked.only is not None:
-        return view, await forced_plan(bench, view, event, asked.only)
-    return view, bench.plan(view, event, only=asked.only)
+        plan = await forced_plan(bench, view, event, asked.only)
+    else:
+        plan = bench.plan(view, event, only=asked.only)
+    return view, broken_plan(view, plan, asked.breaks)
 
 
 def _event(bench: Workbench, view: View, item: str, asked: Asked) -> Event:

@@ -151,11 +151,12 @@ export class Runner {
   }
 
   /** Run a loaded handler in its environment, to its end. */
-  async start({ code, env, who }, { loaded, handler }, view) {
+  async start({ code, env, who, fault }, { loaded, handler }, view) {
+    const target = fault ? await broken(handler, fault, view) : handler;
     const outcome = await this.calls.run(who ?? "", () => {
       this.handlers.layOver({ ...loaded.env, ...env });
       process.argv[1] = code.path;
-      return view.call(handler, who ?? "");
+      return view.call(target, who ?? "");
     });
     if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
     return outcome;
@@ -209,6 +210,11 @@ export class Runner {
       // A full disk, or a folder that is gone: the next worker compiles again.
     }
   }
+}
+
+async function broken(handler, fault, view) {
+  const { inPlaceOf } = await import("./on_purpose.mjs"); // most runs do without it
+  return inPlaceOf(handler, fault, view.document?.sync === true);
 }
 
 const asLog = (text) => ({ level: "info", text });

@@ -4,7 +4,7 @@ Both processes run this file. It does no I/O and knows no event. What the messag
 
 host to worker
     {"do": "load", "id", "code"}            load a handler, run nothing
-    {"do": "run", "id", "fence", "view", "hook", "arguments", "calls": [{"who", "code", "env"}]}
+    {"do": "run", "id", "fence", "view", "hook", "arguments", "calls": [{"who", "code", "env", "fault"}]}
                                             run these in order on one view of the event
     {"do": "run", …, "together": true, "views": [view]}
                                             run these at once, each on the view of its number; no "view"
@@ -35,6 +35,8 @@ call begins at once, since it is loaded. Before each result the worker prints th
 what lies before it is the call's. `left` says in words what of its threads and processes still runs, and
 `shared` whether something of that kind ran beside the call, and may have printed what seems to be the
 call's.
+`fault` is {"fault", "amount"} where a fault shall stand in the handler's place (core/breakage.py), else it is
+not there.
 `hook` says that the view is a HookEvent's document, `arguments` that it is one of two arguments (see
 core/arguments.py); otherwise handlers get the view itself. Of calls that run together, messages come between
 each other, `next` is not said, and the last result alone tells of the process: `dirty`, `worn`, `left`.

@@ -226,6 +226,8 @@ class Worker:
                 target = part("shapes").member_of(loaded, code.get("member", ""), modules.NoHandler)
             except modules.NoHandler as missing:
                 answer["error"] = faults.describe(missing)
+        if target is not None and "fault" in call:
+            target = part("on_purpose").in_place_of(target, call["fault"])
         return target, {**loaded.env, **call["env"]}, answer
 
     def settle(
