@@ -1,6 +1,7 @@
 """Every event of every dialect: what its catalogue says of it, its schema, its template."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -8,18 +9,14 @@ from jsonschema import Draft202012Validator
 
 from hookscope.core.catalogue import read_catalogue
 from hookscope.core.dialect import Choices, Host
-from hookscope.core.event_types import EventType
-from hookscope.core.schema import context_schema, ctx_schema
+from hookscope.core.event_types import Field
+from hookscope.core.schema import context_schema, ctx_schema, field_schema
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS
 from hookscope.settings import open_host
 from hookscope.workbench.compose import template
 
-EVENTS = [
-    pytest.param(name, event, id=f"{name} {event.key}")
-    for name, dialect in DIALECTS.items()
-    for event in dialect.catalogue().events
-]
+RECORDED = Path(__file__).parent / "conformance/cases/eve"
 HostOf = Callable[[str], Host]
 TURN = b"""
 defaults: {source: a guide, kind: stream}
@@ -89,12 +86,70 @@ def test_a_catalogue_with_a_mistake_is_refused(source: bytes, told: str) -> None
         read_catalogue(source)
 
 
-@pytest.mark.parametrize(("dialect", "event"), EVENTS)
-def test_an_event_has_a_template_that_fits_its_schema(
-    host_of: HostOf, dialect: str, event: EventType
-) -> None:
-    made = template(event.key, host_of(dialect))
-    for schema, value in ((context_schema(event), made.context), (ctx_schema(event), made.ctx)):
-        if schema is not None:
-            Draft202012Validator.check_schema(schema)
-            Draft202012Validator(schema).validate(value)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_event_is_described_and_its_template_fits_its_schema(host_of: HostOf, dialect: str) -> None:
+    host = host_of(dialect)
+    for event in host.dialect.catalogue().events:
+        assert event.when, event.key
+        assert event.by, event.key
+        assert event.source, event.key
+        made = template(event.key, host)
+        for schema, value in ((context_schema(event), made.context), (ctx_schema(event), made.ctx)):
+            if schema is not None:
+                Draft202012Validator.check_schema(schema)
+                Draft202012Validator(schema).validate(value)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_field_has_a_description_and_an_example_of_its_type(dialect: str) -> None:
+    for event in DIALECTS[dialect].catalogue().events:
+        for place, field in (*walked(event.key, event.fields), *walked(f"{event.key} ctx", event.ctx_fields)):
+            assert field.text, place
+            assert field.examples, place
+            for example in field.examples:
+                Draft202012Validator(field_schema(field)).validate(example)
+
+
+def test_where_no_source_describes_a_context_its_schema_says_so() -> None:
+    for name in ("milady", "eliza"):
+        for event in DIALECTS[name].catalogue().events:
+            schema = context_schema(event)
+            assert schema["description"] == f"open: no source describes the context of {event.key}"
+            assert (schema["properties"], schema["required"]) == ({}, [])
+
+
+def test_an_event_that_its_host_never_sends_says_so() -> None:
+    silent = {
+        (name, event.key)
+        for name, dialect in DIALECTS.items()
+        for event in dialect.catalogue().events
+        if not event.emitted
+    }
+    assert ("milady@2.0.0-alpha.76", "command:new") in silent
+    assert ("eliza@2.0.0-beta.2", "session:end") in silent
+    assert ("openclaw", "session") in silent
+    assert ("milady@2.0.0-alpha.76", "gateway:startup") not in silent
+    for name, key in silent:
+        assert DIALECTS[name].catalogue().by_key[key].when_not, (name, key)
+
+
+def test_recorded_streams_fit_the_schemas() -> None:
+    """What Eve wrote, against what its catalogues say; session.started was recorded by names only."""
+    seen = 0
+    for path in sorted(RECORDED.glob("*/expected.json")):
+        for version, answer in json.loads(path.read_text()).get("versions", {}).items():
+            catalogue = DIALECTS[f"eve@{version.rpartition('.')[0]}"].catalogue()
+            for written in answer.get("stream", ()):
+                event = catalogue.by_key[written["type"]]
+                if event.key != "session.started":
+                    Draft202012Validator(context_schema(event)).validate(written["data"])
+                    assert written["data"].keys() <= event.fields.keys()
+                    seen += 1
+    assert seen > 100
+
+
+def walked(place: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, Field]]:
+    """Every field and member, with where it stands."""
+    for name, field in fields.items():
+        yield f"{place}, {name}", field
+        yield from walked(f"{place}, {name}", field.members)

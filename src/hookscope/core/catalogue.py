@@ -83,10 +83,10 @@ def _field(where: str, written: str | Mapping[str, Any], examples: list[Any]) ->
         raise ValueError(f"{where}: a field has no {', '.join(sorted(strange))}")
     values = told.get("values", ())
     examples = [told["example"]] if "example" in told else examples or list(values[:1])
-    types = told.get("type", ())
+    types = told.get("type", _types_of([*examples, *values]))  # an empty list: any
     return Field(
         told["text"],
-        types=(types,) if isinstance(types, str) else tuple(types) or _types_of([*examples, *values]),
+        types=(types,) if isinstance(types, str) else tuple(types),
         examples=tuple(examples),
         values=tuple(values),
         members=_fields(where, told.get("members") or {}, _members_of(examples)),

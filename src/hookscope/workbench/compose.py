@@ -88,9 +88,9 @@ def _true_here(example: dict[str, Any], host: Host) -> dict[str, Any]:
 
 
 def check_complete(event: Event, host: Host) -> None:
-    """Raises Refusal for an event that its host could not have sent: required fields are missing."""
+    """Raises Refusal for an event of a stream without its required fields: no runtime could have sent it."""
     catalogue = host.dialect.catalogue()
-    known = catalogue.by_key.get(event.key)
+    known = catalogue.by_key.get(event.key) if event.kind == "stream" else None
     if known is not None and known.required and (problems := problems_of(event, catalogue)):
         raise Refusal(f"{'; '.join(problems)}.", "Nothing was fired.", code=2)
 
