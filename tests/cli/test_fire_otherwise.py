@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,3 +62,35 @@ def test_what_is_broken_on_purpose_is_said_with_what_the_host_makes_of_it(
     assert [result["broken"] for result in again] == [None, None]
     for wrong in ("hang", "a=sleep", "a=hang:1"):
         assert scope("fire", "command:new", "--break", wrong).code == 2
+
+
+def test_a_repeated_fire_says_what_was_done_again(
+    scope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(
+        workspace / "hooks",
+        "a",
+        COMMAND,
+        "n = []\ndef handler(event): n.append(0); event.messages.extend('x' * len(n))",
+    )
+    make_hook(workspace / "hooks", "b", COMMAND, "def handler(event): event.context['b'] = 1")
+    done = scope("fire", "command:new", "--repeat", "3", "--json")
+    assert done.code == 0
+    assert [len(run["messages"]) for run in done.json["runs"]] == [1, 2, 3]
+    repeated = done.json["repeated"]
+    assert (repeated["times"], repeated["done"], repeated["files"]) == (3, 3, None)
+    growing, same = repeated["hooks"]
+    assert (growing["hook"], growing["verdict"], growing["messages"]) == ("a", "grows", [1, 2, 3])
+    assert (same["verdict"], same["changes"], same["again"]["changes"]) == (
+        "does the same again",
+        [1, 1, 1],
+        ["/context/b"],
+    )
+    shown = scope("fire", "command:new", "--repeat", "3").out
+    assert "grows                ok ×3" in shown
+    assert "messages 1 → 2 → 3" in shown
+    assert "--sandbox" in shown
+    assert scope("fire", "command:new", "--repeat", "1").code == 2
+    assert scope("fire", "command:new", "command:reset", "--repeat", "2").code == 2
+    lines = scope("fire", "command:new", "--repeat", "2", "--json-lines").out.splitlines()
+    assert [json.loads(line)["step"] for line in lines][-3:] == ["run", "run", "repeated"]

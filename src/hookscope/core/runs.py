@@ -297,6 +297,7 @@ class FileChange:
     before: int | None  # bytes; None: there was none
     after: int | None
     diff: str = ""  # unified; empty for what is no text, or long; of a link, where it leads
+    digest: str = ""  # of what it holds now, hexadecimal; empty: not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,10 +122,14 @@ def _look(areas: Sequence[str]) -> _Found:
 
 
 def make_readable(path: str, *, dir_fd: int | None = None) -> None:
-    """Let its user read and write a file or folder of theirs. Raises OSError."""
+    """Let its user read a file of theirs; a folder, list and empty it. Raises OSError.
+
+    What can be read already is not touched: a handler's folder would count as changed.
+    """
     mode = os.stat(path, dir_fd=dir_fd, follow_symlinks=False).st_mode
-    if not stat.S_ISLNK(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
-        os.chmod(path, stat.S_IMODE(mode) | stat.S_IRWXU, dir_fd=dir_fd)
+    wanted = stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR
+    if not stat.S_ISLNK(mode) and mode & wanted != wanted:
+        os.chmod(path, stat.S_IMODE(mode) | wanted, dir_fd=dir_fd)
 
 
 def _differs(path: str, status: os.stat_result, known: Print) -> bool:
@@ -160,7 +164,19 @@ def _change(
         before=known.size if known else None,
         after=status.st_size if status else None,
         diff=original_of(diff),
+        digest=_digest(path, status) if status else "",
     )
+
+
+def _digest(path: str, status: os.stat_result) -> str:
+    """Also tells apart what is as long as before, and no text."""
+    if not stat.S_ISREG(status.st_mode):
+        return ""
+    try:
+        make_readable(path)
+        return print_of(path, status).digest.hex()
+    except OSError:
+        return ""
 
 
 def _text_before(original: Path, known: Print) -> str | None:

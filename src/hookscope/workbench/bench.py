@@ -28,7 +28,7 @@ from hookscope.core.runs import (
     Registry,
 )
 from hookscope.core.surroundings import Files, NotedFiles
-from hookscope.engine import HookEngine
+from hookscope.engine import HookEngine, Lanes
 from hookscope.runtime import Firing, Limits
 from hookscope.runtime.limits import COMMAND_LINE
 from hookscope.settings import open_host
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
     from hookscope.journal import Journal
     from hookscope.journal.secrets import Secret
+    from hookscope.workbench.guarded import Guard
 
 HELD = "the version loaded before its last edit goes on running until the file loads again"
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
@@ -302,10 +303,16 @@ class Workbench:
 
         Raises OSError where the copies cannot be made.
         """
-        guard = await self.crew.guarded(view.host, view.languages)
-        engine = HookEngine(view.host, guard.lanes, self.journal(view.host))
-        engine.inventory, engine.registry = view.inventory, view.registry
-        return engine.fire(plan, complete=guard.complete)
+        guard = await self.guard(view)
+        return self._engine(view, guard.lanes).fire(plan, complete=guard.complete)
+
+    async def guard(self, view: View) -> Guard:
+        """Copies for several runs. They are the caller's to close. Raises OSError."""
+        return await self.crew.guarded(view.host, view.languages)
+
+    def fire_on(self, view: View, plan: Plan, guard: Guard) -> Firing:
+        """Run a plan on copies that stay; what was done to them since they were made is in the Run."""
+        return self._engine(view, guard.lanes).fire(plan, complete=guard.tell)
 
     async def load(self, *, strict: bool = False) -> LoadReport:
         """Import all trusted handlers in a worker process, and report as the host's loader does."""
@@ -420,8 +427,8 @@ class Workbench:
 
         return past_named(number, self.journal(view.host).run(number), view.host)
 
-    def _engine(self, view: View) -> HookEngine:
-        lanes = self.crew.lanes(view.host, view.languages)
+    def _engine(self, view: View, lanes: Lanes | None = None) -> HookEngine:
+        lanes = lanes or self.crew.lanes(view.host, view.languages)
         engine = HookEngine(view.host, lanes, self.journal(view.host))
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine

@@ -27,11 +27,12 @@ def needs_of(host: Host) -> list[Path]:
     return [folder.path for folder in host.folders]
 
 
+KEPT = "Some of the copies could not be removed from the folder for temporary files"
 WORKERS: Mapping[Language, str] = {"python": "python", "typescript": "node", "javascript": "node"}
 
 
 class Guard:
-    """The sandbox and the lanes of one run. `complete` ends them, once the run has ended."""
+    """A sandbox and its lanes: of one run, which `complete` ends, or of several, until `close`."""
 
     def __init__(self, sandbox: Sandbox, functions: Lane, lanes: Mapping[str, ProcessLane]) -> None:
         self._sandbox = sandbox
@@ -45,7 +46,19 @@ class Guard:
         """The run with what its handlers did to the copies, which are gone then."""
         for lane in self._lanes.values():
             await lane.close()
+        guarded = await asyncio.to_thread(self._told)
+        kept = () if await asyncio.to_thread(self._sandbox.close) else (KEPT,)
+        return replace(run, guarded=replace(guarded, notes=(*guarded.notes, *kept)))
+
+    async def tell(self, run: Run) -> Run:
+        """The run with what was done to the copies since they were made. They stay, for the next run."""
         return replace(run, guarded=await asyncio.to_thread(self._told))
+
+    async def close(self) -> None:
+        """End the lanes and remove the copies."""
+        for lane in self._lanes.values():
+            await lane.close()
+        await asyncio.to_thread(self._sandbox.close)
 
     def _told(self) -> Guarded:
         walls = self._sandbox.walls
@@ -56,7 +69,5 @@ class Guard:
             notes.append(f"{changes.unseen} folders could not be looked into: more may have changed there")
         past = "itself has changed meanwhile, by a handler past its copy or by others"
         notes += [f"{path} {past}" for path in touched]
-        if not self._sandbox.close():
-            notes.append("Some of the copies could not be removed from the folder for temporary files")
         listed: tuple[FileChange, ...] = changes.listed
         return Guarded(walls.text, walls.network, walls.disk, listed, changes.more, tuple(notes))

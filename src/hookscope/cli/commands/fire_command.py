@@ -6,14 +6,14 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
 
-from hookscope.cli import answers, documents, run_tables
+from hookscope.cli import answers, documents, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.runs import Event, Plan, Run, Slow
 from hookscope.core.text import one_line, printable
@@ -28,6 +28,7 @@ from hookscope.workbench import (
 )
 from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan
 from hookscope.workbench.forcing import forced_plan
+from hookscope.workbench.repeating import MOST, firings, repetition
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.saving import place_of, save_event
 
@@ -42,6 +43,9 @@ PARAMETERS = (
     click.Option(
         ["--break", "breaks"], multiple=True, metavar="HOOK=FAULT",
         help="Break it on purpose: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
+    ),
+    click.Option(
+        ["--repeat"], type=click.IntRange(2, MOST), metavar="N", help="N times, and what was done again."
     ),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
@@ -61,6 +65,7 @@ class Asked:
     only: str | None
     force: bool
     breaks: Mapping[str, Breakage]
+    repeat: int | None
     stream: bool
     sandbox: bool
     save: str | None
@@ -78,6 +83,7 @@ def command(
     only: str | None,
     force: bool,
     breaks: Sequence[str],
+    repeat: int | None,
     timeout: float | None,
     trust: bool,
     sandbox: bool,
@@ -92,10 +98,13 @@ def command(
     wrote, changed and deleted is shown, and thrown away. --force calls the handler of a hook that is off,
     blocked, silent, or does not listen to this event; never of one that is untrusted or broken.
     --break puts a fault of ours in a handler's place, and shows what the host makes of it: what it logs, who
-    runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout.
+    runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout. --repeat says of
+    each handler whether it does the same again, does nothing new or grows; with --sandbox of each file too.
     """
     if save is not None and len(what) > 1:
         raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
+    if repeat is not None and len(what) > 1:
+        raise Refusal("--repeat fires one event.", "Fire them one by one.", code=2)
     if force and only is None:
         raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
@@ -107,6 +116,7 @@ def command(
         only,
         force,
         breakages_of(breaks),
+        repeat,
         json_lines,
         sandbox,
         save,
@@ -115,19 +125,20 @@ def command(
     )
     fired = asyncio.run(_fire_all(bench, what, asked))
     runs = [documents.run(run, bench.dialect.name) for run in fired.runs]
+    document: object = runs[0] if len(runs) == 1 else runs
+    text = "\n\n".join(run_tables.run(run, plan) for run, plan in fired.done)
+    steps = [{"step": "run", **run} for run in runs]
+    if repeat is not None:
+        again = repetition(fired.runs)
+        told = repeat_tables.document(again, repeat)
+        document, steps = {"runs": runs, "repeated": told}, [*steps, {"step": "repeated", **told}]
+        text = repeat_tables.text(fired.done, again)
     return Answer(
-        document=runs[0] if len(runs) == 1 else runs,
-        text=_last_lines(runs)
-        if json_lines
-        else "\n\n".join(run_tables.run(run, plan) for run, plan in fired.done),
+        document=document,
+        text="\n".join(map(json.dumps, steps)) if json_lines else text,
         yes=not fired.left and all(_went_well(run) for run in fired.runs),
         aside=(*fired.said, *fired.left),
     )
-
-
-def _last_lines(runs: Sequence[documents.Document]) -> str:
-    """The runs themselves, which end a stream of steps."""
-    return "\n".join(json.dumps({"step": "run", **run}) for run in runs)
 
 
 def _went_well(run: Run) -> bool:
@@ -159,9 +170,10 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
                 fired.said.append(_saved(bench, view, plan.event, asked.save))
             fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))
             fired.left |= dict.fromkeys(bench.could_not(view, plan, only=asked.only))
-            run = await _fire(bench, view, plan, asked)
-            fired.done.append((run, plan))
-            if run.cancelled:
+            async with aclosing(_begun(bench, view, plan, asked)) as begun:
+                async for firing in begun:
+                    fired.done.append((await _fired(firing, plan, asked), plan))
+            if fired.done[-1][0].cancelled:
                 break
     finally:
         await bench.close()
@@ -233,9 +245,8 @@ def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
     return changed
 
 
-async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
+async def _fired(firing: Firing, plan: Plan, asked: Asked) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
-    firing = await _begun(bench, view, plan, asked)
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
         loop.add_signal_handler(signal.SIGINT, firing.cancel)
@@ -250,11 +261,15 @@ async def _fire(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Run:
             loop.remove_signal_handler(signal.SIGINT)
 
 
-async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Firing:
-    if not asked.sandbox:
-        return bench.fire(view, plan)
+async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> AsyncGenerator[Firing]:
+    """One firing; with --repeat one after another."""
     try:
-        return await bench.fire_guarded(view, plan)
+        if asked.repeat is not None:
+            async with aclosing(firings(bench, view, plan, asked.repeat, sandbox=asked.sandbox)) as begun:
+                async for firing in begun:
+                    yield firing
+        else:
+            yield await bench.fire_guarded(view, plan) if asked.sandbox else bench.fire(view, plan)
     except OSError as error:
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 

@@ -1,0 +1,46 @@
+"""One event fired several times, as its host would send it again: what is done once more?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition, repetition
+from hookscope.core.runs import Plan
+from hookscope.runtime import Firing
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
+
+__all__ = ["MOST", "Again", "FileAgain", "HookAgain", "Repetition", "firings", "repetition"]
+
+MOST = 1_000  # fires
+
+
+async def firings(
+    bench: Workbench, view: View, plan: Plan, times: int, *, sandbox: bool = False
+) -> AsyncGenerator[Firing]:
+    """Fire the plan so often, one after another; `repetition` says what their runs did again.
+
+    Each is yielded when it has begun; the next begins when it has ended, and none after one that was
+    cancelled. Every one has the event anew, of now. All run in the same workers, so what a handler keeps
+    in memory is there the next time, as it is in its host.
+
+    With `sandbox` all run on the same copies, which are gone at the end, and each Run's `guarded` says
+    what has changed since they were made. Close the generator (`contextlib.aclosing`): that ends them.
+    Raises OSError where the copies cannot be made.
+    """
+    guard = await bench.guard(view) if sandbox else None
+    try:
+        for _ in range(times):
+            now = replace(plan, event=replace(plan.event, timestamp=datetime.now(UTC)))
+            firing = bench.fire(view, now) if guard is None else bench.fire_on(view, now, guard)
+            yield firing
+            if (await firing).cancelled:
+                return
+    finally:
+        if guard is not None:
+            await guard.close()
