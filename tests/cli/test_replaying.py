@@ -199,3 +199,31 @@ def test_a_stream_event_is_stamped_anew(hookscope: Program, tmp_path: Path) -> N
     assert now["at"] != then["at"]
     assert first.json["results"][0]["stdout"] == "first\n"
     assert document["run"]["results"][0]["stdout"] == "1\n"
+
+
+def test_a_replay_from_a_handler_on_fires_no_other(
+    scope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a", "b"):
+        source = f"def handler(event): event.messages.append({name!r} + str(len(event.messages)))"
+        make_hook(workspace / "hooks", name, "{openclaw: {events: [command]}}", source)
+    assert scope("fire", "command:new").code == 0
+    done = scope("replay", "1", "--from", "b", "--json")
+    assert done.code == 0
+    run = done.json[0]["run"]
+    assert [result["hook"] for result in run["results"]] == ["b"]
+    assert run["messages"] == ["a0", "b1"]
+    assert run["not_run"] == [{"hook": "a", "reason": "replayed as recorded"}]
+    dry = scope("replay", "1", "--from", "2", "--dry", "--json")
+    assert [call["hook"] for group in dry.json[0]["groups"] for call in group["calls"]] == ["b"]
+    assert scope("replay", "1", "--from", "c").code == 1
+    assert scope("replay", "1", "--from", "b", "--only", "b").code == 2
+
+
+def test_a_plugin_event_has_no_place_to_go_on_from(scope: Program, workspace: Path) -> None:
+    plugin = workspace / "plugins/guard/plugin.py"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("def register(api):\n    api.on('before_tool_call', lambda event, ctx: None)\n")
+    assert scope("fire", "before_tool_call").code == 0
+    done = scope("replay", "1", "--from", "1")
+    assert (done.code, "whose handlers share no event to go on with" in done.err) == (1, True)

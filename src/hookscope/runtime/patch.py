@@ -1,4 +1,5 @@
-"""What changed between two JSON documents, as an RFC 6902 patch; in time that grows with their size only.
+"""What changed between two JSON documents, as an RFC 6902 patch, in time that grows with their size only;
+and a patch laid on a document again.
 
 The library for this finds moves, and takes three seconds for a list of a thousand that a handler
 turned round: as long the console would stand still. Here a list is compared from both ends.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -30,6 +32,49 @@ def patch_of(before: Any, after: Any) -> Patch:
     """The patch from one document to the other; () where nothing changed. It shares values with `after`."""
     patch = tuple(islice(_changes("", before, after), MANY + 1))
     return patch if len(patch) <= MANY else tuple(_whole_members(before, after))
+
+
+class NoPatch(ValueError):
+    """A patch that does not fit its document, or is none of ours: what is wrong with it."""
+
+
+def applied(document: Any, patch: Patch) -> Any:
+    """The document that a patch of `patch_of` leads to. The given one stays as it is. Raises NoPatch."""
+    after = deepcopy(document)
+    for operation in patch:
+        match operation:
+            case {"op": "replace", "path": "", "value": value}:
+                after = deepcopy(value)
+            case {"op": "add" | "remove" | "replace" as what, "path": str(path)} if path.startswith("/"):
+                value = deepcopy(operation.get("value"))
+                _do(after, what, [_name(part) for part in path[1:].split("/")], value)
+            case _:
+                raise NoPatch(f"{operation!r} is no operation that is known here")
+    return after
+
+
+def _do(document: Any, what: str, names: list[str], value: Any) -> None:
+    *above, last = names
+    parent = document
+    for name in above:
+        parent = parent[_key(parent, name)]
+    key = _key(parent, last, end=what == "add")
+    if what == "remove":
+        del parent[key]
+    elif what == "add" and isinstance(parent, list):
+        parent.insert(key, value)
+    else:
+        parent[key] = value
+
+
+def _key(parent: Any, name: str, *, end: bool = False) -> Any:
+    """The member or place of that name; with `end` also a new one. Raises NoPatch where there is none."""
+    if isinstance(parent, dict) and (end or name in parent):
+        return name
+    places = len(parent) + end if isinstance(parent, list) else 0
+    if name.isascii() and name.isdigit() and int(name) < places:
+        return int(name)
+    raise NoPatch(f"there is no {name!r} to change")
 
 
 def _changes(path: str, before: Any, after: Any) -> Iterator[Operation]:
@@ -82,6 +127,10 @@ def _whole_members(before: Any, after: Any) -> Iterator[Operation]:
             yield _add(_below("", name), value)
         elif not same(before[name], value):
             yield _replace(_below("", name), value)
+
+
+def _name(part: str) -> str:
+    return part.replace("~1", "/").replace("~0", "~")
 
 
 def _below(path: str, name: str) -> str:

@@ -13,10 +13,12 @@ from hookscope.core.runs import Event, Plan, Run
 from hookscope.journal import on_record
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.resuming import Start, resumed, start_of
 from hookscope.workbench.view import PastRun
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
 
 RECENT = 1_000  # runs among which the last ones are looked for
 
@@ -75,44 +77,68 @@ def _forced(run: Run | None) -> str | None:
 
 
 async def again(
-    bench: Workbench, past: PastRun, *, only: str | None = None, sandbox: bool = False, dry: bool = False
+    bench: Workbench,
+    past: PastRun,
+    *,
+    only: str | None = None,
+    start: str | None = None,
+    sandbox: bool = False,
+    dry: bool = False,
 ) -> Replayed | Plan:
     """Fire it again, as things are now; with `dry` only the plan.
 
-    A hook that was called by force then is called by force again. On copies with `sandbox`, and where it
-    was fired so before. Raises Refusal; OSError where the copies cannot be made.
+    With `start`, the number or the name of a handler, those before it are left out: the event is as it was
+    when its turn came. A hook that was called by force then is called by force again. On copies with
+    `sandbox`, and where it was fired so before. Raises Refusal; OSError where the copies cannot be made.
     """
     view = bench.look()
-    event = marked(past.plan.event, past)
-    forced = _forced(past.run) if only is None else None
+    then = start_of(_ended(past), start) if start is not None else None
+    event = marked(past.plan.event if then is None else then.event, past)
     if dry:
-        if forced is None or event.kind != "folder":  # to force others imports their module
-            return bench.plan(view, event, only=only)
-        return await forced_plan(bench, view, event, forced)
+        loads = event.kind != "folder"  # to force such a hook imports its module
+        return await _planned(bench, view, event, past, then, only, forces=not loads)
+    before = _ended(past)
+    view = await bench.ready(view, event.kind)
+    plan = await _planned(bench, view, event, past, then, only)
+    untrusted = tuple(f"{folder} is not trusted." for folder in bench.untrusted(view, plan))
+    left = (*untrusted, *bench.could_not(view, plan, only=only))
+    guarded = sandbox or before.guarded is not None
+    run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
+    before = before if then is None else replace(before, results=then.rest)
+    different = differences(before, on_record(run, view.host.dialect.name, bench.secrets))
+    return Replayed(past, before, run, different, left)
+
+
+def _ended(past: PastRun) -> Run:
+    """The run, to its end. Raises Refusal for one that has none."""
     if past.run is None:
         raise Refusal(
             f"Run {past.id} was interrupted: its program ended before it did.",
             "There is nothing to compare with; --dry shows who would run.",
         )
-    view = await bench.ready(view, event.kind)
+    return past.run
+
+
+async def _planned(
+    bench: Workbench,
+    view: View,
+    event: Event,
+    past: PastRun,
+    then: Start | None,
+    only: str | None,
+    *,
+    forces: bool = True,
+) -> Plan:
+    forced = _forced(past.run) if only is None and forces else None
     plan = await forced_plan(bench, view, event, forced) if forced else bench.plan(view, event, only=only)
-    untrusted = tuple(f"{folder} is not trusted." for folder in bench.untrusted(view, plan))
-    left = (*untrusted, *bench.could_not(view, plan, only=only))
-    guarded = sandbox or past.run.guarded is not None
-    run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
-    return Replayed(
-        past,
-        past.run,
-        run,
-        differences(past.run, on_record(run, view.host.dialect.name, bench.secrets)),
-        left,
-    )
+    return plan if then is None else resumed(plan, then)
 
 
 def marked(event: Event, past: PastRun) -> Event:
     """The event of now, with a mark that its handlers can see: in the context, or beside it."""
     mark = {"run": past.id, "at": iso(past.at)}
-    now = replace(event, timestamp=datetime.now(UTC))
+    as_recorded = event.timestamp == past.plan.event.timestamp
+    now = replace(event, timestamp=datetime.now(UTC)) if as_recorded else event  # a handler had set another
     match event.kind:
         case "folder":
             return replace(now, context={**event.context, MARK: mark})

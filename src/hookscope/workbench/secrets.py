@@ -22,16 +22,16 @@ def resolved(event: Event, host: Host, variables: Callable[[], Mapping[str, str]
     context = dict(event.context)
     if _masked(context.get("cfg")):
         context["cfg"] = as_plain(host.settings.value)
-    if context == event.context and not _masked([event.session_key, context, event.ctx]):
+    parts = [event.session_key, context, event.ctx, event.messages]
+    if context == event.context and not _masked(parts):
         return event
-    env = variables()
-    session, context, ctx = _filled([event.session_key, context, event.ctx], env)
-    return replace(event, session_key=session, context=context, ctx=ctx)
+    session, context, ctx, messages = _filled(parts, variables())
+    return replace(event, session_key=session, context=context, ctx=ctx, messages=tuple(messages))
 
 
 def secrets_of(event: Event, variables: Mapping[str, str]) -> tuple[Secret, ...]:
     """The secrets that `resolved` takes from the variables."""
-    names = dict.fromkeys(_names([event.session_key, event.context, event.ctx]))
+    names = dict.fromkeys(_names([event.session_key, event.context, event.ctx, event.messages]))
     return tuple(Secret(name, variables[name]) for name in names if name in variables)
 
 

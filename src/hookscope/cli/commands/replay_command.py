@@ -22,6 +22,9 @@ PARAMETERS = (
     ),
     click.Option(["--failed"], is_flag=True, help="The last ones in which something failed."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    click.Option(
+        ["--from", "start"], metavar="K|HOOK", help="Fire from its handler K on, with the event as it was."
+    ),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
     click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; so is what ran on copies then."),
@@ -34,6 +37,7 @@ class Asked:
     """What the command line asks of every run."""
 
     only: str | None
+    start: str | None
     sandbox: bool
     dry: bool
 
@@ -45,6 +49,7 @@ def command(
     last: int,
     failed: bool,
     only: str | None,
+    start: str | None,
     dry: bool,
     sandbox: bool,
     timeout: float | None,
@@ -55,13 +60,17 @@ def command(
     anything is different.
 
     The last ones are those that were no replays themselves, so that each is compared with what was first.
+    With --from the handlers before that one are not fired: what they changed is laid on the event as it was
+    recorded.
     """
+    if start is not None and only is not None:
+        raise Refusal("--from and --only leave out different handlers.", "Choose one of them.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     try:
         past = past_runs(bench, numbers, last=last, failed=failed)
     except OSError as error:
         raise Refusal(str(error)) from None
-    asked = Asked(only, sandbox, dry)
+    asked = Asked(only, start, sandbox, dry)
     done, refused = asyncio.run(_all(bench, past, asked))
     if dry:
         plans = [plan for plan in done if isinstance(plan, Plan)]
@@ -77,6 +86,10 @@ def command(
     )
 
 
+async def _again(bench: Workbench, past: PastRun, asked: Asked) -> Replayed | Plan:
+    return await again(bench, past, only=asked.only, start=asked.start, sandbox=asked.sandbox, dry=asked.dry)
+
+
 async def _all(
     bench: Workbench, past: Sequence[PastRun], asked: Asked
 ) -> tuple[list[Replayed | Plan], list[str]]:
@@ -86,7 +99,7 @@ async def _all(
     try:
         for one in past:
             try:
-                done.append(await again(bench, one, only=asked.only, sandbox=asked.sandbox, dry=asked.dry))
+                done.append(await _again(bench, one, asked))
             except Refusal as error:
                 refused.append(f"Run {one.id}: {error}")
             except OSError as error:
