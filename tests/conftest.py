@@ -6,10 +6,15 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from hookscope import library
 
 MakeHook = Callable[..., Path]
+
+# How long an example takes is the machine's: a property says what holds, not how fast.
+settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("calm")
 
 
 @pytest.fixture(autouse=True)

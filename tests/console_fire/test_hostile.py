@@ -111,7 +111,7 @@ async def test_what_a_tab_shows_is_literal(console: Any, text: str) -> None:
 async def test_no_draft_does_harm(console: Any, text: str) -> None:
     async with console((120, 36)) as c:
         composer = c.pane.query_one(Composer)
-        composer._put(Draft(text[:5000], text[:5000], text[:200_000], text))
+        composer.put(Draft(text[:5000], text[:5000], text[:200_000], text))
         await c.settle()
         await c.press("ctrl+r")
         c.pane.compose_event("command:new", text)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Generator
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
 from hookscope.console.messages import (
+    Answered,
     Changed,
     Failed,
     FilesChanged,
@@ -22,6 +25,7 @@ from hookscope.console.messages import (
     LateCame,
     PastRuns,
     PlayOver,
+    Said,
     SettingsWritten,
     StepsCame,
     TogglePlanned,
@@ -29,13 +33,18 @@ from hookscope.console.messages import (
     UndoPlanned,
 )
 from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
-from hookscope.core.runs import Plan, Run, Step
+from hookscope.core.breakage import breakage_of
+from hookscope.core.runs import Event, Plan, Run, Step
 
 if TYPE_CHECKING:
+    from hookscope.console.fire.otherwise import Otherwise
+    from hookscope.core.repeated import Repetition
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
     from hookscope.workbench.play import Playing
+    from hookscope.workbench.testing import Checked
 
+T = TypeVar("T")
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
 
@@ -193,6 +202,42 @@ class Bridge:
     def _write(self, work: Callable[[], None]) -> None:
         self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)
 
+    def ask(self, name: str, work: Callable[[], T], then: Callable[[T], object]) -> None:
+        """Do what reads or writes files in a thread; its answer comes back to the screen's own.
+
+        A Refusal, like every other failure, becomes a line for the user.
+        """
+
+        def asking() -> None:
+            try:
+                answer = work()
+            except Exception as error:
+                _post(self.screen, Said(_said(error), "warning"))
+            else:
+                _post(self.screen, Answered(lambda: then(answer)))
+
+        self.screen.run_worker(asking, name=name, group=name, thread=True, exit_on_error=False)
+
+    def test(self, files: Sequence[Path], told: Callable[[Checked], object]) -> bool:
+        """Fire saved events one after another, each compared with its file. False where a run is going on."""
+        if self._firing is not None or self._preparing:
+            return False
+        self._preparing = True
+        self.screen.run_worker(self._test(files, told), name="test", group="fire", exit_on_error=False)
+        return True
+
+    async def _test(self, files: Sequence[Path], told: Callable[[Checked], object]) -> None:
+        from hookscope.workbench.testing import checked  # here: few test
+
+        try:
+            for file in files:
+                done = await checked(self.bench, file)
+                _post(self.screen, Answered(partial(told, done)))
+        except Exception as error:
+            _post(self.screen, Said(_said(error), "warning"))
+        finally:
+            self._preparing = False
+
     def remember(self, view: View) -> None:
         """Find out what was fired here before this sitting. New runs are numbered behind it."""
 
@@ -254,6 +299,53 @@ class Bridge:
         _post(self.screen, FiringStarted(number, plan))
         await self._follow(number, self._firing)
 
+    def fire_otherwise(
+        self, view: View, event: Event, only: str | None, way: Otherwise, told: Callable[[Repetition], object]
+    ) -> bool:
+        """Fire as it was chosen: forced, with a fault, several times, on copies. `told` hears what several
+        runs did again. False where a run is going on already."""
+        if self._firing is not None or self._preparing:
+            return False
+        self._preparing = True
+        work = self._fire_otherwise(view, event, only, way, told)
+        self.screen.run_worker(work, name="fire otherwise", group="fire", exit_on_error=False)
+        return True
+
+    async def _fire_otherwise(
+        self, view: View, event: Event, only: str | None, way: Otherwise, told: Callable[[Repetition], object]
+    ) -> None:
+        from hookscope.workbench.repeating import firings, repetition  # here: few repeat
+
+        runs: list[Run] = []
+        try:
+            ready = await self.bench.ready(view, event.kind)
+            if ready is not view:
+                self.look()
+            plan = await self._otherwise(ready, event, only, way)
+            async with aclosing(firings(self.bench, ready, plan, way.times, sandbox=way.guarded)) as fired:
+                async for firing in fired:
+                    self._runs += 1
+                    self._firing = firing
+                    _post(self.screen, FiringStarted(self._runs, plan))
+                    run = await self._follow(self._runs, firing)
+                    runs += [run] if run is not None else []
+        except Exception as error:
+            _post(self.screen, Said(_said(error), "warning"))
+        finally:
+            self._firing, self._preparing = None, False
+        if len(runs) > 1:
+            _post(self.screen, Answered(partial(told, repetition(runs))))
+
+    async def _otherwise(self, view: View, event: Event, only: str | None, way: Otherwise) -> Plan:
+        from hookscope.workbench.breaking import broken_plan
+        from hookscope.workbench.forcing import forced_plan
+
+        if way.forced and only is not None:
+            plan = await forced_plan(self.bench, view, event, only)
+        else:
+            plan = self.bench.plan(view, event, only=only)
+        return broken_plan(view, plan, {way.broken: breakage_of(way.fault)}) if way.broken else plan
+
     def play(self, message: str) -> bool:
         """Play a session that begins with this message. False where a run is going on."""
         if self._firing is not None or self._preparing:
@@ -287,14 +379,17 @@ class Bridge:
         self._firing.cancel()
         return True
 
-    async def _follow(self, number: int, firing: Firing) -> None:
+    async def _follow(self, number: int, firing: Firing) -> Run | None:
+        """The run, once the screen has been told of it; None where there is none."""
         try:
             await _report(self.screen, number, firing)
             run = await firing
         except Exception as error:
             _post(self.screen, FiringOver(number, None, _said(error)))
+            return None
         else:
             _post(self.screen, FiringOver(number, run))
+            return run
         finally:
             self._firing = None
 

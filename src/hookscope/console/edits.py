@@ -52,6 +52,11 @@ def undo_sheet(undoing: Undoing, surroundings: Surroundings) -> Content:
     return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(LATER, MUTED)])
 
 
+def change_sheet(change: Change, surroundings: Surroundings) -> Content:
+    """The file and the diff of any edit."""
+    return Content("\n").join(_edit(change, surroundings))
+
+
 def _edit(change: Change, surroundings: Surroundings) -> Iterator[Content]:
     yield foreign(surroundings.short(change.path)).stylize("bold")
     yield Content()

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
 from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.repeated import RepeatScreen
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
-from hookscope.core.runs import Plan, Run, Started
+from hookscope.core.runs import Event, Plan, Run, Started
 from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
+    from hookscope.console.fire.otherwise import Otherwise
     from hookscope.console.shell import Shell
+    from hookscope.core.repeated import Repetition
     from hookscope.workbench import View
 
 
@@ -27,6 +30,7 @@ class FireDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._waiting: Draft | str | None = None  # fires, or plays, once trust is recorded and seen
+        self._file: Path | None = None  # the saved event that the next run is of
         self._due = False  # the armed event fires after the next look, or after the run that is going on
 
     @property
@@ -169,11 +173,22 @@ class FireDesk:
 
     def _fire(self, plan: Plan, draft: Draft, automatic: bool = False) -> None:
         view, bench = self.state.view, self.screen.bridge.bench
+        if view is not None and draft.way is not None:
+            self._fire_otherwise(view, plan.event, draft, draft.way)
+            return
 
         def again(ready: View) -> Plan:
             return bench.plan(ready, plan.event, only=draft.only, automatic=automatic)
 
+        self._file = draft.file
         if view is not None and not self.screen.bridge.fire(view, plan, again, draft.guarded):
+            self._say("A run is still going; esc cancels it.", "warning")
+
+    def _fire_otherwise(self, view: View, event: Event, draft: Draft, way: Otherwise) -> None:
+        def told(again: Repetition) -> None:
+            self.screen.app.push_screen(RepeatScreen(event.key, again, view.host.surroundings.short))
+
+        if not self.screen.bridge.fire_otherwise(view, event, draft.only, way, told):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def cancel(self) -> None:
@@ -183,6 +198,9 @@ class FireDesk:
 
     def started(self, event: FiringStarted) -> None:
         self.pane.firing_started(event.number, event.plan)
+        if self.state.view is not None:
+            file, self._file = self._file, None
+            self.screen.saved.fired(event.number, self.state.view, event.plan, file)
         self.screen.log_entries([narrate.fired(datetime.now(), event.number, event.plan)])
 
     def steps(self, event: StepsCame) -> None:
@@ -200,6 +218,7 @@ class FireDesk:
             self._say(f"The run could not be made: {event.problem}", "error")
             return
         self.pane.firing_ended(event.number, event.run)
+        self.screen.saved.ran(event.number, event.run)
         entry = narrate.ended(datetime.now(), event.number, event.run)
         self.screen.log_entries([entry])
         self._tell_quarantine(event.run)

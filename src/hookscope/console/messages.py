@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,6 +32,14 @@ class Said(Message):
 
     def __init__(self, text: str, severity: Severity = "information") -> None:
         self.text, self.severity = text, severity
+        super().__init__()
+
+
+class Answered(Message):
+    """What a thread was asked for is there: the one who asked takes it, in the screen's own thread."""
+
+    def __init__(self, take: Callable[[], object]) -> None:
+        self.take = take
         super().__init__()
 
 

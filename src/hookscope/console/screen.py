@@ -20,6 +20,7 @@ from hookscope.console.help import HelpScreen
 from hookscope.console.layout import Mode
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
+    Answered,
     Changed,
     CopyAsked,
     EditAsked,
@@ -248,7 +249,23 @@ class MainScreen(Shell):
 
     @on(FirePane.FireAsked)
     def _fire(self, event: FirePane.FireAsked) -> None:
-        self.desk.ask(Draft(event.event, event.only, event.guarded))
+        self.desk.ask(Draft(event.event, event.only, event.guarded, event.way, event.file))
+
+    @on(FirePane.SavedAsked)
+    def _saved_asked(self) -> None:
+        self.saved.show_list()
+
+    @on(FirePane.SaveAsked)
+    def _save_asked(self, event: FirePane.SaveAsked) -> None:
+        self.saved.save(event.saved, event.file)
+
+    @on(FirePane.CompareAsked)
+    def _compare_asked(self) -> None:
+        self.comparing.show()
+
+    @on(FirePane.AcceptAsked)
+    def _accept_asked(self, event: FirePane.AcceptAsked) -> None:
+        self.saved.accept(event.number, event.checked)
 
     @on(FirePane.PlayAsked)
     def _play(self, event: FirePane.PlayAsked) -> None:
@@ -256,7 +273,7 @@ class MainScreen(Shell):
 
     @on(FirePane.ArmAsked)
     def _arm(self, event: FirePane.ArmAsked) -> None:
-        draft, armed = Draft(event.event, event.only), self.state.armed
+        draft, armed = Draft(event.event, event.only, file=event.file), self.state.armed
         if not self.watches:
             self.say("Nothing is watched, so no save would be noticed.", "warning")
         elif armed and same_event(armed.event, draft.event) and armed.only == draft.only:
@@ -309,6 +326,10 @@ class MainScreen(Shell):
         self.desk.over(event)
 
     # What is said.
+
+    @on(Answered)
+    def _answered(self, event: Answered) -> None:
+        event.take()
 
     @on(Said)
     def _said(self, event: Said) -> None:

@@ -14,6 +14,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from hookscope.console.bridge import Bridge
+from hookscope.console.comparing import CompareDesk
 from hookscope.console.edits import EditDesk
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.firing import FireDesk
@@ -28,6 +29,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
 from hookscope.console.problems import ProblemLines
+from hookscope.console.saving import SavedDesk
 from hookscope.console.start import StartHere
 from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
 from hookscope.console.text import plain
@@ -48,6 +50,8 @@ class Shell(Screen[None]):
         self.bridge = Bridge(self, bench)
         self.desk = FireDesk(self)
         self.edits = EditDesk(self)
+        self.saved = SavedDesk(self)
+        self.comparing = CompareDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._reading = ("", 0)  # the row whose file was asked for, and in which look
 

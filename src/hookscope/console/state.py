@@ -10,6 +10,7 @@ from hookscope.console.hooks.rows import GROUPINGS, Grouping, Row, rows_of
 from hookscope.console.layout import MODE_OF, Mode, Pane, Side
 
 if TYPE_CHECKING:
+    from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.runs import Event
     from hookscope.workbench import View
 
@@ -31,6 +32,8 @@ class Draft:
     event: Event | None = None
     only: str | None = None
     guarded: bool = False  # on copies of what handlers may write to
+    way: Otherwise | None = None  # how it is fired, where it is not simply fired
+    file: Path | None = None  # the saved event that it is, unchanged: its run is compared with that
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,13 +67,17 @@ def acceptance(item: Checked) -> Change | None:
 def accept(item: Checked) -> bool:
     """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
     change = acceptance(item)
-    if change is None:
-        return False
+    if change is not None:
+        write(change)
+    return change is not None
+
+
+def write(change: Change) -> None:
+    """Make an acceptance so. Raises Refusal; then the file is as it was."""
     try:
         apply(change)
     except ChangeError as error:
         raise Refusal(str(error)) from None
-    return True
 
 
 def _with_news(before: Mapping[str, Any], misses: tuple[Miss, ...]) -> Mapping[str, Any]:

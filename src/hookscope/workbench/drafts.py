@@ -13,7 +13,7 @@ from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
 from hookscope.journal.secrets import Veil, secrets_in
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saved import saved_document
+from hookscope.workbench.saved import read_saved, saved_document
 from hookscope.workbench.saving import flow, named, rendered, variable_name
 
 PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
@@ -31,14 +31,23 @@ class SavedDraft:
 
 def read_draft(file: Path) -> SavedDraft:
     """The event of a file as it is written. Raises Refusal for what is no saved event."""
-    document = saved_document(file)
-    session = document.get("session")
-    return SavedDraft(
-        document["event"],
-        None if session is None else str(session),
-        document.get("context") or {},
-        document.get("ctx") or {},
-    )
+    saved = read_saved(file)
+    return SavedDraft(saved.key, saved.session, saved.context, saved.ctx)
+
+
+def create(file: Path, draft: SavedDraft) -> tuple[str, ...]:
+    """Write a draft as a new file, and never over another; the variables that stand for its secrets.
+
+    Raises Refusal where there is such a file, or no file can hold the event.
+    """
+    wanted, hidden = _document(draft)
+    source = "".join(f"{line}\n" for line in rendered(wanted)).encode("utf-8", "replace")
+    if not _says(source, wanted):
+        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
+    if file.exists():
+        raise Refusal(f"There is {file} already.", "Save under another name.")
+    _apply(Change(file, f"save {draft.key}", None, source))
+    return hidden
 
 
 def overwrite(file: Path, draft: SavedDraft) -> tuple[str, ...]:
@@ -48,23 +57,33 @@ def overwrite(file: Path, draft: SavedDraft) -> tuple[str, ...]:
     stay. Raises Refusal, and then the file is as it was.
     """
     before = saved_document(file)
-    veil = Veil.over((*secrets_in(draft.context), *secrets_in(draft.ctx)))
-    wanted: dict[str, Any] = {"event": draft.key}
-    if draft.session is not None:
-        wanted["session"] = draft.session
-    for name, value in (("context", draft.context), ("ctx", draft.ctx)):
-        if value:
-            wanted[name] = named(veil.value(value))
+    wanted, hidden = _document(draft)
     source = file.read_bytes()
     after = {name: value for name, value in before.items() if name not in (*PARTS, "event")} | wanted
     new = _rewritten(source, before, wanted)
     if not _says(new, after):
         raise Refusal(f"{file} cannot be edited with certainty.", "Save under another name.")
+    _apply(Change(file, f"save {draft.key}", source, new))
+    return hidden
+
+
+def _document(draft: SavedDraft) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What the file of a draft says, and the variables in it that stand for secrets."""
+    veil = Veil.over((*secrets_in(draft.context), *secrets_in(draft.ctx)))
+    document: dict[str, Any] = {"event": draft.key}
+    if draft.session is not None:
+        document["session"] = draft.session
+    for name, value in (("context", draft.context), ("ctx", draft.ctx)):
+        if value:
+            document[name] = named(veil.value(value))
+    return document, tuple(variable_name(secret.name) for secret in veil.secrets)
+
+
+def _apply(change: Change) -> None:
     try:
-        apply(Change(file, f"save {draft.key}", source, new))
+        apply(change)
     except ChangeError as error:
         raise Refusal(str(error)) from None
-    return tuple(variable_name(secret.name) for secret in veil.secrets)
 
 
 def draft_of(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:

@@ -134,6 +134,11 @@ async def _planned(
     return plan if then is None else resumed(plan, then)
 
 
+def between(before: Run, after: Run, dialect: str) -> tuple[Difference, ...]:
+    """What is different between two runs, of now or of the journal: secrets are masked in both."""
+    return differences(on_record(before, dialect), on_record(after, dialect))
+
+
 def marked(event: Event, past: PastRun) -> Event:
     """The event of now, with a mark that its handlers can see: in the context, or beside it."""
     mark = {"run": past.id, "at": iso(past.at)}

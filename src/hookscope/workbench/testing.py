@@ -30,6 +30,7 @@ class Checked:
     left: tuple[str, ...] = ()  # sentences: who should have run and could not
     problem: str = ""
     files: tuple[str, ...] | None = None  # what it wrote, where it ran on copies; see `files_of`
+    expects: bool = True  # does the file say what it expects
     accepted: bool = False  # what it did is what its file expects now
 
     @property
@@ -109,4 +110,4 @@ def compared(
     """A run beside what the file of its event expects. Raises Refusal for what nobody can expect."""
     host = view.host
     files = files_of(run, host.workspace, host.surroundings.home)
-    return Checked(file, run, misses(expect, run, files), left, files=files)
+    return Checked(file, run, misses(expect, run, files), left, files=files, expects=bool(expect))

@@ -173,7 +173,7 @@ class Composer(Vertical):
     def load(self, key: str, only: str | None = None) -> None:
         """Write the template of an event."""
         if self.view is not None:
-            self._put(template_draft(key, self.view, only))
+            self.put(template_draft(key, self.view, only))
             self._pristine = self.draft.text
 
     def rekey(self, key: str) -> None:
@@ -190,7 +190,8 @@ class Composer(Vertical):
         self.draft = replace(self.draft, only=only)
         self._read()
 
-    def _put(self, draft: Draft) -> None:
+    def put(self, draft: Draft) -> None:
+        """Hold this draft."""
         self.draft = draft
         with self.prevent(Input.Changed, TextArea.Changed):
             self.query_one(SessionInput).value = CONTROLS.sub("", draft.session)

@@ -32,6 +32,21 @@ KEYS: list[BindingType] = [
         id="fire.template",
         tooltip="Write the event's realistic example",
     ),
+    Binding("ctrl+s", "save", "Save", id="fire.save", tooltip="Save the event, over the file it came from"),
+    Binding("S", "save(True)", "Save as", id="fire.save_as", show=False, tooltip="Save under another name"),
+    Binding("s,f2", "saved", "Saved", id="fire.saved", tooltip="The saved events: load one, test all"),
+    Binding(
+        "o,f3",
+        "otherwise",
+        "Otherwise",
+        id="fire.otherwise",
+        show=False,
+        tooltip="Fire forced, with a fault in a handler's place, several times, on copies",
+    ),
+    Binding("d", "compare", "Diff", id="fire.compare", show=False, tooltip="This run beside another one"),
+    Binding(
+        "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Expect from now on what happened"
+    ),
     Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
     Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the run before"),
     Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the run after"),

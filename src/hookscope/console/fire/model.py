@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from hookscope.console.fire.diff import Change, changes_of, document_of
 from hookscope.console.fire.diff import after as document_after
 from hookscope.console.fire.marks import count, word
 from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Slow, Status, Step
+
+if TYPE_CHECKING:
+    from hookscope.workbench.testing import Checked
 
 Phase = Status | Literal["waiting", "running", "not run"]
 
@@ -73,6 +76,7 @@ class Sheet:
     run: Run | None = None
     problem: str = ""  # why there is no run, where firing itself failed
     before: tuple[int, Run] | None = None  # the last run of the same event, and its number
+    checked: Checked | None = None  # beside what its saved event expects
 
     @property
     def running(self) -> bool:

@@ -27,13 +27,19 @@ from hookscope.console.fire.history import History
 from hookscope.console.fire.keys import KEYS
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import word
+from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.runs import Runs
+from hookscope.console.fire.saved import Loaded, draft_from, to_save
+from hookscope.console.fire.saved import title as saved_title
+from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event, Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
+    from hookscope.workbench.drafts import SavedDraft
+    from hookscope.workbench.testing import Checked
 
 FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
 FRAME = 0.1  # seconds between two drawings of a running run
@@ -46,6 +52,12 @@ def first_key(view: View) -> str:
     return next(listened, view.keys[0] if view.keys else "")
 
 
+def hooks_of(view: View, event: Event) -> tuple[str, ...]:
+    """The hooks of the event's kind, each by its name."""
+    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
+    return tuple(dict.fromkeys(row.hook.name for row in rows if kind_of(row.hook) == event.kind))
+
+
 class FirePane(Widget):
     """Ties composer, plan, runs and run together. It knows what was asked for, and asks; it runs nothing."""
 
@@ -55,11 +67,21 @@ class FirePane(Widget):
     view: reactive[View | None] = reactive(None, init=False)
 
     class FireAsked(Message):
-        """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`."""
+        """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`.
 
-        def __init__(self, event: Event, only: str | None, guarded: bool = False) -> None:
+        `file` is the saved event that it is; `way` says how, where it is not simply fired.
+        """
+
+        def __init__(
+            self,
+            event: Event,
+            only: str | None,
+            guarded: bool = False,
+            file: Path | None = None,
+            way: Otherwise | None = None,
+        ) -> None:
             super().__init__()
-            self.event, self.only, self.guarded = event, only, guarded
+            self.event, self.only, self.guarded, self.file, self.way = event, only, guarded, file, way
 
     class DraftChanged(Message):
         """The composer holds another event; None while it holds none that is valid."""
@@ -74,9 +96,29 @@ class FirePane(Widget):
     class ArmAsked(Message):
         """This event is to be fired again whenever a file is saved; or no longer."""
 
-        def __init__(self, event: Event, only: str | None) -> None:
+        def __init__(self, event: Event, only: str | None, file: Path | None = None) -> None:
             super().__init__()
-            self.event, self.only = event, only
+            self.event, self.only, self.file = event, only, file
+
+    class SaveAsked(Message):
+        """The composer's event is to be saved: over the file that it was loaded from, or as a new one."""
+
+        def __init__(self, saved: SavedDraft, file: Path | None) -> None:
+            super().__init__()
+            self.saved, self.file = saved, file
+
+    class SavedAsked(Message):
+        """The list of saved events is wanted."""
+
+    class CompareAsked(Message):
+        """The shown run is wanted beside another one."""
+
+    class AcceptAsked(Message):
+        """What happened in a run is to be what its saved event expects."""
+
+        def __init__(self, number: int, checked: Checked) -> None:
+            super().__init__()
+            self.number, self.checked = number, checked
 
     class PlayAsked(Message):
         """A whole session is to be played, begun by this message of a user."""
@@ -114,6 +156,8 @@ class FirePane(Widget):
         self._frame: Timer | None = None
         self._told: FirePane.DraftChanged | None = None
         self._wanted: tuple[str, str | None] | None = None  # asked for before there was a view
+        self._way = Otherwise()  # as it was last chosen
+        self._loaded: Loaded | None = None  # the saved event in the composer
         self._only_of: dict[int, str | None] = {}
         self._asked_only: str | None = None
         self._plan: Plan | None = None
@@ -164,6 +208,54 @@ class FirePane(Widget):
         self._prefer_plan(True)
         # Not an editor: the next key is a command. Later, as a pane just shown takes no focus before.
         self.call_after_refresh(self.query_one(KeyField).focus)
+
+    @property
+    def loaded(self) -> Path | None:
+        """The file of the saved event in the composer."""
+        return self._loaded.file if self._loaded is not None else None
+
+    @property
+    def event(self) -> Event | None:
+        """The composer's event, where it is one."""
+        return self.query_one(Composer).checked.event
+
+    @property
+    def key(self) -> str:
+        """The key of the composer's event."""
+        return self.query_one(Composer).draft.key
+
+    def load_saved(self, file: Path, saved: SavedDraft) -> None:
+        """Put a saved event into the composer."""
+        if self.view is None:
+            return
+        composer = self.query_one(Composer)
+        composer.put(draft_from(saved, self.view))
+        self.kept_as(file)
+        self._zoom(None)
+        self._prefer_plan(True)
+        self.call_after_refresh(self.query_one(KeyField).focus)
+
+    def kept_as(self, file: Path) -> None:
+        """The composer's event is what this file says."""
+        self._loaded = Loaded(file, self.query_one(Composer).draft)
+        self._draw_title()
+
+    def _draw_title(self) -> None:
+        composer = self.query_one(Composer)
+        composer.border_title = saved_title(self._loaded, composer.draft)
+
+    @property
+    def _unchanged(self) -> Path | None:
+        """The saved event that the composer holds just as its file has it."""
+        loaded = self._loaded
+        if loaded is None or loaded.changed(self.query_one(Composer).draft):
+            return None
+        return loaded.file
+
+    def compared(self, number: int, checked: Checked) -> None:
+        """A run was compared with what its saved event expects."""
+        self.runs.check(number, checked)
+        self._draw_run()
 
     def show_plan(self, plan: Plan | None, problem: str = "") -> None:
         """Show who would run, or why there is no plan."""
@@ -264,6 +356,9 @@ class FirePane(Widget):
     @on(Composer.Changed)
     def _draft_changed(self, event: Composer.Changed) -> None:
         event.stop()
+        if self._loaded is not None and self._loaded.draft.key != event.draft.key:
+            self._loaded = None  # another event: saved under a name of its own
+        self._draw_title()
         told = self.DraftChanged(event.checked.event, event.draft.only)
         before = self._told
         if before is not None and before.only == told.only and same_event(before.event, told.event):
@@ -319,7 +414,29 @@ class FirePane(Widget):
             self._say(f"Not fired: {place}{word(composer.checked.problem)}.", "warning")
             composer.go_to_mistake()
             return
-        self._fire(event, composer.draft.only, guarded)
+        self._fire(event, composer.draft.only, guarded, self._unchanged)
+
+    def action_otherwise(self) -> None:
+        composer = self.query_one(Composer)
+        event = composer.checked.event
+        if event is None or self.view is None:
+            self._say(f"Not fired: {word(composer.checked.problem or 'still looking')}.", "warning")
+            composer.go_to_mistake()
+            return
+        listening = list(dict.fromkeys(call.name for call in self._plan.calls)) if self._plan else []
+        chosen = replace(self._way, only=composer.draft.only)
+        screen = OtherwiseScreen(event.key, chosen, hooks_of(self.view, event), listening)
+        self.app.push_screen(screen, self._otherwise)
+
+    def _otherwise(self, way: Otherwise | None) -> None:
+        event = self.query_one(Composer).checked.event
+        if way is None or event is None or self._busy():
+            return
+        self._way = way
+        now = replace(event, timestamp=datetime.now(UTC))
+        self._asked_only = way.only
+        file = self._unchanged if way.plain and way.only is None else None
+        self.post_message(self.FireAsked(now, way.only, way.guarded, file, None if way.plain else way))
 
     def action_play(self) -> None:
         event = self.query_one(Composer).checked.event
@@ -332,18 +449,50 @@ class FirePane(Widget):
         if composer.checked.event is None:
             self._say(f"Not armed: {word(composer.checked.problem)}.", "warning")
         else:
-            self.post_message(self.ArmAsked(composer.checked.event, composer.draft.only))
+            self.post_message(self.ArmAsked(composer.checked.event, composer.draft.only, self._unchanged))
+
+    def action_save(self, anew: bool = False) -> None:
+        composer = self.query_one(Composer)
+        event = composer.checked.event
+        if event is None or self.view is None:
+            self._say(f"Not saved: {word(composer.checked.problem or 'still looking')}.", "warning")
+            composer.go_to_mistake()
+            return
+        file = None if anew else self.loaded
+        if file is not None and self._unchanged is not None:
+            self._say(f"{word(file.name)} says just that already.")
+            return
+        self.post_message(self.SaveAsked(to_save(composer.draft, event, self.view), file))
+
+    def action_saved(self) -> None:
+        self.post_message(self.SavedAsked())
+
+    def action_compare(self) -> None:
+        self.post_message(self.CompareAsked())
+
+    def action_accept(self) -> None:
+        sheet = self.runs.current
+        if sheet is None:
+            self._say("Nothing was fired yet, so there is nothing to accept.")
+        elif sheet.checked is None:
+            then = "load it and fire" if self.loaded else "^s saves the event, then fire it"
+            self._say(f"Run {sheet.number} is of no saved event: {then}.")
+        elif sheet.checked.accepted:
+            self._say(f"{word(sheet.checked.file.name)} expects that already.")
+        else:
+            self.post_message(self.AcceptAsked(sheet.number, sheet.checked))
 
     def action_again(self) -> None:
         sheet = self.runs.current
         if sheet is None:
             self._say("Nothing was fired yet, so there is nothing to repeat: ^r fires.")
         elif not self._busy():
-            self._fire(sheet.plan.event, self._only_of.get(sheet.number))
+            file = sheet.checked.file if sheet.checked is not None else None
+            self._fire(sheet.plan.event, self._only_of.get(sheet.number), file=file)
 
-    def _fire(self, event: Event, only: str | None, guarded: bool = False) -> None:
+    def _fire(self, event: Event, only: str | None, guarded: bool = False, file: Path | None = None) -> None:
         self._asked_only = only
-        self.post_message(self.FireAsked(replace(event, timestamp=datetime.now(UTC)), only, guarded))
+        self.post_message(self.FireAsked(replace(event, timestamp=datetime.now(UTC)), only, guarded, file))
 
     def _busy(self) -> bool:
         running = self.runs.running

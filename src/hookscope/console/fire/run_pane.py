@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
-from hookscope.console.fire import sandbox
+from hookscope.console.fire import expected, sandbox
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
@@ -145,6 +145,12 @@ class RunPane(Vertical):
             and not sheet.running
         )
         fresh = sheet is not None and not same
+        compared = (
+            same
+            and sheet is not None
+            and self._sheet is not None
+            and sheet.checked is not self._sheet.checked
+        )
         self._sheet, self._now = sheet, now
         self.border_title = title(sheet, now)
         self._beside = beside
@@ -154,6 +160,8 @@ class RunPane(Vertical):
             waterfall.go_to(sheet.rows[0])
         if sheet is not None and (ended or (fresh and not sheet.running)):
             self._open_news(sheet, waterfall)
+        elif compared and sheet is not None:
+            self._open_misses(sheet, waterfall)
         self._share_height()
         self._draw()
 
@@ -169,6 +177,11 @@ class RunPane(Vertical):
             self._tab = "answer"
         elif self._tab == "error" or self._tab not in tabs_of(sheet):
             self._tab = first_tab(sheet)
+
+    def _open_misses(self, sheet: Sheet, waterfall: Waterfall) -> None:
+        """What was missed opens by itself, unless an error says why already."""
+        if sheet.first_news is None and sheet.checked is not None and not sheet.checked.passed:
+            waterfall.go_to_expected()
 
     def _share_height(self) -> None:
         waterfall = self.query_one(Waterfall)
@@ -196,7 +209,7 @@ class RunPane(Vertical):
         row, sheet = self._row, self._sheet
         self.border_subtitle = Content("   ".join(filter(None, (self._key_hint(), self._beside))))
         seen = (
-            sheet and (sheet.number, sheet.running),
+            sheet and (sheet.number, sheet.running, sheet.checked),
             row and (row.number, row.phase),
             self._tab,
             self.query_one(Waterfall).selected if row is None else None,
@@ -219,8 +232,10 @@ class RunPane(Vertical):
                 return TEXT[self._tab](Shown(self._sheet, selected, host, limit, self._now, around))
             case NotRun():
                 return Content(f"{word(selected.name)} did not run\n{word(selected.reason, 2_000)}")
-            case Remark(copies=True) if self._sheet is not None and self._sheet.run is not None:
+            case Remark(about="copies") if self._sheet is not None and self._sheet.run is not None:
                 return sandbox.text(self._sheet.run.guarded, self._short)
+            case Remark(about="expected") if self._sheet is not None and self._sheet.checked is not None:
+                return expected.text(self._sheet.checked)
             case Remark():
                 return Content(selected.text)
             case Heading(lane, note):

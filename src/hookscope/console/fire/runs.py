@@ -1,11 +1,17 @@
 """The runs of this sitting: the last fifty, the one on the screen, and steps that wait to be drawn."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from hookscope.console.fire.model import Sheet, advance, begin, finish, give_up
 from hookscope.core.runs import Plan, Run, Step
+
+if TYPE_CHECKING:
+    from hookscope.workbench.testing import Checked
 
 KEPT = 50
 
@@ -64,6 +70,15 @@ class Runs:
             self._sheets[number] = (
                 finish(sheet, run) if run else give_up(sheet, problem or "no reason was given")
             )
+
+    def sheet(self, number: int) -> Sheet | None:
+        """A run that is kept."""
+        return self._sheets.get(number)
+
+    def check(self, number: int, checked: Checked) -> None:
+        """A run was compared with what its saved event expects."""
+        if number in self._sheets:
+            self._sheets[number] = replace(self._sheets[number], checked=checked)
 
     def _last_of(self, number: int) -> tuple[int, Run] | None:
         """The newest run before this one that was of the same event."""

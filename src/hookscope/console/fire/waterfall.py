@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
+from hookscope.console.fire import expected
 from hookscope.console.fire.bars import axis, bar
 from hookscope.console.fire.compare import compared
 from hookscope.console.fire.lines import Lines
@@ -31,7 +32,8 @@ class Remark:
 
     text: str
     folds: bool = False  # enter lists the others, or folds them
-    copies: bool = False  # the files of a run on copies are shown below while the cursor is on it
+    about: Literal["", "copies", "expected"] = ""  # what is shown below while the cursor is on it
+    style: str = MUTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,26 @@ def remarks(sheet: Sheet) -> tuple[Remark, ...]:
         if sheet.run.assumed
         else ()
     )
-    texts = (*against, *failure, *_said(sheet.run), *_followed(sheet.run), *sheet.run.notes[:FEW], *assumed)
+    forced = dict.fromkeys(result.call.name for result in sheet.run.results if result.forced)
+    called = (f"forced: without that {', '.join(map(word, forced))} would not have run",) if forced else ()
+    texts = (
+        *called,
+        *against,
+        *failure,
+        *_said(sheet.run),
+        *_followed(sheet.run),
+        *sheet.run.notes[:FEW],
+        *assumed,
+    )
     copies = (_on_copies(sheet.run.guarded),) if sheet.run.guarded is not None else ()
-    return (*copies, *(Remark(word(text, 300)) for text in texts))
+    return (*_expected(sheet), *copies, *(Remark(word(text, 300)) for text in texts))
+
+
+def _expected(sheet: Sheet) -> tuple[Remark, ...]:
+    if sheet.checked is None:
+        return ()
+    said, style = expected.remark(sheet.checked)
+    return (Remark(said, about="expected", style=style),)
 
 
 def _said(run: Run) -> list[str]:
@@ -138,7 +157,7 @@ def _on_copies(guarded: Guarded) -> Remark:
     kinds = Counter(change.kind for change in guarded.changes)
     counts = ", ".join(f"{count(kinds[kind], 'file')} {kind}" for kind in KINDS if kinds[kind])
     walls = "no network, no other disk" if guarded.network and guarded.disk else "no walls but the copies"
-    return Remark(f"on copies ({walls}): {counts or 'no file was touched'}", copies=True)
+    return Remark(f"on copies ({walls}): {counts or 'no file was touched'}", about="copies")
 
 
 def _fold(parts: list[str]) -> tuple[Remark, ...]:
@@ -215,6 +234,12 @@ class Waterfall(Lines):
         self._names = tuple(name_of(row) for row in sheet.rows) if sheet else ()
         self.lines_changed()
 
+    def go_to_expected(self) -> None:
+        """Put the cursor on what the saved event expects, where that stands."""
+        abouts = [entry.about if isinstance(entry, Remark) else "" for entry in self._entries]
+        if "expected" in abouts:
+            self.cursor = abouts.index("expected")
+
     def go_to(self, row: CallRow) -> None:
         """Put the cursor on this call."""
         numbers = [entry.number if isinstance(entry, CallRow) else 0 for entry in self._entries]
@@ -251,7 +276,9 @@ class Waterfall(Lines):
             case Heading(lane, note):
                 return Content.assemble(f"{'':>{wide.number}}  ", (lane, "bold"), (f"  {note}", MUTED))
             case Remark():
-                return Content.styled(f"{'–':>{wide.number}}  {entry.text}", MUTED)
+                return Content.styled(f"{'–':>{wide.number}}  ", MUTED) + Content.styled(
+                    entry.text, entry.style
+                )
 
     def _scale(self) -> tuple[float, float]:
         """Where the time line begins, and how long it is."""

@@ -1,0 +1,93 @@
+"""Two runs side by side: which ones, and what is different between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hookscope.console.fire.beside import Beside, BesideScreen, lines_of
+from hookscope.console.fire.model import Sheet
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.messages import Said
+from hookscope.workbench.replay import between
+
+if TYPE_CHECKING:
+    from hookscope.console.shell import Shell
+
+
+class CompareDesk:
+    """Puts the run on the screen beside another one of the same event."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+        self._after = 0  # the run on the screen
+        self._before = 0  # the one beside it
+        self._open: BesideScreen | None = None
+
+    def show(self) -> None:
+        """Open it: beside the last run of the event before this one, else the next."""
+        runs = self.screen.query_one(FirePane).runs
+        sheet = runs.current
+        if sheet is None or sheet.run is None:
+            self._say("No run that has ended is on the screen.")
+            return
+        self._after = sheet.number
+        others = self._partners()
+        if not others:
+            self._say(f"Run {sheet.number} is the only one of {sheet.plan.event.key} here: r fires it again.")
+            return
+        earlier = [number for number in others if number < sheet.number]
+        self._before = earlier[-1] if earlier else others[0]
+        beside = self._open = BesideScreen(sheet.plan.event.key, self.turn)
+        self.screen.app.push_screen(beside, lambda _: self._closed())
+        self._compare()
+
+    def turn(self, by: int) -> None:
+        """Another run beside it, that many older or newer."""
+        others = self._partners()
+        at = others.index(self._before) + by if self._before in others else -1
+        if 0 <= at < len(others):
+            self._before = others[at]
+            self._compare()
+        else:
+            self._say(
+                "There is no older run of this event." if by < 0 else "There is no newer run of this event."
+            )
+
+    def _partners(self) -> list[int]:
+        """The other runs of the event that have ended, oldest first."""
+        shown = self._sheet(self._after)
+        sheets = self.screen.query_one(FirePane).runs.sheets
+        return [
+            sheet.number
+            for sheet in sheets
+            if sheet.run is not None and shown is not None and sheet.number != shown.number
+            if sheet.plan.event.key == shown.plan.event.key
+        ]
+
+    def _sheet(self, number: int) -> Sheet | None:
+        return self.screen.query_one(FirePane).runs.sheet(number)
+
+    def _compare(self) -> None:
+        numbers = sorted((self._before, self._after))
+        runs = [sheet.run for number in numbers if (sheet := self._sheet(number)) is not None]
+        if len(runs) != 2 or runs[0] is None or runs[1] is None or self.screen.state.view is None:
+            return
+        before, after = runs[0], runs[1]
+        dialect = self.screen.state.view.host.dialect.name
+
+        def comparing() -> tuple[Beside, ...]:
+            return lines_of(between(before, after, dialect), before, after)
+
+        self.screen.bridge.ask(
+            "comparing", comparing, lambda lines: self._show((numbers[0], numbers[1]), lines)
+        )
+
+    def _show(self, numbers: tuple[int, int], lines: tuple[Beside, ...]) -> None:
+        if self._open is not None:
+            self._open.show(numbers, lines)
+
+    def _closed(self) -> None:
+        self._open = None
+
+    def _say(self, text: str) -> None:
+        self.screen.post_message(Said(text))

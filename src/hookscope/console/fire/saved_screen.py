@@ -1,0 +1,245 @@
+"""The saved events of the workspace: which there are, what came of the last test, load one, test all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.text import plain
+from hookscope.workbench.saved import SavedRow
+from hookscope.workbench.testing import Checked
+
+WIDEST = 32
+NONE_YET = "No saved events yet: ^s in the composer saves the one that it holds."
+
+
+def matching(rows: Sequence[SavedRow], typed: str) -> tuple[SavedRow, ...]:
+    """The rows that hold every typed word."""
+    words = typed.lower().split()
+    return tuple(
+        row
+        for row in rows
+        if all(part in f"{row.name} {row.key} {' '.join(row.tags)}".lower() for part in words)
+    )
+
+
+def verdict(row: SavedRow, checked: Checked | None) -> Content:
+    """How its last test in this sitting ended."""
+    if row.problem:
+        return Content.styled("✗ cannot be read", "$text-error")
+    if checked is None:
+        return Content.styled("expects" if row.expects else "–", MUTED)
+    if checked.passed:
+        return Content.styled("✓ as expected", "$text-success")
+    missed = len(checked.misses) + len(checked.left)
+    return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} missed", "$text-error")
+
+
+class SavedScreen(ModalScreen[Path | None]):
+    """Type to narrow down, enter to load."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="saved.cancel", tooltip="Leave the composer as it is"),
+        Binding("ctrl+r,f5", "test", "Test all", id="saved.test", tooltip="Fire all, and compare each run"),
+        Binding(
+            "down", "move(1)", "Down", show=False, priority=True, id="saved.down", tooltip="The next event"
+        ),
+        Binding("up", "move(-1)", "Up", show=False, priority=True, id="saved.up", tooltip="The event before"),
+    ]
+    DEFAULT_CSS = """
+    SavedScreen {
+        align: center middle;
+        & > Vertical {
+            width: 90%; max-width: 96; height: auto; max-height: 80%;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted;
+            background: $surface; padding: 0 1;
+        }
+        & Input { background: transparent; margin: 0 0 1 0; }
+        & OptionList {
+            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
+            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        }
+        & #saved-why { height: auto; max-height: 6; margin: 1 0 0 0; color: $text-muted; display: none; }
+        & #saved-why.-said { display: block; }
+    }
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[SavedRow],
+        checked: Mapping[Path, Checked],
+        test: Callable[[tuple[Path, ...]], object],
+        current: Path | None = None,
+    ) -> None:
+        """`test` is asked to fire files and to compare each run; `show` is told of each."""
+        super().__init__()
+        self._test = test
+        self._rows, self._checked, self._current = tuple(rows), dict(checked), current
+        self._found: tuple[SavedRow, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = "Saved events"
+            frame.border_subtitle = "enter load   ^r test all   esc back"
+            yield Input(placeholder="type to narrow down", compact=True)
+            yield OptionList(markup=False)
+            yield Static(id="saved-why", markup=False)
+
+    def on_mount(self) -> None:
+        self._fill("")
+        files = [row.file for row in self._found]
+        if self._current in files:
+            self.query_one(OptionList).highlighted = files.index(self._current)
+
+    def show(self, checked: Checked) -> None:
+        """One was tested."""
+        self._checked[checked.file] = checked
+        self._fill(self.query_one(Input).value)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill(event.value)
+
+    def _fill(self, typed: str) -> None:
+        listed = self.query_one(OptionList)
+        at = listed.highlighted
+        self._found = matching(self._rows, typed)
+        width = min(max((cell_len(word(row.name)) for row in self._rows), default=10), WIDEST)
+        listed.set_options(Option(self._prompt(row, width)) for row in self._found)
+        if not self._found:
+            text = NONE_YET if not self._rows else f"None is called {word(typed)}."
+            listed.add_option(Option(Content.styled(text, MUTED), disabled=True))
+        listed.highlighted = min(at or 0, len(self._found) - 1) if self._found else None
+        self._say_why()
+
+    def _prompt(self, row: SavedRow, width: int) -> Content:
+        return Content.assemble(
+            fitted(word(row.name), width),
+            "  ",
+            fitted(word(row.key), 26, MUTED),
+            "  ",
+            verdict(row, self._checked.get(row.file)),
+        )
+
+    @on(OptionList.OptionHighlighted)
+    def _moved(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()
+        self._say_why()
+
+    def _say_why(self) -> None:
+        """What was missed in the row under the cursor."""
+        row = self._row
+        checked = self._checked.get(row.file) if row is not None else None
+        lines = (
+            (row.problem,) if row is not None and row.problem else checked.why if checked is not None else ()
+        )
+        why = self.query_one("#saved-why", Static)
+        why.set_class(bool(lines), "-said")
+        why.update(plain("\n".join(lines[:6]), 1_200))
+
+    @property
+    def _row(self) -> SavedRow | None:
+        at = self.query_one(OptionList).highlighted
+        return self._found[at] if at is not None and at < len(self._found) else None
+
+    @on(Input.Submitted)
+    def _taken(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._load()
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self._load()
+
+    def _load(self) -> None:
+        row = self._row
+        if row is not None and row.problem:
+            self.app.notify(f"{word(row.name)} cannot be loaded: {word(row.problem, 300)}", markup=False)
+        elif row is not None:
+            self.dismiss(row.file)
+
+    def action_test(self) -> None:
+        files = tuple(row.file for row in self._found if not row.problem)
+        if not files:
+            self.app.notify("There is nothing to test here.", markup=False)
+            return
+        self.app.notify(f"Testing {count(len(files), 'saved event')}.", markup=False)
+        self._test(files)
+
+    def action_move(self, by: int) -> None:
+        if self._found:
+            listed = self.query_one(OptionList)
+            listed.highlighted = ((listed.highlighted or 0) + by) % len(self._found)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+
+class NameScreen(ModalScreen[str | None]):
+    """Asks under which name an event is saved."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="name.cancel", tooltip="Save nothing"),
+    ]
+    DEFAULT_CSS = """
+    NameScreen {
+        align: center middle;
+        & > Vertical {
+            width: 60; max-width: 90%; height: auto;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
+        }
+        & Input { background: transparent; }
+        & Static { color: $text-muted; height: auto; }
+    }
+    """
+
+    def __init__(self, name: str, place: str) -> None:
+        super().__init__()
+        self._proposed, self._place = name, place
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = "Save this event as"
+            frame.border_subtitle = "enter save   esc back"
+            yield Input(self._proposed, compact=True, select_on_focus=True)
+            yield Static(plain(f"a file in {self._place}", 200), markup=False)
+
+    @on(Input.Submitted)
+    def _named(self, event: Input.Submitted) -> None:
+        event.stop()
+        name = event.value.strip()
+        problem = why_no_name(name)
+        if problem:
+            self.app.notify(problem, severity="warning", markup=False)
+        else:
+            self.dismiss(name)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+
+def why_no_name(name: str) -> str:
+    """Why a file cannot be called so; empty where it can."""
+    if not name:
+        return "A name is wanted, such as hello."
+    parts = Path(name).parts
+    strange = name.startswith(("/", "~")) or ".." in parts or any(part.startswith(".") for part in parts)
+    if strange or not name.isprintable() or "\\" in name:
+        return f"{word(name, 60)} is no name for it: letters, digits and - are."
+    return ""

@@ -1,0 +1,184 @@
+"""Saved events: kept from the composer, loaded into it, compared with their runs, accepted, tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.console.edits import EditScreen, change_sheet
+from hookscope.console.fire.draft import same_event
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.saved import name_for
+from hookscope.console.fire.saved_screen import NameScreen, SavedScreen
+from hookscope.console.messages import Said, Severity
+from hookscope.core.text import one_line
+from hookscope.workbench.accepting import acceptance, write
+from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
+from hookscope.workbench.saved import EVENTS, read_saved, saved_listing
+from hookscope.workbench.saving import place_of
+from hookscope.workbench.testing import Checked, compared
+
+if TYPE_CHECKING:
+    from hookscope.console.shell import Shell
+    from hookscope.core.runs import Plan, Run
+    from hookscope.workbench import Change, View
+    from hookscope.workbench.saved import SavedRow
+
+ROOM = "saved events"
+
+
+class SavedDesk:
+    """What is asked of saved events, and what becomes of it. Files are read and written in threads."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+        self.checked: dict[Path, Checked] = {}  # the last comparison of each file
+        self._runs: dict[int, tuple[View, Plan, Path | None]] = {}  # of this sitting, for a comparison later
+        self._list: SavedScreen | None = None
+
+    @property
+    def pane(self) -> FirePane:
+        return self.screen.query_one(FirePane)
+
+    # The list.
+
+    def show_list(self) -> None:
+        """Open the list of saved events."""
+        view = self._view()
+        if view is not None:
+            self.screen.bridge.ask(ROOM, lambda: saved_listing(view.host.workspace), self._listed)
+
+    def _listed(self, rows: Sequence[SavedRow]) -> None:
+        listed = self._list = SavedScreen(rows, self.checked, self.test, self.pane.loaded)
+
+        def chosen(file: Path | None) -> None:
+            self._list = None
+            if file is not None:
+                self.load(file)
+
+        self.screen.app.push_screen(listed, chosen)
+
+    def load(self, file: Path) -> None:
+        """Put a saved event into the composer."""
+        self.screen.bridge.ask(
+            ROOM, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved)
+        )
+
+    def test(self, files: tuple[Path, ...]) -> None:
+        """Fire each of these, and compare."""
+        if not self.screen.bridge.test(files, self._tested):
+            self._say("A run is still going; esc cancels it.", "warning")
+
+    def _tested(self, done: Checked) -> None:
+        self.checked[done.file] = done
+        if self._list is not None:
+            self._list.show(done)
+        text = "as expected" if done.passed else one_line("; ".join(done.why) or "cancelled", 300)
+        level = "info" if done.passed else "error"
+        self.screen.log_line("test", f"{'✓' if done.passed else '✗'} {text}", level, done.file.name)
+
+    # Saving.
+
+    def save(self, saved: SavedDraft, file: Path | None) -> None:
+        """Write the composer's event: over its file, or under a name that is asked for."""
+        view = self._view()
+        if view is None:
+            return
+        if file is not None:
+            self._write(lambda: (file, overwrite(file, saved)))
+            return
+        host = view.host
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                place = place_of(name, host.workspace, host.workspace / EVENTS)
+                self._write(lambda: (place, create(place, saved)))
+
+        short = host.surroundings.short(host.workspace / EVENTS)
+        self.screen.app.push_screen(NameScreen(name_for(saved.key), short), named)
+
+    def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]]) -> None:
+        self.screen.bridge.ask(ROOM, work, self._saved)
+
+    def _saved(self, done: tuple[Path, tuple[str, ...]]) -> None:
+        file, variables = done
+        self.pane.kept_as(file)
+        then = f"; from the environment: {', '.join(variables)}" if variables else ""
+        self.screen.log_line("saved", f"{file.name}{then}", subject=self.pane.key)
+        self._say(f"Saved as {file.name}{then}.")
+        self._compare_shown(file)
+
+    def _compare_shown(self, file: Path) -> None:
+        """The run on the screen was one of this very event: what it came to can be accepted at once."""
+        number = self.pane.runs.shown
+        known = self._runs.get(number) if number is not None else None
+        if number is None or known is None or not same_event(known[1].event, self.pane.event):
+            return
+        sheet = self.pane.runs.current
+        self._runs[number] = (known[0], known[1], file)
+        if sheet is not None and sheet.run is not None:
+            self.ran(number, sheet.run)
+
+    # Comparing and accepting.
+
+    def fired(self, number: int, view: View, plan: Plan, file: Path | None) -> None:
+        """A run began; `file` is the saved event that was fired."""
+        self._runs[number] = (view, plan, file)
+        kept = {sheet.number for sheet in self.pane.runs.sheets} | {number}
+        self._runs = {run: known for run, known in self._runs.items() if run in kept}
+
+    def ran(self, number: int, run: Run) -> None:
+        """A run ended: compare it, where it was of a saved event."""
+        known = self._runs.get(number)
+        if known is None or known[2] is None:
+            return
+        view, plan, file = known[0], known[1], known[2]
+        bench = self.screen.bridge.bench
+
+        def comparing() -> Checked:
+            untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
+            left = (*untrusted, *bench.could_not(view, plan))
+            return compared(file, read_saved(file).expect, run, view, left)
+
+        self.screen.bridge.ask(ROOM, comparing, lambda done: self._compared(number, done))
+
+    def _compared(self, number: int, done: Checked) -> None:
+        self.checked[done.file] = done
+        self.pane.compared(number, done)
+        if done.expects and not done.passed:
+            self.screen.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
+
+    def accept(self, number: int, item: Checked) -> None:
+        """Show what would be written, so that what happened is expected."""
+        self.screen.bridge.ask(
+            ROOM, lambda: acceptance(item), lambda change: self._accept(number, item, change)
+        )
+
+    def _accept(self, number: int, item: Checked, change: Change | None) -> None:
+        view = self._view()
+        if view is None:
+            return
+        if change is None:
+            self._say(f"{item.file.name} expects that already.")
+            return
+
+        def answered(agreed: bool | None) -> None:
+            if agreed:
+                self.screen.bridge.ask(ROOM, lambda: write(change), lambda _: self._accepted(number, item))
+
+        sheet = change_sheet(change, view.host.surroundings)
+        self.screen.app.push_screen(EditScreen("Expect what happened?", sheet), answered)
+
+    def _accepted(self, number: int, item: Checked) -> None:
+        self.screen.log_line("accepted", "what happened is expected from now on", subject=item.file.name)
+        if item.run is not None:
+            self.ran(number, item.run)
+
+    def _view(self) -> View | None:
+        if self.screen.state.view is None:
+            self._say("Still looking.", "warning")
+        return self.screen.state.view
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(Said(text, severity))

@@ -1,0 +1,113 @@
+"""Firing otherwise: forced, with a fault in a handler's place, several times, on copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, Story
+
+from hookscope.console.fire.otherwise import Otherwise, choices, turned
+from hookscope.workbench import Options, Workbench
+
+GREETS = "def handler(event):\n    event.messages.append('hello')\n"
+GROWS = """
+from pathlib import Path
+
+
+def handler(event):
+    with (Path(__file__).parent / "notes.txt").open("a") as notes:
+        notes.write("once more\\n")
+"""
+
+
+async def at_fire(story: Story) -> None:
+    await story.press("f")
+    await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+    await story.focus_in("fire")
+
+
+async def over(story: Story, number: int) -> None:
+    await story.shows(f"Run {number}")
+    await story.until(lambda: story.screen.state.firing is None, "the run is over")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_fault_in_a_handlers_place_shows_what_the_others_do(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "audit", READY, GREETS)
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("o")
+        await story.shows("Fire otherwise   command:new", "a fault in its handler's place")
+        await story.press("down", "down", "right", "down", "left")  # break audit with exit
+        await story.shows("its process ends")
+        await story.press("enter")
+        await over(story, 1)
+        await story.shows("1 of 2 failed", "broken on purpose: exit")
+        await story.press("ctrl+r")
+        await over(story, 2)
+        await story.shows("2 handlers ran")
+
+
+async def test_a_hook_that_is_off_runs_when_it_is_forced(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    make_hook(workspace / "hooks", "other", "{openclaw: {events: [gateway:startup]}}", GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await at_fire(story)
+        await story.press("f3", "left")  # at the last one
+        await story.shows("◂ other ▸", "only if it would run")
+        await story.press("down", "space", "f5")
+        await over(story, 1)
+        await story.shows("1 handler ran", "forced")
+
+
+async def test_what_grows_with_every_fire_is_told(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    folder = make_hook(workspace / "hooks", "notes", READY, GROWS)
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await at_fire(story)
+        await story.press("o", "down", "down", "down", "down", "right", "right", "down", "right", "enter")
+        await story.shows("command:new   3 times", "greet", "= does the same again", "notes.txt", "↑ grows")
+        assert not (folder / "notes.txt").exists()
+        await story.press("escape")
+        await story.shows("Run 3")
+
+
+async def test_a_fault_for_a_hook_that_is_not_called_is_refused_in_words(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    async with console((80, 24)) as story:  # untrusted: nobody would be called
+        await at_fire(story)
+        await story.press("o", "down", "down", "right", "right")
+        await story.shows("◂ nobody ▸")
+
+
+WAYS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([1, -1])), max_size=30)
+
+
+@given(WAYS, st.lists(st.text(max_size=5), unique=True, max_size=3))
+def test_every_choice_can_be_shown_and_is_one_that_can_be_fired(
+    turns: list[tuple[int, int]], hooks: list[str]
+) -> None:
+    chosen = Otherwise()
+    for line, by in turns:
+        chosen = turned(chosen, line, by, hooks, hooks)
+        assert len(choices(chosen)) == 6
+        assert chosen.only in (None, *hooks)
+        assert chosen.broken in (None, *hooks)
+        assert chosen.only is not None or not chosen.forced
+        assert chosen.times >= 1

@@ -1,0 +1,196 @@
+"""From an event to a test, by hand: saved, compared with what it expects, accepted, loaded again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.test_reload import saved
+
+from hookscope.cli.main import exit_code
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.saved_screen import why_no_name
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.drafts import read_draft
+
+GREETS = "def handler(event):\n    event.messages.append('Hello ' + event.context['who'])\n"
+BROKEN = GREETS.replace("'who'", "'whom'")
+SHOUTS = GREETS.replace("Hello", "HELLO")
+
+
+async def composed(story: Story, text: str = '{"who": "Ada"}') -> None:
+    """An event of command:new with this context, the focus out of its editor."""
+    await story.press("f")
+    await story.focus_in("fire")
+    editor = story.screen.query_one(JsonEditor)
+    editor.rewrite(text)
+    await story.until(
+        lambda: story.screen.state.draft.event and "who" in story.screen.state.draft.event.context,
+        "it is read",
+    )
+
+
+async def kept(story: Story, name: str) -> None:
+    """Saved under this name."""
+    await story.press("ctrl+s")
+    await story.shows("Save this event as")
+    await story.press(*["backspace"] * 20, *name, "enter")
+    await story.shows(f"Event   {name}.yaml")
+
+
+async def command_line(workspace: Path) -> int:
+    """The exit code of `hookscope test`."""
+    arguments = ["--workspace", str(workspace), "--bundled", str(workspace / "none"), "test"]
+    return await asyncio.to_thread(exit_code, arguments)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
+    console: Open,
+    size: tuple[int, int],
+    workspace: Path,
+    make_hook: MakeHook,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (workspace / "none").mkdir()
+    handler = make_hook(workspace / "hooks", "greet", READY, BROKEN) / "handler.py"
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    file = workspace / ".hookscope/events/hello.yaml"
+    async with console(size, watches=True) as story:
+        await composed(story)
+        await kept(story, "hello")
+        await story.press("ctrl+r")  # fire, see it fail
+        await story.shows("1 of 1 failed", "KeyError: 'whom'")
+        await story.press("f6")
+        await story.shows("↻ on save: command:new")
+        await saved(story, handler, GREETS, lambda: "greet ✗ → ✓" in story.text())  # fix it: green
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.shows("hello.yaml expects nothing yet")
+        await story.press("A")  # accept as expectation
+        await story.shows("Expect what happened?", '+  messages: ["Hello Ada"]')
+        await story.press("w")
+        await story.shows("✓ as hello.yaml expects")
+        assert 'messages: ["Hello Ada"]' in file.read_text()
+        assert await command_line(workspace) == 0
+        await saved(story, handler, SHOUTS, lambda: "2 things" in story.text() or "1 thing" in story.text())
+        await story.shows("✗ 1 thing not as hello.yaml expects", "- Hello Ada", "+ HELLO Ada")
+    capsys.readouterr()
+    assert await command_line(workspace) == 1
+    told = capsys.readouterr().out
+    assert "- Hello Ada" in told
+    assert "+ HELLO Ada" in told
+
+
+async def test_a_changed_event_is_saved_over_its_file_and_keeps_what_it_expects(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((120, 36)) as story:
+        await composed(story)
+        await kept(story, "hello")
+        file = workspace / ".hookscope/events/hello.yaml"
+        file.write_text(file.read_text() + "expect: {messages: 1}  # mine\n")
+        story.screen.query_one(JsonEditor).rewrite('{"who": "Bob", "n": [1, null]}')
+        await story.shows("hello.yaml • changed")
+        await story.press("ctrl+s")
+        await story.until(lambda: "• changed" not in story.text(), "it is saved")
+        assert read_draft(file).context == {"who": "Bob", "n": [1, None]}
+        assert file.read_text().endswith("expect: {messages: 1}  # mine\n")
+        await story.press("ctrl+r")
+        await story.shows("✓ as hello.yaml expects")
+        await story.press("ctrl+s")
+        await story.shows("says just that already")
+
+
+async def test_a_run_from_before_it_was_saved_can_be_accepted(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await composed(story)
+        await story.press("A")
+        await story.shows("nothing to accept")
+        await story.press("ctrl+r")
+        await story.shows("1 handler ran")
+        await story.press("A")
+        await story.shows("is of no saved event")
+        await kept(story, "hello")
+        await story.shows("expects nothing yet")
+
+
+async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    folder = workspace / ".hookscope/events"
+    folder.mkdir(parents=True)
+    (folder / "good.yaml").write_text("event: command:new\ncontext: {who: Ada}\nexpect: {messages: 1}\n")
+    (folder / "missed.yaml").write_text(
+        "event: command:new\ncontext: {who: Ada}\nexpect: {messages: [Bye*]}\n"
+    )
+    (folder / "no[b]thing.yaml").write_text("- 1\n")
+    async with console((80, 24)) as story:
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("f2")
+        await story.shows("Saved events", "good", "missed", "no[b]thing", "✗ cannot be read")
+        await story.press("f5")
+        await story.shows("✓ as expected", "✗ 1 missed")
+        await story.press("down")
+        await story.shows("- Bye*", "+ Hello Ada")
+        await story.press(*"goo", "enter")
+        await story.shows("Event   good.yaml")
+        assert story.screen.query_one(FirePane).loaded == folder / "good.yaml"
+        event = story.screen.state.draft.event
+        assert event is not None
+        assert event.context == {"who": "Ada"}
+
+
+@pytest.mark.parametrize("name", ["", "../out", "/etc/x", ".hidden", "~me", "a\\b", "a\nb"])
+def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
+    assert why_no_name(name)
+
+
+@pytest.mark.parametrize("name", ["hello", "new-session", "team/hello", "grüße"])
+def test_other_names_are_fine(name: str) -> None:
+    assert why_no_name(name) == ""
+
+
+async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    handler = make_hook(workspace / "hooks", "greet", READY, GREETS) / "handler.py"
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((120, 36)) as story:
+        await composed(story)
+        await story.press("ctrl+r")
+        await story.shows("Run 1")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.press("d")
+        await story.shows("is the only one of command:new")
+        handler.write_text(SHOUTS + "    event.context['[/seen]'] = 1\n")
+        await story.press("r")
+        await story.shows("Run 2")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.press("d")
+        await story.shows(
+            "Side by side   command:new", "run 1", "run 2", "Hello Ada", "HELLO Ada", "context [/seen]"
+        )
+        assert "handler greet" not in story.text()
+        await story.press("escape")
+        await story.press("r")
+        await story.shows("Run 3")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.press("d")
+        await story.shows("Both did the same.")
+        await story.press("left_square_bracket")
+        await story.shows("context [/seen]")
+        await story.press("left_square_bracket")
+        await story.shows("There is no older run")
