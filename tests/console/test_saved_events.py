@@ -194,3 +194,26 @@ async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
         await story.shows("context [/seen]")
         await story.press("left_square_bracket")
         await story.shows("There is no older run")
+
+
+async def test_a_run_is_replayed_from_a_handler_on(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    first = make_hook(workspace / "hooks", "a-first", READY, "def handler(event): event.context['n'] = 1\n")
+    second = "def handler(event): event.messages.append(f\"n is {event.context.get('n')}, {REST}\")\n"
+    make_hook(
+        workspace / "hooks", "b-second", READY, second.replace("{REST}", "{'replayed' in event.context}")
+    )
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((120, 36)) as story:
+        await composed(story)
+        await story.press("ctrl+r")
+        await story.shows("Run 1")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        (first / "handler.py").write_text("def handler(event): event.context['n'] = 2\n")
+        story.screen.query_one("#fire-run Waterfall").focus()
+        await story.press("down", "K")
+        await story.shows("Side by side", "run 1", "run 2", "n is 1, False", "n is 1, True")
+        assert "handler a-first" not in story.text()
+        await story.press("escape", "R")
+        await story.shows("run 3", "n is 2, True")

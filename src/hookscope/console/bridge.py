@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.repeated import Repetition
     from hookscope.core.surroundings import Surroundings
-    from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
+    from hookscope.workbench import PastRun, Toggle, Undoing, View, Watch, Workbench
     from hookscope.workbench.play import Playing
     from hookscope.workbench.testing import Checked
 
@@ -345,6 +345,34 @@ class Bridge:
         else:
             plan = self.bench.plan(view, event, only=only)
         return broken_plan(view, plan, {way.broken: breakage_of(way.fault)}) if way.broken else plan
+
+    def replay(self, past: PastRun, start: str | None, told: Callable[[int], object]) -> bool:
+        """Fire an earlier run again, from a handler on where `start` names one; `told` hears the number of
+        the new run when it has ended. False where a run is going on."""
+        if self._firing is not None or self._preparing:
+            return False
+        self._preparing = True
+        work = self._replay(past, start, told)
+        self.screen.run_worker(work, name="replay", group="fire", exit_on_error=False)
+        return True
+
+    async def _replay(self, past: PastRun, start: str | None, told: Callable[[int], object]) -> None:
+        from hookscope.workbench.replay import prepared  # here: few replay
+
+        try:
+            ready = await prepared(self.bench, past, start=start)
+            fire = self.bench.fire_guarded
+            plan, view = ready.plan, ready.view
+            self._firing = await fire(view, plan) if ready.guarded else self.bench.fire(view, plan)
+            self._runs += 1
+            number = self._runs
+            _post(self.screen, FiringStarted(number, plan))
+            if await self._follow(number, self._firing) is not None:
+                _post(self.screen, Answered(partial(told, number)))
+        except Exception as error:
+            _post(self.screen, Said(_said(error), "warning"))
+        finally:
+            self._firing, self._preparing = None, False
 
     def play(self, message: str) -> bool:
         """Play a session that begins with this message. False where a run is going on."""

@@ -8,6 +8,7 @@ from hookscope.console.fire.beside import Beside, BesideScreen, lines_of
 from hookscope.console.fire.model import Sheet
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import Said
+from hookscope.workbench import PastRun
 from hookscope.workbench.replay import between
 
 if TYPE_CHECKING:
@@ -37,9 +38,31 @@ class CompareDesk:
             return
         earlier = [number for number in others if number < sheet.number]
         self._before = earlier[-1] if earlier else others[0]
-        beside = self._open = BesideScreen(sheet.plan.event.key, self.turn)
+        self._show_screen(sheet.plan.event.key)
+
+    def _show_screen(self, key: str) -> None:
+        beside = self._open = BesideScreen(key, self.turn)
         self.screen.app.push_screen(beside, lambda _: self._closed())
         self._compare()
+
+    def replay(self, start: int | None) -> None:
+        """Fire the run on the screen again, marked as a replay; then both stand side by side.
+
+        With `start`, from its handler of that number on.
+        """
+        sheet = self.screen.query_one(FirePane).runs.current
+        if sheet is None or sheet.run is None:
+            self._say("No run that has ended is on the screen.")
+            return
+        past = PastRun(sheet.run.id, sheet.at, sheet.plan, sheet.run)
+
+        def replayed(number: int) -> None:
+            self._after, self._before = number, sheet.number
+            self._show_screen(sheet.plan.event.key)
+
+        wanted = None if start is None else str(start)
+        if not self.screen.bridge.replay(past, wanted, replayed):
+            self._say("A run is still going; esc cancels it.")
 
     def turn(self, by: int) -> None:
         """Another run beside it, that many older or newer."""
@@ -73,10 +96,10 @@ class CompareDesk:
         if len(runs) != 2 or runs[0] is None or runs[1] is None or self.screen.state.view is None:
             return
         before, after = runs[0], runs[1]
-        dialect = self.screen.state.view.host.dialect.name
+        bench = self.screen.bridge.bench
 
         def comparing() -> tuple[Beside, ...]:
-            return lines_of(between(before, after, dialect), before, after)
+            return lines_of(between(bench, before, after), before, after)
 
         self.screen.bridge.ask(
             "comparing", comparing, lambda lines: self._show((numbers[0], numbers[1]), lines)

@@ -259,6 +259,10 @@ class MainScreen(Shell):
     def _save_asked(self, event: FirePane.SaveAsked) -> None:
         self.saved.save(event.saved, event.file)
 
+    @on(FirePane.ReplayAsked)
+    def _replay_asked(self, event: FirePane.ReplayAsked) -> None:
+        self.comparing.replay(event.start)
+
     @on(FirePane.CompareAsked)
     def _compare_asked(self) -> None:
         self.comparing.show()

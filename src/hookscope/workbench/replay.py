@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from hookscope.core.runs import Event, Plan, Run
 from hookscope.journal import on_record
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.resuming import Start, resumed, start_of
+from hookscope.workbench.resuming import AS_RECORDED, Start, resumed, start_of
 from hookscope.workbench.view import PastRun
 
 if TYPE_CHECKING:
@@ -76,6 +77,30 @@ def _forced(run: Run | None) -> str | None:
     return next((result.call.name for result in results if result.forced), None)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An earlier run that can be fired again now."""
+
+    view: View
+    plan: Plan
+    before: Run  # what the new run is compared with
+    guarded: bool  # on copies, as then
+
+
+async def prepared(
+    bench: Workbench, past: PastRun, *, only: str | None = None, start: str | None = None
+) -> Prepared:
+    """Plan it anew, marked; `start` as in `again`. Raises Refusal."""
+    view = bench.look()
+    then = start_of(_ended(past), start) if start is not None else None
+    before = _ended(past)
+    event = marked(past.plan.event if then is None else then.event, past)
+    view = await bench.ready(view, event.kind)
+    plan = await _planned(bench, view, event, past, then, only)
+    before = before if then is None else replace(before, results=then.rest)
+    return Prepared(view, plan, before, before.guarded is not None)
+
+
 async def again(
     bench: Workbench,
     past: PastRun,
@@ -91,20 +116,18 @@ async def again(
     when its turn came. A hook that was called by force then is called by force again. On copies with
     `sandbox`, and where it was fired so before. Raises Refusal; OSError where the copies cannot be made.
     """
-    view = bench.look()
-    then = start_of(_ended(past), start) if start is not None else None
-    event = marked(past.plan.event if then is None else then.event, past)
     if dry:
+        view = bench.look()
+        then = start_of(_ended(past), start) if start is not None else None
+        event = marked(past.plan.event if then is None else then.event, past)
         loads = event.kind != "folder"  # to force such a hook imports its module
         return await _planned(bench, view, event, past, then, only, forces=not loads)
-    before = _ended(past)
-    view = await bench.ready(view, event.kind)
-    plan = await _planned(bench, view, event, past, then, only)
+    ready = await prepared(bench, past, only=only, start=start)
+    view, plan, before = ready.view, ready.plan, ready.before
     untrusted = tuple(f"{folder} is not trusted." for folder in bench.untrusted(view, plan))
     left = (*untrusted, *bench.could_not(view, plan, only=only))
-    guarded = sandbox or before.guarded is not None
+    guarded = sandbox or ready.guarded
     run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
-    before = before if then is None else replace(before, results=then.rest)
     different = differences(before, on_record(run, view.host.dialect.name, bench.secrets))
     return Replayed(past, before, run, different, left)
 
@@ -134,9 +157,20 @@ async def _planned(
     return plan if then is None else resumed(plan, then)
 
 
-def between(before: Run, after: Run, dialect: str) -> tuple[Difference, ...]:
-    """What is different between two runs, of now or of the journal: secrets are masked in both."""
-    return differences(on_record(before, dialect), on_record(after, dialect))
+def between(bench: Workbench, before: Run, after: Run) -> tuple[Difference, ...]:
+    """What is different between two runs, of now or of the journal: secrets are masked in both.
+
+    Of a replay from a handler on, those before it are not missed.
+    """
+    one, other = (on_record(run, bench.dialect.name, bench.secrets) for run in (before, after))
+    left = Counter(item.name for item in after.not_run if item.reason == AS_RECORDED)
+    rest = []
+    for result in one.results:
+        if left[result.call.name] > 0:
+            left[result.call.name] -= 1
+        else:
+            rest.append(result)
+    return differences(replace(one, results=tuple(rest)), other)
 
 
 def marked(event: Event, past: PastRun) -> Event:

@@ -43,6 +43,17 @@ KEYS: list[BindingType] = [
         show=False,
         tooltip="Fire forced, with a fault in a handler's place, several times, on copies",
     ),
+    Binding(
+        "R", "replay", "Replay", id="fire.replay", show=False, tooltip="Fire the shown run again, marked so"
+    ),
+    Binding(
+        "K",
+        "replay(True)",
+        "From here",
+        id="fire.from_here",
+        show=False,
+        tooltip="Replay from the handler under the cursor on, with the event as it was then",
+    ),
     Binding("d", "compare", "Diff", id="fire.compare", show=False, tooltip="This run beside another one"),
     Binding(
         "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Expect from now on what happened"

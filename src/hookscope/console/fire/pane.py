@@ -110,6 +110,13 @@ class FirePane(Widget):
     class SavedAsked(Message):
         """The list of saved events is wanted."""
 
+    class ReplayAsked(Message):
+        """The shown run is to be fired again, marked so; from its handler of the number `start` on."""
+
+        def __init__(self, start: int | None = None) -> None:
+            super().__init__()
+            self.start = start
+
     class CompareAsked(Message):
         """The shown run is wanted beside another one."""
 
@@ -466,6 +473,16 @@ class FirePane(Widget):
 
     def action_saved(self) -> None:
         self.post_message(self.SavedAsked())
+
+    def action_replay(self, from_here: bool = False) -> None:
+        sheet = self.runs.current
+        row = self.query_one(RunPane).row
+        if sheet is None:
+            self._say("Nothing was fired yet, so there is nothing to replay: ^r fires.")
+        elif from_here and (row is None or row.follow_up is not None):
+            self._say("Put the cursor on the handler to begin with.")
+        elif not self._busy():
+            self.post_message(self.ReplayAsked(row.number if from_here and row is not None else None))
 
     def action_compare(self) -> None:
         self.post_message(self.CompareAsked())

@@ -190,23 +190,24 @@ class RunPane(Vertical):
         waterfall.terse = inner < TERSE
         wanted = waterfall.line_count + waterfall.has_heading
         waterfall.styles.height = max(1, min(wanted, max(2, inner // 2)))
-        self.query_one(TabBar).display = self._row is not None
+        self.query_one(TabBar).display = self.row is not None
 
     def _key_hint(self) -> str:
-        row = self._row
+        row = self.row
         if row is None or self._sheet is None or self.view is None:
             return ""
         frame = error.place(Shown(self._sheet, row, self.view.host))
         return f"E opens line {frame.line}" if frame else ""
 
     @property
-    def _row(self) -> CallRow | None:
+    def row(self) -> CallRow | None:
+        """The call under the cursor."""
         selected = self.query_one(Waterfall).selected
         return selected if isinstance(selected, CallRow) else None
 
     def _draw(self) -> None:
         """Draw the tabs, and the open one where it says something else than before."""
-        row, sheet = self._row, self._sheet
+        row, sheet = self.row, self._sheet
         self.border_subtitle = Content("   ".join(filter(None, (self._key_hint(), self._beside))))
         seen = (
             sheet and (sheet.number, sheet.running, sheet.checked),
@@ -263,7 +264,7 @@ class RunPane(Vertical):
         self._draw()
 
     def action_turn(self, by: int) -> None:
-        if self._row is None:
+        if self.row is None:
             self.app.notify("No handler is selected, so there are no tabs to turn.", markup=False)
             return
         tabs = tabs_of(self._sheet)
@@ -274,7 +275,7 @@ class RunPane(Vertical):
         self.query_one(Body).scroll_page_down(animate=False)
 
     def action_edit_line(self) -> None:
-        row = self._row
+        row = self.row
         if row is None or self._sheet is None or self.view is None:
             self.app.notify("No handler is selected: there is nothing to edit.", markup=False)
             return
