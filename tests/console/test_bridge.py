@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
+from hookscope.console.runner import Runner
 from hookscope.console.state import LookBegan, Looked, LookFailed
 from hookscope.core.runs import Event, Plan
 from hookscope.core.surroundings import real_surroundings
@@ -124,17 +125,17 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
     bench = SimpleNamespace(fire=lambda view, plan: burst)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        bridge = Bridge(listener, bench)  # type: ignore[arg-type]
-        assert bridge.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
-        assert not bridge.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
-        assert bridge.cancel()
+        runner = Runner(listener, bench, list)  # type: ignore[arg-type]
+        assert runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
+        assert not runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
+        assert runner.cancel()
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) for m in listener.heard))
         gathered = [message for message in listener.heard if isinstance(message, StepsCame)]
         steps: list[Any] = [step for message in gathered for step in message.steps]
         assert steps == list(range(5_000))
         assert len(gathered) < 50
         assert burst.cancelled
-        assert not bridge.cancel()
+        assert not runner.cancel()
 
 
 async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
@@ -142,10 +143,10 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
     bench = SimpleNamespace(fire=lambda view, plan: 1 / 0)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        bridge = Bridge(listener, bench)  # type: ignore[arg-type]
-        bridge.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
+        runner = Runner(listener, bench, list)  # type: ignore[arg-type]
+        runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
-        assert not bridge.cancel()
+        assert not runner.cancel()
 
 
 def test_only_ordinary_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ class CompareDesk:
             self._show_screen(sheet.plan.event.key)
 
         wanted = None if start is None else str(start)
-        if not self.screen.bridge.replay(past, wanted, replayed):
+        if not self.screen.runner.replay(past, wanted, replayed):
             self._say("A run is still going; esc cancels it.")
 
     def turn(self, by: int) -> None:

@@ -102,7 +102,7 @@ class FireDesk:
             self._play(message)
 
     def _play(self, message: str) -> None:
-        if not self.screen.bridge.play(message):
+        if not self.screen.runner.play(message):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def played(self, event: PlayOver) -> None:
@@ -181,19 +181,19 @@ class FireDesk:
             return bench.plan(ready, plan.event, only=draft.only, automatic=automatic)
 
         self._file = draft.file
-        if view is not None and not self.screen.bridge.fire(view, plan, again, draft.guarded):
+        if view is not None and not self.screen.runner.fire(view, plan, again, draft.guarded):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def _fire_otherwise(self, view: View, event: Event, draft: Draft, way: Otherwise) -> None:
         def told(again: Repetition) -> None:
             self.screen.app.push_screen(RepeatScreen(event.key, again, view.host.surroundings.short))
 
-        if not self.screen.bridge.fire_otherwise(view, event, draft.only, way, told):
+        if not self.screen.runner.fire_otherwise(view, event, draft.only, way, told):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def cancel(self) -> None:
         """Cancel the run on its way."""
-        if not self.screen.bridge.cancel():
+        if not self.screen.runner.cancel():
             self._say("Nothing is running.")
 
     def started(self, event: FiringStarted) -> None:

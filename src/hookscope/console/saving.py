@@ -67,7 +67,7 @@ class SavedDesk:
 
     def test(self, files: tuple[Path, ...]) -> None:
         """Fire each of these, and compare."""
-        if not self.screen.bridge.test(files, self._tested):
+        if not self.screen.runner.test(files, self._tested):
             self._say("A run is still going; esc cancels it.", "warning")
 
     def _tested(self, done: Checked) -> None:

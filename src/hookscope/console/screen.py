@@ -98,7 +98,7 @@ class MainScreen(Shell):
             self.say(f"Looked again: {len(entries) - 1} different. The log says which.")
         self._told_to_look = False
         if first:
-            self.bridge.remember(look.view)
+            self.runner.remember(look.view)
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:

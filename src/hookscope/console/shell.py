@@ -29,6 +29,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
 from hookscope.console.problems import ProblemLines
+from hookscope.console.runner import Runner
 from hookscope.console.saving import SavedDesk
 from hookscope.console.start import StartHere
 from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
@@ -48,6 +49,7 @@ class Shell(Screen[None]):
         self.watches = watches
         self.state = ConsoleState()
         self.bridge = Bridge(self, bench)
+        self.runner = Runner(self, bench, self.bridge.look)
         self.desk = FireDesk(self)
         self.edits = EditDesk(self)
         self.saved = SavedDesk(self)
