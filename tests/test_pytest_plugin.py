@@ -186,8 +186,13 @@ def test_saved_events_are_filled_from_the_environment_of_the_configuration(
 ) -> None:
     save("hello", "event: command:new\ncontext: {who: '${WHO}'}\nexpect: {messages: ['Hello Ada, 1']}\n")
     root = tmp_path / "project"
+    (root / ".hookscope/sequences").mkdir()
+    (root / ".hookscope/sequences/twice.yaml").write_text(
+        "steps:\n  - {event: command:new}\n"
+        "  - {event: command:new, context: {who: '${WHO}'}, expect: {messages: ['Hello Ada, 2']}}\n"
+    )
     (root / ".hookscope/environments").mkdir()
     (root / ".hookscope/environments/ci.yaml").write_text("variables: {WHO: Ada}\n")
     with (root / "pytest.ini").open("a") as settings:
         settings.write("hookscope_environment = ci\n")
-    assert "1 passed" in project("").stdout
+    assert "2 passed" in project("").stdout

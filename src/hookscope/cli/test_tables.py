@@ -30,6 +30,7 @@ def document(item: Checked, dialect: str) -> Document:
             for miss in item.misses
         ],
         "run": documents.run(item.run, dialect) if item.run is not None else None,
+        **({"steps": [document(step, dialect) for step in item.steps]} if item.steps else {}),
     }
 
 
@@ -38,14 +39,16 @@ def text(items: Sequence[Checked]) -> str:
     width = column((one_line(item.file.stem) for item in items), 40)
     lines = [line for item in items for line in _lines(item, width)]
     missed = sum(not item.passed for item in items)
-    count = f"{len(items)} saved event{'s' * (len(items) != 1)}"
+    sequences = sum(bool(item.steps) for item in items)
+    kinds = (("saved event", len(items) - sequences), ("sequence", sequences))
+    count = " and ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in kinds if number)
     accepted = sum(item.accepted for item in items)
     result = f"{missed} missed" if missed else "all as expected"
     return "\n".join([*lines, "", f"{count}, {result}" + (f", {accepted} accepted" if accepted else "")])
 
 
 def _lines(item: Checked, width: int) -> Iterator[str]:
-    took = f"{item.run.took * 1000:>8.1f} ms" if item.run is not None else ""
+    took = f"{item.took * 1000:>8.1f} ms" if item.took is not None else ""
     sign = "✎" if item.accepted else "✓" if item.passed else "✗"
     yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
     yield from (f"    {line}" for line in item.why)
@@ -56,13 +59,12 @@ def junit(items: Sequence[Checked]) -> str:
     failed = sum(not item.passed for item in items)
     suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))
     for item in items:
-        took = item.run.took if item.run is not None else 0.0
         case = ElementTree.SubElement(
             suite,
             "testcase",
             name=printable(item.file.stem),
             classname=printable(str(item.file.parent)),
-            time=f"{took:.6f}",
+            time=f"{item.took or 0.0:.6f}",
         )
         if not item.passed:
             why = item.why or ("cancelled",)

@@ -223,6 +223,7 @@ class Dialect:
     load_rules: LoadRules = LoadRules()
     command: HostCommand | None = None  # its own command about hooks, where it has one
     catalogue: Callable[[], Catalogue] = Catalogue
+    sequences: tuple[str, ...] = ()  # files beside the catalogue: events in the order in which it sends them
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
     since: str = ""  # the first version that it is right for, where that is an older one
 

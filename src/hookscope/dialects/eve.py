@@ -60,4 +60,5 @@ EVE = Dialect(
     switching=Switching(notices="Eve notices when it builds the project again."),
     entry_env=False,
     catalogue=VOCABULARY,
+    sequences=("eve_sequences",),
 )

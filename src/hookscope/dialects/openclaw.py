@@ -108,4 +108,5 @@ OPENCLAW = Dialect(
         notices="OpenClaw notices when its gateway is restarted.",
     ),
     catalogue=CATALOGUE,
+    sequences=("openclaw_sequences",),
 )

@@ -208,4 +208,5 @@ OPENCLAW_2026_9 = Dialect(
     ),
     command=Command(CONFIG),
     catalogue=CATALOGUE,
+    sequences=("openclaw_2026_9_sequences",),
 )

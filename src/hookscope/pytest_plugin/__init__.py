@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookscope.pytest_plugin.host import HookHost
     from hookscope.workbench import Options
 
-PROJECT_FOLDER, EVENTS = ".hookscope", "events"
+PROJECT_FOLDER, HELD = ".hookscope", {"events": "saved event", "sequences": "sequence"}
 ENDINGS = (".yaml", ".yml")
 STATE_VARIABLE = "HOOKSCOPE_STATE_DIR"
 SETTINGS = {
@@ -93,21 +93,26 @@ def _options(config: pytest.Config, home: Path) -> Options:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """pytest passes over folders with a leading dot; the one with saved events is wanted, unless the
     command line ignores it."""
-    wanted = collection_path.name == PROJECT_FOLDER and (collection_path / EVENTS).is_dir()
+    wanted = collection_path.name == PROJECT_FOLDER and any(
+        (collection_path / name).is_dir() for name in HELD
+    )
     ignored = [config.invocation_params.dir / path for path in config.getoption("ignore") or ()]
     return False if wanted and collection_path not in ignored else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Saved events, in `.hookscope/events` or folders below it, are tests."""
-    folders = pairwise(file_path.parts[:-1])
-    if file_path.suffix in ENDINGS and (PROJECT_FOLDER, EVENTS) in folders:
-        return SavedEvents.from_parent(parent, path=file_path)
-    return None
+    """Saved events and sequences, in `.hookscope/events`, `.hookscope/sequences` or below, are tests."""
+    return SavedEvents.from_parent(parent, path=file_path) if _held(file_path) else None
+
+
+def _held(file: Path) -> str:
+    """What a file of the project folder holds; empty for what is no test."""
+    folders = set(pairwise(file.parts[:-1])) if file.suffix in ENDINGS else set()
+    return next((what for name, what in HELD.items() if (PROJECT_FOLDER, name) in folders), "")
 
 
 class SavedEvents(pytest.File):
-    """A file with one saved event."""
+    """A file with one saved event, or one sequence of them."""
 
     def collect(self) -> Iterable[pytest.Item]:
         yield SavedEvent.from_parent(self, name=self.path.stem)
@@ -134,7 +139,7 @@ class SavedEvent(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        return self.path, None, f"saved event {self.name}"
+        return self.path, None, f"{_held(self.path)} {self.name}"
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from hookscope.core.hooks import Standing
 from hookscope.core.runs import Event, Run
 from hookscope.workbench import Options, View, Workbench
 from hookscope.workbench.saved import is_saved_event, read_saved_event
-from hookscope.workbench.testing import Checked, checked
+from hookscope.workbench.sequencing import checked_file
+from hookscope.workbench.testing import Checked
 
 T = TypeVar("T")
 
@@ -97,8 +98,8 @@ class HookHost:
         return read_saved_event(self._bench, view, Path(what))
 
     def test(self, file: Path) -> Checked:
-        """Fire a saved event, and compare its run with what the file expects."""
-        return self._wait(checked(self._bench, file))
+        """Fire a saved event or a sequence, and compare its run with what the file expects."""
+        return self._wait(checked_file(self._bench, file))
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Done on a loop of its own, so that tests that have one may fire too."""

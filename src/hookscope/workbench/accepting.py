@@ -38,6 +38,10 @@ def acceptance(item: Checked) -> Change | None:
     Only what was missed is replaced; a file without expectations gets a draft. Raises Refusal where the
     event did not run as it should, or the file cannot be edited with certainty.
     """
+    if item.steps and item.passed:
+        return None
+    if item.steps:
+        raise Refusal(f"{item.file} is a sequence.", "Write what its steps expect by hand.")
     if item.run is None or item.left or item.run.cancelled:
         raise Refusal(f"{item.file} is not accepted: it did not run as a whole.", "Mend that first.")
     try:

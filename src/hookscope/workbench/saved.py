@@ -30,11 +30,13 @@ class SavedEvent:
     session: str | None = None  # None: the template's
     at: str | None = None  # its moment; None: that of the fire
     context: Mapping[str, Any] = field(default_factory=dict)
+    over: bool = False  # the context is laid over the template's
     ctx: Mapping[str, Any] = field(default_factory=dict)  # laid over the template's
     expect: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""  # for people; the file's where it says none
     tags: tuple[str, ...] = ()
     notes: str = ""
+    place: str = ""  # where it stands, for errors; empty: the file as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +94,14 @@ def event_of(bench: Workbench, view: View, saved: SavedEvent) -> Event:
     own moment, which `at` sets. Raises Refusal.
     """
     event = bench.template(view, saved.key)
-    variables, where = bench.variables(view), str(saved.file)
+    variables, where = bench.variables(view), saved.place or str(saved.file)
     if saved.at is not None:
         at = bench.filled(saved.at, variables, event.timestamp, where)
         event = replace(event, timestamp=moment_of(at, where))
     session, context, ctx = bench.filled(
         [saved.session, saved.context, saved.ctx], variables, event.timestamp, where
     )
+    context = {**event.context, **context} if saved.over else context
     event = replace(event, context=context, ctx={**event.ctx, **ctx})
     return event if session is None else replace(event, session_key=str(session))
 

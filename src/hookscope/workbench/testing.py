@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hookscope.core.runs import Run
+from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line
 from hookscope.workbench.expect import FILES, Miss, files_of, misses
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saved import EVENTS, event_of, read_saved
+from hookscope.workbench.saved import EVENTS, SavedEvent, event_of, read_saved
 from hookscope.workbench.sections import ENDINGS, files_below
+from hookscope.workbench.sequences import SEQUENCES
 
 if TYPE_CHECKING:
+    from hookscope.runtime import Firing
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
@@ -32,18 +34,35 @@ class Checked:
     files: tuple[str, ...] | None = None  # what it wrote, where it ran on copies; see `files_of`
     expects: bool = True  # does the file say what it expects
     accepted: bool = False  # what it did is what its file expects now
+    steps: tuple[Checked, ...] = ()  # of a sequence, which has no run of its own
 
     @property
     def passed(self) -> bool:
         """Did everybody run who should, and did the run do what was expected, or is now."""
+        if self.steps:
+            return not self.problem and all(step.passed for step in self.steps)
         missed = self.misses and not self.accepted
         return self.run is not None and not (missed or self.left or self.run.cancelled)
+
+    @property
+    def took(self) -> float | None:
+        """Seconds in handlers; None where nothing was fired."""
+        runs = [item.run for item in (self, *self.steps) if item.run is not None]
+        return sum(run.took for run in runs) if runs else None
 
     @property
     def why(self) -> tuple[str, ...]:
         """Why it did not pass, for people: a line for each thing, items of lists indented below theirs."""
         sentences = (self.problem, *self.left) if self.problem else self.left
-        return (*(one_line(sentence, 400) for sentence in sentences), *_lines(self.misses))
+        own = (*(one_line(sentence, 400) for sentence in sentences), *_lines(self.misses))
+        return (*own, *self._of_steps())
+
+    def _of_steps(self) -> Iterator[str]:
+        for number, step in enumerate(self.steps, start=1):
+            if not step.passed:
+                key = f" {one_line(step.run.event.key)}" if step.run is not None else ""
+                yield f"step {number}{key}:"
+                yield from (f"  {line}" for line in step.why or ("cancelled",))
 
 
 def _lines(misses: Sequence[Miss]) -> Iterator[str]:
@@ -66,14 +85,15 @@ def _brief(value: object) -> str:
 
 
 def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
-    """The files that are named, and those below folders that are; none named: all of the workspace.
+    """The files that are named, and those below folders that are; none named: all of the workspace, saved
+    events and sequences.
 
     Raises Refusal where there is none.
     """
-    places = list(named) or [workspace / EVENTS]
+    places = list(named) or [workspace / EVENTS, workspace / SEQUENCES]
     files = [file for place in places for file in _below(place)]
     if not files:
-        where = ", ".join(map(str, places))
+        where = ", ".join(map(str, places[:1] if not named else places))
         raise Refusal(f"There are no saved events in {where}.", "A saved event is a YAML file with `event:`.")
     return files
 
@@ -86,22 +106,45 @@ def _below(place: Path) -> Iterator[Path]:
 
 
 async def checked(bench: Workbench, file: Path) -> Checked:
-    """Fire one and compare. A file that says nothing of use is an answer, not an error."""
+    """Fire the saved event of a file and compare. A file that says nothing of use is an answer, not an
+    error."""
     try:
         saved = read_saved(file)
+    except Refusal as refused:
+        return Checked(file, None, problem=str(refused))
+    return (await tried(bench, saved))[0]
+
+
+async def tried(
+    bench: Workbench,
+    saved: SavedEvent,
+    *,
+    sandbox: bool = False,
+    told: Callable[[Firing], object] | None = None,
+) -> tuple[Checked, Plan | None]:
+    """Fire a saved event and compare; with the plan that was fired. What cannot be fired is an answer.
+
+    Args:
+        sandbox: on copies, as where it expects files.
+        told: hears of the firing, to cancel it.
+    """
+    file, plan = saved.file, None
+    try:
         view = bench.look()
         event = event_of(bench, view, saved)
         view = await bench.ready(view, event.kind)
         plan = bench.plan(view, event)
         untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
         left = (*untrusted, *bench.could_not(view, plan))
-        expect = saved.expect
-        run = await (await bench.fire_guarded(view, plan) if FILES in expect else bench.fire(view, plan))
-        return compared(file, expect, run, view, left)
+        guarded = sandbox or FILES in saved.expect
+        firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
+        if told is not None:
+            told(firing)
+        return compared(file, saved.expect, await firing, view, left), plan
     except Refusal as refused:
-        return Checked(file, None, problem=str(refused))
+        return Checked(file, None, problem=str(refused)), plan
     except OSError as error:
-        return Checked(file, None, problem=f"{file.name} expects files, and there are no copies: {error}.")
+        return Checked(file, None, problem=f"{file.name} wants copies, and there are none: {error}."), plan
 
 
 def compared(

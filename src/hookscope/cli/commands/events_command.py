@@ -1,16 +1,25 @@
-"""`hookscope events [KEY]`."""
+"""`hookscope events [KEY]`, `hookscope events --saved`."""
 
 import click
 
-from hookscope.cli import answers, event_tables
+from hookscope.cli import answers, event_tables, saved_tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, Refusal
+from hookscope.workbench.saved import saved_listing
+
+PARAMETERS = (
+    click.Argument(["key"], metavar="[KEY]", required=False),
+    click.Option(["--saved"], is_flag=True, help="The saved events of .hookscope/events; with KEY, of it."),
+)
 
 
-@answers.command("events", click.Argument(["key"], metavar="[KEY]", required=False))
-def command(options: Options, key: str | None) -> Answer:
+@answers.command("events", *PARAMETERS)
+def command(options: Options, key: str | None, saved: bool) -> Answer:
     """What the host sends: when, with which fields, what becomes of answers, and who listens."""
     bench = answers.bench_of(options)
+    if saved:
+        rows = [row for row in saved_listing(bench.open().workspace) if key in (None, row.key)]
+        return Answer([saved_tables.document(row) for row in rows], saved_tables.listed(rows))
     view = bench.look()
     catalogue = view.host.dialect.catalogue()
     if key is None:

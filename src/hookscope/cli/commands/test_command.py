@@ -21,7 +21,9 @@ from hookscope.workbench.accepting import accept as accept_run
 from hookscope.workbench.environments import ENVIRONMENTS
 from hookscope.workbench.saved import EVENTS
 from hookscope.workbench.sections import ENDINGS
-from hookscope.workbench.testing import Checked, checked, saved_events
+from hookscope.workbench.sequences import SEQUENCES
+from hookscope.workbench.sequencing import checked_file
+from hookscope.workbench.testing import Checked, saved_events
 from hookscope.workbench.variables import DOTENV
 from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
@@ -62,8 +64,8 @@ def command(
     trust: bool,
     as_json: bool,
 ) -> Answer:
-    """Fire saved events, those of .hookscope/events where none is named, and compare each run with the
-    `expect:` of its file. Exit 1 where one misses.
+    """Fire saved events and sequences, those of .hookscope/events and .hookscope/sequences where none is
+    named, and compare each run with the `expect:` of its file. Exit 1 where one misses.
 
     With --accept what happened is expected from now on: missed values are replaced where they stand, and
     a file without `expect:` gets a first draft. With --watch all is tested again on every save.
@@ -127,7 +129,7 @@ def _rounds(asked: Asked, as_json: bool) -> NoReturn:
 
 
 def _watched(asked: Asked, host: Host) -> Watched:
-    named = asked.what or [host.workspace / EVENTS]
+    named = asked.what or [host.workspace / EVENTS, host.workspace / SEQUENCES]
     places = (*named, host.workspace / ENVIRONMENTS, host.workspace / DOTENV)
     return watched_of(host).and_also(host.surroundings.absolute(place) for place in places)
 
@@ -167,6 +169,6 @@ def _accepted(item: Checked, refused: list[str]) -> Checked:
 
 async def _all(bench: Workbench, files: Sequence[Path]) -> list[Checked]:
     try:
-        return [await checked(bench, file) for file in files]
+        return [await checked_file(bench, file) for file in files]
     finally:
         await bench.close()

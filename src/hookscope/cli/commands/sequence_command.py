@@ -1,0 +1,100 @@
+"""`hookscope sequence [NAME|FILE...]`."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+
+import click
+
+from hookscope.cli import answers, sequence_tables
+from hookscope.cli.answers import Answer
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.sequences import EventSequence, sequence_named, sequences_of
+from hookscope.workbench.sequencing import Sequenced, Sequencing, planned
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+PARAMETERS = (
+    click.Argument(["names"], metavar="[NAME|FILE...]", nargs=-1),
+    click.Option(["--dry"], is_flag=True, help="Say who would run at each step, and run nothing."),
+    click.Option(["--no-delays"], is_flag=True, help="Wait between no steps."),
+    click.Option(["--stop"], is_flag=True, help="Fire nothing after a step that fails."),
+    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
+    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, made anew for each step."),
+)
+
+
+@answers.command("sequence", *PARAMETERS)
+def command(
+    options: Options,
+    names: Sequence[str],
+    dry: bool,
+    no_delays: bool,
+    stop: bool,
+    timeout: float | None,
+    trust: bool,
+    sandbox: bool,
+) -> Answer:
+    """Fire the events of a sequence one after another, with the time between them: one of
+    .hookscope/sequences, one that ships (/new as the host does it, a turn, a restart), or a file. Without a
+    name: what there is.
+
+    All steps run in the same workers, as in a host: what a handler keeps in memory is there at the next
+    step. Exit 1 where a handler fails or a step is not what its `expect:` says.
+    """
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
+    view = bench.look()
+    host = view.host
+    if not names:
+        rows = sequences_of(host.workspace, host.dialect)
+        return Answer(
+            [sequence_tables.row(item) for item in rows], sequence_tables.listed(rows, host.dialect.name)
+        )
+    cwd = host.surroundings.cwd
+    wanted = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
+    plans = [planned(bench, sequence) for sequence in wanted]  # a mistake in the last step fires no first one
+    keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
+    strange = [told for key in keys if (told := bench.stranger(view, key))]
+    if dry:
+        pairs = list(zip(wanted, plans, strict=True))
+        documents = [sequence_tables.planned(*pair) for pair in pairs]
+        return Answer(
+            documents[0] if len(documents) == 1 else documents,
+            "\n\n".join(sequence_tables.planned_text(*pair) for pair in pairs),
+            aside=tuple(strange),
+        )
+    folders = dict.fromkeys(
+        one for several in plans for plan in several for one in bench.untrusted(view, plan)
+    )
+    over = asyncio.run(_all(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox))
+    documents = [sequence_tables.document(one, bench.dialect.name) for one in over]
+    return Answer(
+        documents[0] if len(documents) == 1 else documents,
+        "\n\n".join(map(sequence_tables.text, over)),
+        yes=len(over) == len(wanted) and all(one.passed for one in over),
+        aside=(*strange, *answers.not_trusted(folders)),
+    )
+
+
+async def _all(
+    bench: Workbench, wanted: Sequence[EventSequence], *, delays: bool, stop: bool, sandbox: bool
+) -> list[Sequenced]:
+    """One after another, until one is cancelled; with `stop`, until one has failed."""
+    over: list[Sequenced] = []
+    loop = asyncio.get_running_loop()
+    try:
+        for sequence in wanted:
+            running = Sequencing(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
+            with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
+                loop.add_signal_handler(signal.SIGINT, running.cancel)
+            over.append(await running.run())
+            if running.cancelled or (stop and not over[-1].passed):
+                break
+    finally:
+        with suppress(NotImplementedError):  # as above
+            loop.remove_signal_handler(signal.SIGINT)
+        await bench.close()
+    return over

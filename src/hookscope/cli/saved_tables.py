@@ -1,0 +1,45 @@
+"""The saved events of a workspace: once for programs, once for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hookscope.cli.documents import Document
+from hookscope.cli.tables import column, fitted
+from hookscope.core.text import one_line
+from hookscope.workbench.saved import SavedRow
+
+
+def document(row: SavedRow) -> Document:
+    """One of `events --saved --json`."""
+    return {
+        "file": str(row.file),
+        "name": row.name,
+        "event": row.key or None,
+        "session": row.session,
+        "tags": list(row.tags),
+        "notes": row.notes,
+        "expects": row.expects,
+        "problem": row.problem or None,
+    }
+
+
+def listed(rows: Sequence[SavedRow]) -> str:
+    """`events --saved`: a line for each: name, event, session, tags; `expects` where it is a test."""
+    if not rows:
+        return "No event is saved here; `hookscope fire KEY --save NAME` saves one."
+    names = column((one_line(row.name) for row in rows), 40)
+    keys = column((one_line(row.key) for row in rows), 32)
+    return "\n".join(" ".join(_cells(row, names, keys)).rstrip() for row in rows)
+
+
+def _cells(row: SavedRow, names: int, keys: int) -> Iterator[str]:
+    yield "✗" if row.problem else " "
+    yield fitted(one_line(row.name), names)
+    if row.problem:
+        yield one_line(row.problem, 400)
+        return
+    yield f" {fitted(one_line(row.key), keys)} "
+    yield "expects" if row.expects else "       "
+    yield " ".join(f"#{one_line(tag, 40)}" for tag in row.tags)
+    yield one_line(row.notes, 120)

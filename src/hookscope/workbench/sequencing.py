@@ -1,0 +1,141 @@
+"""Sequences fired: step after step, with their delays, on one set of workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.core.runs import Plan
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.saved import event_of, saved_in
+from hookscope.workbench.sections import read_section
+from hookscope.workbench.sequences import EventSequence, Step, is_sequence, sequence_in
+from hookscope.workbench.testing import Checked, tried
+
+if TYPE_CHECKING:
+    from hookscope.runtime import Firing
+    from hookscope.workbench.bench import Workbench
+
+
+@dataclass(frozen=True, slots=True)
+class Stepped:
+    """One step that was fired, or could not be."""
+
+    step: Step
+    done: Checked
+    plan: Plan | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequenced:
+    """A sequence that is over: with fewer steps than it has where it was cancelled, or ended by a failure."""
+
+    sequence: EventSequence
+    steps: tuple[Stepped, ...]
+    cancelled: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Was every step fired, and did each do what was expected of it."""
+        whole = len(self.steps) == len(self.sequence.steps) and not self.cancelled
+        return whole and all(one.done.passed for one in self.steps)
+
+
+class Sequencing:
+    """A sequence on its way: iterate `steps` for each as it is over, or await `run` for all. Once.
+
+    The workers are the workbench's: what a handler keeps in its memory at one step is there at the next.
+    """
+
+    def __init__(
+        self,
+        bench: Workbench,
+        sequence: EventSequence,
+        *,
+        delays: bool = True,
+        sandbox: bool = False,
+        stop: bool = False,
+    ) -> None:
+        """
+        Args:
+            delays: wait as the steps say; else none waits.
+            sandbox: each step on copies of its own, thrown away after it.
+            stop: fire nothing after a step that did not pass.
+        """
+        self._bench, self.sequence = bench, sequence
+        self._delays, self._sandbox, self._stop = delays, sandbox, stop
+        self._cancelled = asyncio.Event()
+        self._firing: Firing | None = None
+
+    def cancel(self) -> None:
+        """Stop the running handler, or the waiting, and fire nothing more; what was fired is the answer."""
+        self._cancelled.set()
+        if self._firing is not None:
+            self._firing.cancel()
+
+    @property
+    def cancelled(self) -> bool:
+        return self._cancelled.is_set()
+
+    async def steps(self) -> AsyncIterator[Stepped]:
+        """Fire them, and tell each as it is over."""
+        for step in self.sequence.steps:
+            await self._wait(step.after if self._delays else 0)
+            if self.cancelled:
+                return
+            done, plan = await tried(self._bench, step.event, sandbox=self._sandbox, told=self._begun)
+            self._firing = None
+            yield Stepped(step, done, plan)
+            if self._stop and not done.passed:
+                return
+
+    async def run(self) -> Sequenced:
+        """Fire them all."""
+        steps = [one async for one in self.steps()]
+        return Sequenced(self.sequence, tuple(steps), self.cancelled)
+
+    async def _wait(self, seconds: float) -> None:
+        if seconds:
+            try:
+                await asyncio.wait_for(self._cancelled.wait(), seconds)
+            except TimeoutError:
+                return
+
+    def _begun(self, firing: Firing) -> None:
+        self._firing = firing
+        if self.cancelled:
+            firing.cancel()
+
+
+def planned(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]:
+    """Who would run at each step. Runs nothing. Raises Refusal for the first step that cannot be fired."""
+    view = bench.look()
+    plans = []
+    for number, step in enumerate(sequence.steps, start=1):
+        try:
+            plans.append(bench.plan(view, event_of(bench, view, step.event)))
+        except Refusal as refused:
+            told = refused.what.startswith(str(step.event.file))
+            where = "" if told else f"Step {number} of {sequence.name} cannot be fired: "
+            raise Refusal(f"{where}{refused.what}", refused.then, code=2) from None
+    return tuple(plans)
+
+
+async def checked_file(bench: Workbench, file: Path) -> Checked:
+    """Fire the saved event of a file, or its sequence, and compare with what it expects.
+
+    A file that says nothing of use is an answer, not an error.
+    """
+    try:
+        section = read_section(file, "saved event: it wants a mapping with `event: KEY`")
+        if not is_sequence(section):
+            return (await tried(bench, saved_in(section)))[0]
+        sequence = sequence_in(section, file.stem)
+        planned(bench, sequence)
+    except Refusal as refused:
+        return Checked(file, None, problem=str(refused))
+    over = await Sequencing(bench, sequence).run()
+    return Checked(file, None, steps=tuple(one.done for one in over.steps))
