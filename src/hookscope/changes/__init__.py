@@ -14,7 +14,7 @@ What always holds:
 - Every refusal is a ChangeError: one sentence, with the next step.
 """
 
-from .change import Applied, Change, apply, change_of, read_now
+from .change import Applied, Change, apply, change_of, read_now, remove_empty
 from .errors import CannotEdit, CannotWrite, ChangeError, Stale
 from .settings_edit import dotted, edited, edited_all, without
 from .undo import UndoStack, inverse_of
@@ -34,5 +34,6 @@ __all__ = [
     "edited_all",
     "inverse_of",
     "read_now",
+    "remove_empty",
     "without",
 ]

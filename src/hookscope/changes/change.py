@@ -1,7 +1,8 @@
 """A Change: one file's bytes before and after. Seen as a diff, applied once, undone by its mirror image."""
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,7 +69,9 @@ def read_now(file: Path) -> bytes | None:
         raise CannotWrite(f"Cannot read {file}: {_why(error)}. Nothing was written.") from None
 
 
-def apply(change: Change, *, patience: float = PATIENCE, step: Step = no_step) -> Applied:
+def apply(
+    change: Change, *, patience: float = PATIENCE, step: Step = no_step, lock: Path | None = None
+) -> Applied:
     """Write the change, or raise and leave the file as it is.
 
     A link stays a link: what it leads to is written. Missing folders are made for a file that is new.
@@ -78,6 +81,7 @@ def apply(change: Change, *, patience: float = PATIENCE, step: Step = no_step) -
     Args:
         patience: seconds to wait for the lock.
         step: called before each of `files.STEPS`; for tests.
+        lock: the file of the lock, where none may stay beside the file: its folder is to be left as it was.
 
     Raises:
         Stale: the file is not `change.old`.
@@ -97,7 +101,7 @@ def apply(change: Change, *, patience: float = PATIENCE, step: Step = no_step) -
             return Applied()
         if change.old is None:
             real.parent.mkdir(parents=True, exist_ok=True)
-        with locked(real, patience):
+        with locked(real, patience, lock):
             if change.new is None:
                 remove_file(real, check=check, step=step)
                 return Applied()
@@ -106,6 +110,13 @@ def apply(change: Change, *, patience: float = PATIENCE, step: Step = no_step) -
         raise CannotWrite(
             f"Cannot write {change.path}: {_why(error)}. The preview shows what to change by hand."
         ) from error
+
+
+def remove_empty(folders: Iterable[Path]) -> None:
+    """Remove those of these folders that are empty, deepest first. One that is not, or cannot be, stays."""
+    for folder in sorted(folders, key=lambda folder: len(folder.parts), reverse=True):
+        with suppress(OSError):
+            folder.rmdir()
 
 
 def _why(error: OSError) -> str:

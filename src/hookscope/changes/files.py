@@ -35,14 +35,14 @@ def read_or_none(path: Path) -> bytes | None:
 
 
 @contextmanager
-def locked(real: Path, patience: float) -> Iterator[None]:
-    """The lock that programs of this house take beside a file. It stays there, empty and hidden.
+def locked(real: Path, patience: float, at: Path | None = None) -> Iterator[None]:
+    """The lock that programs of this house take beside a file, or `at`. It stays there, empty and hidden.
 
     Raises CannotWrite after `patience` seconds.
     """
     from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
-    lock = FileLock(_beside(real, "lock"))
+    lock = FileLock(at or _beside(real, "lock"))
     try:
         lock.acquire(timeout=patience, poll_interval=POLL)
     except TimeoutError:

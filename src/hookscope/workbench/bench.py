@@ -449,7 +449,7 @@ class Workbench:
             self._undo.push(toggle.change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._note_change(toggle.name, toggle.change)
+        self.note_change(toggle.name, toggle.change)
 
     def undoing(self) -> Undoing:
         """What `undo` would write now. Writes nothing.
@@ -479,9 +479,9 @@ class Workbench:
             self._undo.undo(undoing.change, undoing.back)
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        self._note_change("undo", undoing.change)
+        self.note_change("undo", undoing.change)
 
-    def _note_change(self, subject: str, change: Change) -> None:
+    def note_change(self, subject: str, change: Change) -> None:
         """On record, unless the journal cannot be written: the change is made all the same."""
         with suppress(OSError):
             import asyncio  # here, and below: a look needs no event loop

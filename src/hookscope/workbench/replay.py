@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.differences import MARK, Difference, differences
 from hookscope.core.event import iso
@@ -174,15 +174,19 @@ def between(bench: Workbench, before: Run, after: Run) -> tuple[Difference, ...]
 
 
 def marked(event: Event, past: PastRun) -> Event:
-    """The event of now, with a mark that its handlers can see: in the context, or beside it."""
-    mark = {"run": past.id, "at": iso(past.at)}
+    """The event of now, with a mark that its handlers can see: which run it was, and when."""
     as_recorded = event.timestamp == past.plan.event.timestamp
     now = replace(event, timestamp=datetime.now(UTC)) if as_recorded else event  # a handler had set another
+    return with_mark(now, {"run": past.id, "at": iso(past.at)})
+
+
+def with_mark(event: Event, mark: Mapping[str, Any]) -> Event:
+    """The event, marked as one that was before: in the context, or beside it."""
     match event.kind:
         case "folder":
-            return replace(now, context={**event.context, MARK: mark})
+            return replace(event, context={**event.context, MARK: mark})
         case "plugin":
-            return replace(now, ctx={**event.ctx, MARK: mark})
+            return replace(event, ctx={**event.ctx, MARK: mark})
         case "stream":
             kept = {name: value for name, value in event.meta.items() if name not in ("id", "at")}
-            return replace(now, meta={**kept, MARK: mark})
+            return replace(event, meta={**kept, MARK: mark})

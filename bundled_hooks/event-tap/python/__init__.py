@@ -1,0 +1,1 @@
+"""What `hookscope tap install` puts together: `spool`, and one of the forms that hear a kind of hooks."""

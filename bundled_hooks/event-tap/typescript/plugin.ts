@@ -1,0 +1,31 @@
+// Hears the plugin hooks that only observe, and keeps each event in a file: made by `hookscope tap install
+// --plugin-hooks`, taken away by `hookscope tap remove`. Its handlers return nothing.
+
+import { tap } from "./spool.ts";
+
+type Members = Record<string, unknown>;
+interface Api {
+  on(name: string, handler: (event: Members, ctx?: Members) => void): void;
+}
+
+function heard(name: string): (event: Members, ctx?: Members) => void {
+  return (event, ctx) => {
+    tap(
+      () => ({
+        kind: "plugin",
+        key: name,
+        type: name,
+        session: ctx?.sessionKey ?? event.sessionKey,
+        timestamp: event.timestamp,
+        context: event,
+        ctx: ctx ?? {},
+      }),
+      ["cfg", "config"],
+    );
+  };
+}
+
+export default function register(api: Api): void {
+  tap(() => ({ kind: "loaded" }));
+  api.on("EVENT", heard("EVENT"));
+}

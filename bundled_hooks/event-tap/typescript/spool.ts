@@ -1,0 +1,242 @@
+// One line of JSON for every event, in a file of bounded size. Nothing here throws, prints, waits or touches
+// the event. It needs Node's standard library alone, and runs as it is once its types are left out.
+
+import * as fs from "node:fs";
+import * as path from "node:path";
+import { fileURLToPath } from "node:url";
+
+// Filled in by `hookscope tap install`. Without a folder nothing is recorded.
+const SPOOL = ""; // the spool's folder: absolute, or as seen from this file
+const HOST = ""; // the dialect under which it was installed
+
+const FILE = "events.jsonl";
+const FILE_SIZE = 8 * 1024 * 1024; // bytes; then the file becomes the old one, `events.jsonl.1`
+const LINE = 256 * 1024; // bytes; of a longer event only the name is kept
+const CHARACTERS = 100_000; // of one event
+const VALUE = 20; // characters that each value counts for, beside those of its text
+const TEXT = 20_000; // characters of one text
+const NAME = 500; // characters of a key or a session
+const ITEMS = 200; // of one list or object
+const DEPTH = 12;
+const STALE = 10_000; // milliseconds after which a lock belongs to somebody who died
+const BIGGEST = 2n ** 256n; // longer numbers take long to print
+const SECRET =
+  /(?:(?<!continuation[_-]?)token|secret|password|passwd|passphrase|authorization|cookie|credential|(?:api|private|secret|access)[_-]?key)s?$/i;
+
+type Members = Record<string, unknown>;
+type Pairs = Iterable<readonly [unknown, unknown]>;
+interface Heard {
+  kind: "folder" | "stream" | "plugin" | "loaded";
+  key?: unknown;
+  type?: unknown;
+  action?: unknown;
+  session?: unknown;
+  timestamp?: unknown;
+  context?: unknown;
+  meta?: unknown;
+  ctx?: unknown;
+}
+
+let sequence = 0;
+
+/** Record what `heard` returns, without those members of context and ctx that only repeat the host's settings.
+ * What Hookscope fires is on record already, so its workers are passed over. */
+export function tap(heard: () => Heard, leaveOut: readonly string[] = []): void {
+  try {
+    if (SPOOL === "" || process.env.HOOKSCOPE_HOST_STATE !== undefined) return;
+    sequence += 1;
+    const event = heard();
+    if (event.kind === "loaded" || typeof event.key === "string") append(lineOf(event, leaveOut));
+  } catch {
+    // The host must not feel that it is listened to.
+  }
+}
+
+function lineOf(heard: Heard, leaveOut: readonly string[]): Buffer {
+  const whole = line(heard, new Copy(leaveOut));
+  if (whole.length <= LINE) return whole;
+  const { context, meta, ctx, ...name } = heard;
+  return line(name, new Copy([], 1));
+}
+
+function line(heard: Heard, copy: Copy): Buffer {
+  const told: Members = { tap: 1, at: new Date().toISOString(), kind: heard.kind };
+  for (const name of ["key", "type", "action", "session"] as const) {
+    const value = heard[name];
+    if (typeof value === "string") told[name] = value.slice(0, NAME);
+  }
+  for (const name of ["timestamp", "context", "meta", "ctx"] as const) {
+    if (heard[name] !== undefined) told[name] = copy.of(heard[name]);
+  }
+  Object.assign(told, { host: HOST, language: "typescript", pid: process.pid, seq: sequence });
+  if (copy.leftOut.size > 0) told.left_out = [...copy.leftOut];
+  if (copy.cut > 0) told.cut = copy.cut;
+  return Buffer.from(`${JSON.stringify(told)}\n`);
+}
+
+/** Makes copies as JSON can hold them, of bounded size. Functions are left out, and getters are not asked. */
+class Copy {
+  cut: number; // how often something was made shorter
+  readonly leftOut = new Set<string>();
+  private readonly leaveOut: readonly string[];
+  private left = CHARACTERS;
+
+  constructor(leaveOut: readonly string[], cut = 0) {
+    this.leaveOut = leaveOut;
+    this.cut = cut;
+  }
+
+  /** `keys` lead to the value, `above` are the objects that it lies in; `secret`: one of the keys says so. */
+  of(value: unknown, keys: readonly string[] = [], above: readonly object[] = [], secret = false): unknown {
+    this.left -= VALUE;
+    switch (typeof value) {
+      case "string":
+        return secret && value !== "" ? `\${SECRET:${variableOf(keys)}}` : this.text(value);
+      case "number":
+        return Number.isFinite(value) ? value : String(value);
+      case "boolean":
+        return value;
+      case "bigint":
+        if (Number.isSafeInteger(Number(value))) return Number(value);
+        return value < BIGGEST && value > -BIGGEST ? String(value) : this.short("<bigint>");
+      case "object":
+        if (value === null) return null;
+        try {
+          return this.object(value, keys, above, secret);
+        } catch {
+          return this.short("<unreadable>"); // a proxy may throw at anything
+        }
+      default:
+        return undefined;
+    }
+  }
+
+  private object(value: object, keys: readonly string[], above: readonly object[], secret: boolean): unknown {
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+      return this.short(`<${value.byteLength} bytes>`);
+    }
+    if (value instanceof URL) return this.text(value.href);
+    if (value instanceof Error) return { name: this.text(`${value.name}`), message: this.text(`${value.message}`) };
+    if (above.includes(value)) return this.short("<cycle>");
+    if (above.length >= DEPTH) return this.short("<deeper>");
+    const inside = [...above, value];
+    if (Array.isArray(value)) return this.list(value, value.length, keys, inside, secret);
+    if (value instanceof Set) return this.list(value, value.size, keys, inside, secret);
+    return this.members(value instanceof Map ? value : membersOf(value), keys, inside, secret);
+  }
+
+  private list(
+    items: Iterable<unknown>,
+    length: number,
+    keys: readonly string[],
+    above: readonly object[],
+    secret: boolean,
+  ): unknown[] {
+    const made: unknown[] = [];
+    for (const item of items) {
+      if (made.length >= ITEMS || this.left <= 0) break;
+      made.push(this.of(item, [...keys, String(made.length)], above, secret) ?? null);
+    }
+    if (made.length < length) this.cut += 1;
+    return made;
+  }
+
+  private members(pairs: Pairs, keys: readonly string[], above: readonly object[], secret: boolean): Members {
+    const made: Members = Object.create(null); // a key `__proto__` is a key like any other
+    let count = 0;
+    for (const [key, value] of pairs) {
+      if (count >= ITEMS || this.left <= 0) {
+        this.cut += 1;
+        break;
+      }
+      const name = typeof key === "string" || typeof key === "number" ? String(key).slice(0, NAME) : "<key>";
+      this.left -= name.length;
+      if (keys.length === 0 && this.leaveOut.includes(name)) {
+        this.leftOut.add(name);
+        continue;
+      }
+      const copied = this.of(value, [...keys, name], above, secret || SECRET.test(name));
+      if (copied !== undefined) {
+        made[name] = copied;
+        count += 1;
+      }
+    }
+    return made;
+  }
+
+  private text(value: string): string {
+    const room = Math.max(0, Math.min(TEXT, this.left));
+    this.left -= Math.min(value.length, room);
+    return value.length <= room ? value : this.short(`${value.slice(0, room)}…`);
+  }
+
+  private short(value: string): string {
+    this.cut += 1;
+    return value;
+  }
+}
+
+function* membersOf(value: object): Iterable<readonly [string, unknown]> {
+  for (const name of Object.keys(value)) {
+    const member = Object.getOwnPropertyDescriptor(value, name);
+    if (member !== undefined && "value" in member) yield [name, member.value];
+  }
+}
+
+/** The variable that stands for a secret when the event is fired again: of `auth.apiKey`, AUTH_API_KEY. */
+function variableOf(keys: readonly string[]): string {
+  const words = keys.join("_").replace(/([a-z\d])([A-Z])/g, "$1_$2");
+  return words.replace(/\W+/g, "_").slice(-60).toUpperCase();
+}
+
+// The file
+
+function append(text: Buffer): void {
+  const folder = path.isAbsolute(SPOOL) ? SPOOL : path.resolve(path.dirname(fileURLToPath(import.meta.url)), SPOOL);
+  const file = path.join(folder, FILE);
+  let handle = opened(file);
+  try {
+    let state = fs.fstatSync(handle);
+    if (state.size + text.length > FILE_SIZE && turned(file, state.ino)) {
+      fs.closeSync(handle);
+      handle = opened(file);
+      state = fs.fstatSync(handle);
+    }
+    if (!state.isFile() || state.size + text.length > 2 * FILE_SIZE) return;
+    // One write, which the system puts at the end whoever else writes. A line cut off by a kill is ended.
+    fs.writeSync(handle, torn(handle, state.size) ? Buffer.concat([Buffer.from("\n"), text]) : text);
+  } finally {
+    fs.closeSync(handle);
+  }
+}
+
+/** Throws where the folder is not there: on another machine nothing is recorded, and no folder is made. */
+function opened(file: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = fs.constants;
+  return fs.openSync(file, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
+}
+
+/** Does the file end within a line. While somebody writes it does too, and grows. */
+function torn(handle: number, size: number): boolean {
+  const last = Buffer.alloc(1);
+  const ended = size === 0 || fs.readSync(handle, last, 0, 1, size - 1) !== 1 || last[0] === 10;
+  return !ended && fs.fstatSync(handle).size === size;
+}
+
+/** Make the full file the old one. False where another process is just doing so. */
+function turned(file: string, ino: number): boolean {
+  const lock = `${file}.lock`;
+  try {
+    fs.closeSync(fs.openSync(lock, "wx", 0o600));
+  } catch {
+    if (Date.now() - fs.statSync(lock).mtimeMs > STALE) fs.unlinkSync(lock);
+    return false;
+  }
+  try {
+    if (fs.statSync(file).ino === ino) fs.renameSync(file, `${file}.1`);
+    return true;
+  } finally {
+    fs.unlinkSync(lock);
+  }
+}

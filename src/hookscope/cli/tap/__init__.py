@@ -1,0 +1,1 @@
+"""The commands of `hookscope tap`: a module each, imported when it is called."""

@@ -1,0 +1,83 @@
+"""`hookscope tap fire [ID...]`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import click
+
+from hookscope.cli import answers, documents, run_tables, tables
+from hookscope.cli.answers import Answer
+from hookscope.cli.tap import shown
+from hookscope.core.runs import Plan
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.tap.events import picked
+from hookscope.workbench.tap.firing import Fired, fire_real
+from hookscope.workbench.tap.spool import Heard
+
+SECONDS = click.FloatRange(min=0, min_open=True)
+
+
+@answers.command(
+    "fire",
+    click.Argument(["names"], metavar="[ID...]", nargs=-1),
+    click.Option(
+        ["--last"], type=click.IntRange(1, 1_000), metavar="N", default=1, help="The last N; else one."
+    ),
+    click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
+    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
+    click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
+    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+)
+def command(
+    options: Options,
+    names: Sequence[str],
+    last: int,
+    only: str | None,
+    dry: bool,
+    timeout: float | None,
+    sandbox: bool,
+    trust: bool,
+) -> Answer:
+    """Fire real events again, the newest where none is named, and see what each handler does. Handlers find
+    which event it was in `replayed`. Ids are those of `tap events`; four characters will do.
+    """
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
+    try:
+        events = picked(bench.look(), names, last)
+    except OSError as error:
+        raise Refusal(f"Cannot read {error.filename}: {error.strerror}.") from None
+    done, refused = asyncio.run(_all(bench, events, only, sandbox, dry))
+    if dry:
+        plans = [plan for plan in done if isinstance(plan, Plan)]
+        text = "\n\n".join(map(tables.plan, plans))
+        return Answer([documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
+    runs = [one for one in done if isinstance(one, Fired)]
+    left = dict.fromkeys(sentence for one in runs for sentence in one.left)
+    return Answer(
+        [shown.fired_document(one, bench.dialect.name) for one in runs],
+        "\n\n".join(f"{shown.was(one.heard)}\n{run_tables.run(one.run, one.plan)}" for one in runs),
+        yes=all(one.well for one in runs) and not refused,
+        aside=(*left, *refused),
+    )
+
+
+async def _all(
+    bench: Workbench, events: Sequence[Heard], only: str | None, sandbox: bool, dry: bool
+) -> tuple[list[Fired | Plan], list[str]]:
+    """One after another; and a sentence for each that could not be fired."""
+    done: list[Fired | Plan] = []
+    refused: list[str] = []
+    try:
+        for heard in events:
+            try:
+                done.append(await fire_real(bench, heard, only=only, sandbox=sandbox, dry=dry))
+            except Refusal as error:
+                refused.append(f"{shown.short(heard)}: {error}")
+            except OSError as error:
+                refused.append(f"{shown.short(heard)}: cannot make copies for the sandbox: {error}.")
+    finally:
+        await bench.close()
+    return done, refused

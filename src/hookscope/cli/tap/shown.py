@@ -1,0 +1,285 @@
+"""What `hookscope tap` shows: once for programs, once for people. Their shapes are contracts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hookscope.cli import documents
+from hookscope.cli.documents import Document
+from hookscope.cli.tables import column, fitted
+from hookscope.core.event import iso
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import View
+from hookscope.workbench.tap.events import brief, short_id
+from hookscope.workbench.tap.firing import Fired
+from hookscope.workbench.tap.installing import Installing
+from hookscope.workbench.tap.lists import Lists, Seen
+from hookscope.workbench.tap.spool import Heard
+from hookscope.workbench.tap.status import Recorded, TapStatus
+
+# Installing and removing
+
+
+def writing(plan: Installing, *, written: bool) -> Document:
+    """What is written, or removed: the same for `install --json` and `remove --json`."""
+    return {
+        "spool": str(plan.spool),
+        "files": [
+            {
+                "path": str(change.path),
+                "action": "remove" if change.new is None else "write" if change.old is None else "replace",
+                "diff": change.preview(),
+            }
+            for change in plan.changes
+        ],
+        "written": written and bool(plan.changes),
+    }
+
+
+def tap_document(tap: TapStatus) -> Document:
+    return {
+        "name": tap.name,
+        "kind": tap.kind,
+        "language": tap.language,
+        "root": str(tap.root),
+        "events": list(tap.events),
+        "state": tap.whole,
+        "needs": [{"gate": need.gate, "reason": need.reason, "then": need.then} for need in tap.needs],
+        "notes": list(tap.notes),
+    }
+
+
+def would_install(plan: Installing) -> str:
+    """With --dry-run the files as diffs."""
+    diffs = "\n".join(printable(change.preview()).rstrip() for change in plan.changes)
+    return diffs or "Nothing would be written: the tap is up to date."
+
+
+def installed(plan: Installing, taps: Sequence[TapStatus], view: View) -> str:
+    """Where the files are, what the host wants, and the next step."""
+    notices = view.host.dialect.switching.notices
+    lines = [f"{_done(change.old, change.new)} {printable(str(change.path))}" for change in plan.changes]
+    lines += ["The tap is up to date."] if not plan.changes else []
+    for tap in taps:
+        lines += ["", f"{_path(tap.root, view)} hears {_events(tap)}", *_wants(tap)]
+    lines += ["", f"Events go to {_path(plan.spool, view)}. {notices}".rstrip()]
+    lines.append("Then `hookscope tap status` says whether it was loaded, `hookscope tap events` what came.")
+    return "\n".join(lines)
+
+
+def removed(plan: Installing, *, dry_run: bool, kept: bool) -> str:
+    """The files, and where what was recorded stays."""
+    would = "would be " if dry_run else ""
+    lines = [f"{would}removed {printable(str(change.path))}" for change in plan.changes]
+    lines += ["Its files are gone already."] if not plan.changes else []
+    if kept:
+        lines.append(f"What was recorded stays in {printable(str(plan.spool))}; `--events` removes it too.")
+    return "\n".join(lines)
+
+
+def _done(old: bytes | None, new: bytes | None) -> str:
+    return "removed" if new is None else "wrote" if old is None else "replaced"
+
+
+def _events(tap: TapStatus) -> str:
+    return "every event" if tap.events == ("*",) else one_line(", ".join(tap.events), 2_000)
+
+
+def _wants(tap: TapStatus) -> Iterator[str]:
+    for need in tap.needs:
+        yield f"  ✗ the host will not run it: {one_line(need.reason)}"
+        yield f"    → {one_line(need.then, 400)}"
+    if not tap.needs and tap.whole == "installed":
+        yield "  ✓ nothing stops the host from running it"
+    yield from (f"  – {one_line(note, 400)}" for note in tap.notes)
+
+
+# Status
+
+
+def recorded_document(item: Recorded) -> Document:
+    return {
+        "spool": str(item.folder),
+        "bytes": item.size,
+        "events": item.events,
+        "last": iso(item.last) if item.last else None,
+        "loaded": iso(item.loaded) if item.loaded else None,
+        "pid": item.pid or None,
+        "skipped": item.skipped,
+    }
+
+
+def status(taps: Sequence[TapStatus], item: Recorded, view: View) -> str:
+    """Each tap with what the host wants, then what was recorded."""
+    product = view.host.dialect.product
+    lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` does that."]
+    for tap in taps:
+        stands = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
+        lines.append(f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  {_path(tap.root, view)}")
+        lines += [f"  hears {_events(tap)}", *_wants(tap), ""]
+    if item.loaded is not None:
+        when = f"{_moment(item.loaded)}, {lasting(item.loaded)} ago"
+        lines.append(f"loaded    by {product}, last {when}; its process was {item.pid}")
+    elif taps:
+        lines.append(f"loaded    not yet: {product} has not loaded it since it records")
+    if item.events:
+        last = f", the last {lasting(item.last)} ago" if item.last else ""
+        where = f"{item.size:,} bytes in {_path(item.folder, view)}"
+        lines.append(f"recorded  {_count(item.events, 'event')}{last}; {where}")
+    elif taps:
+        lines.append(f"recorded  nothing yet in {_path(item.folder, view)}")
+    lines += _skipped(item.skipped)
+    return "\n".join(lines).rstrip()
+
+
+def _path(path: Path, view: View) -> str:
+    return printable(view.host.surroundings.short(path))
+
+
+def _skipped(count: int) -> list[str]:
+    are = "is" if count == 1 else "are"
+    return [f"{_count(count, 'line')} of the spool {are} no event and {are} left out."] if count else []
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
+def _moment(at: datetime) -> str:
+    return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
+
+
+def lasting(since: datetime) -> str:
+    """How long that is by now, in the two largest units."""
+    seconds = max(int((datetime.now(UTC) - since).total_seconds()), 0)
+    days, seconds = divmod(seconds, 86_400)
+    hours, seconds = divmod(seconds, 3_600)
+    minutes, seconds = divmod(seconds, 60)
+    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s"))
+    shown = [f"{number} {unit}" for number, unit in parts if number]
+    return " ".join(shown[:2]) or "0 s"
+
+
+# Events
+
+
+def event_document(heard: Heard) -> Document:
+    """One event of `tap events --json`."""
+    return {
+        "id": heard.id,
+        "at": iso(heard.at),
+        "key": heard.key,
+        "kind": heard.kind,
+        "session": heard.session,
+        "host": heard.host,
+        "language": heard.language,
+        "pid": heard.pid,
+        "seq": heard.number,
+        "context": dict(heard.context),
+        "meta": dict(heard.meta),
+        "ctx": dict(heard.ctx),
+        "left_out": list(heard.left_out),
+        "cut": heard.cut,
+    }
+
+
+def events(found: Sequence[Heard], skipped: int) -> str:
+    lines = [event_line(heard) for heard in found] or ["No real event was recorded here yet."]
+    return "\n".join([*lines, *_skipped(skipped)])
+
+
+def event_line(heard: Heard) -> str:
+    """Id, time, key, session, and the beginning of its context."""
+    key, session = fitted(one_line(heard.key), 24), fitted(one_line(heard.session) or "–", 24)
+    cut = "  (shortened)" if heard.cut else ""
+    return (
+        f"{short(heard)}  {_moment(heard.at)}  {key}  {session}  {one_line(brief(heard), 120)}{cut}".rstrip()
+    )
+
+
+def short(heard: Heard) -> str:
+    """The id that people type."""
+    return short_id(heard)
+
+
+def was(heard: Heard) -> str:
+    """Which real event is fired again."""
+    cut = f"; {heard.cut} parts of it were shortened when it was recorded" if heard.cut else ""
+    return f"real event {short(heard)} of {_moment(heard.at)}, {one_line(heard.host)}{cut}"
+
+
+def fired_document(item: Fired, dialect: str) -> Document:
+    """One event of `tap fire --json`."""
+    return {
+        "real": event_document(item.heard),
+        "could_not_run": list(item.left),
+        "run": documents.run(item.run, dialect),
+    }
+
+
+# The two lists
+
+
+def lists_document(item: Lists, view: View) -> Document:
+    """`tap lists --json`."""
+    return {
+        "dialect": view.host.dialect.name,
+        "since": iso(item.since) if item.since else None,
+        "loaded": iso(item.loaded) if item.loaded else None,
+        "events": item.count,
+        "seen": [_seen_document(one) for one in item.seen],
+        "never_seen": [
+            {
+                "hook": one.hook,
+                "source": one.source,
+                "state": one.state.value,
+                "key": one.key,
+                "recorded": one.recorded,
+            }
+            for one in item.unheard
+        ],
+        "nobody_listens": [_seen_document(one) for one in item.unanswered],
+        "unknown": list(item.unknown),
+        "skipped": item.skipped,
+    }
+
+
+def _seen_document(one: Seen) -> Document:
+    return {
+        "key": one.key,
+        "kind": one.kind,
+        "count": one.count,
+        "first": iso(one.first),
+        "last": iso(one.last),
+    }
+
+
+def lists(item: Lists) -> str:
+    """How long was recorded; then the two lists."""
+    if item.since is None:
+        return "Nothing was ever recorded here: both lists need a tap. `hookscope tap install` puts one in."
+    what = f"{_count(item.count, 'event')} of {_count(len(item.seen), 'key')}"
+    lines = [f"Recorded for {lasting(item.since)}: {what}.", "", "Subscribed, never seen"]
+    lines += list(_never_seen(item)) or ["  none"]
+    lines += ["", "Seen, nobody listens", *(_unanswered(item) or ["  none"])]
+    if item.unknown:
+        lines += ["", f"Only a load tells what they listen to: {one_line(', '.join(item.unknown), 1_000)}."]
+    return "\n".join([*lines, *_skipped(item.skipped)])
+
+
+def _never_seen(item: Lists) -> Iterator[str]:
+    """Those that a tap would have heard, then those of which nobody knows."""
+    width = column((one_line(one.key) for one in item.unheard), 32)
+    for one in sorted(item.unheard, key=lambda one: not one.recorded):
+        told = f"{one_line(one.hook)} ({one.source})" + ("" if one.recorded else ": no tap hears it")
+        yield f"{' ' if one.recorded else '?'} {fitted(one_line(one.key), width)}  {told}"
+
+
+def _unanswered(item: Lists) -> list[str]:
+    width = column((one_line(one.key) for one in item.unanswered), 32)
+    return [
+        f"  {fitted(one_line(one.key), width)}  {one.count:>7,} ×  last {lasting(one.last)} ago"
+        for one in item.unanswered
+    ]

@@ -1,0 +1,234 @@
+"""Putting taps into a host's folders, and taking them away again. Nothing of anybody else's is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
+from hookscope.core.dialect import Host
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.tap.places import Tap, roots_of, spool_folder, spool_place, taps_of
+from hookscope.workbench.tap.record import KINDS, Installed, Record
+from hookscope.workbench.tap.spool import SPOOLED
+from hookscope.workbench.tap.templates import SUFFIX, TapLanguage
+from hookscope.workbench.trust import state_folder
+
+CACHE = "__pycache__"
+THEN = "Move it away first."
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One tap that is put in place, or taken away, as it would be."""
+
+    root: Path
+    tap: Tap | None  # None: it is taken away
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Installing:
+    """What an install or a removal would write. Making it writes nothing."""
+
+    spool: Path
+    steps: tuple[Step, ...]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Every file that is written or removed, in order."""
+        return tuple(change for step in self.steps for change in step.changes)
+
+
+def record() -> Record:
+    """Where it is kept what was installed."""
+    return Record(state_folder() / "tap" / "installed.json")
+
+
+def installed_of(host: Host) -> Mapping[Path, Installed]:
+    """What was installed for this host, by root."""
+    known = record().all()
+    return {root: known[root] for root in _possible_roots(host) if root in known}
+
+
+def _possible_roots(host: Host) -> Iterator[Path]:
+    """Where taps may stand: a stream's root is its module, whose name ends in its language."""
+    for kind in KINDS:
+        for root in roots_of(host, kind):
+            if kind == "stream":
+                yield from (root.with_name(root.name + suffix) for suffix in SUFFIX.values())
+            else:
+                yield root
+
+
+def installing(host: Host, language: TapLanguage, *, plugin_hooks: bool = False) -> Installing:
+    """What an install would write: each tap as it is now made, in that language.
+
+    One in the other language goes; that of the plugin hooks stays where it was asked for once. Raises
+    Refusal where something of somebody else's stands there, or the host is not here.
+    """
+    spool, known = spool_folder(host), installed_of(host)
+    again = any(root in known for root in roots_of(host, "plugin"))
+    taps = taps_of(host, language, plugin_hooks=plugin_hooks or again)
+    steps = [Step(tap.root, tap, tuple(_written(tap, known.get(tap.root)))) for tap in taps]
+    other = [root for root in known if root not in {tap.root for tap in taps}]
+    steps += [Step(root, None, tuple(_taken(known[root]))) for root in other]
+    return Installing(spool, tuple(steps))
+
+
+def _written(tap: Tap, known: Installed | None) -> Iterator[Change]:
+    before = known.files if known is not None else {}
+    if strangers := _strangers(tap, before):
+        raise Refusal(f"{strangers[0]} is not Hookscope's; nothing was written.", THEN)
+    for path, content in tap.files.items():
+        now = _read(path)
+        if now not in (None, content) and digest(now) != before.get(path):
+            raise Refusal(f"{path} is there, and not as Hookscope has written it; nothing was written.", THEN)
+        if now != content:
+            yield Change(path, f"install {tap.name}", now, content)
+    for path in before:
+        if path not in tap.files:
+            yield from _gone(path, before[path])
+
+
+def _strangers(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
+    """What else lies in the folder that is to be the tap's own."""
+    if tap.kind == "stream" or not tap.root.is_dir():
+        return []
+    known = {*tap.files, *before, tap.root / CACHE}
+    try:
+        return sorted(path for path in tap.root.iterdir() if path not in known)
+    except OSError as error:
+        raise Refusal(f"Cannot read {tap.root}: {error.strerror}.") from None
+
+
+def removing(host: Host) -> Installing:
+    """What taking the taps of this host away would remove: what was written, where it is still that.
+
+    Raises Refusal where a file of them has been changed since, or none is installed.
+    """
+    known = installed_of(host)
+    if not known:
+        raise Refusal(
+            f"No tap is installed for {host.dialect.product} here.", "`hookscope tap install` does that."
+        )
+    steps = tuple(Step(root, None, tuple(_taken(entry))) for root, entry in known.items())
+    return Installing(spool_place(host), steps)
+
+
+def _taken(entry: Installed) -> Iterator[Change]:
+    for path, written in entry.files.items():
+        yield from _gone(path, written)
+
+
+def _gone(path: Path, written: str) -> Iterator[Change]:
+    now = _read(path)
+    if now is None:
+        return
+    if digest(now) != written:
+        raise Refusal(
+            f"{path} was changed since it was installed; nothing was removed.",
+            "Remove it by hand, or put it back as it was.",
+        )
+    yield Change(path, "remove event-tap", now, None)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return read_now(path)
+    except ChangeError as error:
+        raise Refusal(str(error)) from None
+
+
+def digest(content: bytes | None) -> str:
+    """What stands for a content in the record."""
+    return sha256(content or b"").hexdigest()
+
+
+def carry_out(plan: Installing) -> None:
+    """Write it, tap after tap. Raises Refusal; then nothing of that tap was written."""
+    book = record()
+    known = book.all()
+    _make_spool(plan)
+    for step in plan.steps:
+        before = known.get(step.root)
+        made = _missing_folders(change.path for change in step.changes if change.new is not None)
+        try:
+            _all_or_none(step.changes, book.lock)
+        except Refusal:
+            remove_empty(made)
+            raise
+        _clear_compiled(change.path for change in step.changes if change.new is None)
+        if step.tap is None:
+            remove_empty(before.made if before is not None else ())
+            book.put(step.root, None)
+        else:
+            other = (known[root].made for root in known if root.with_suffix("") == step.root.with_suffix(""))
+            folders = (*(folder for folders in other for folder in folders), *made)
+            book.put(step.root, _entry(step.tap, before, folders, plan.spool))
+    remove_empty([plan.spool] if not any(step.tap for step in plan.steps) else [])
+
+
+def _entry(tap: Tap, before: Installed | None, made: Sequence[Path], spool: Path) -> Installed:
+    since = before.at if before is not None else datetime.now(UTC)
+    return Installed(
+        at=since,
+        kind=tap.kind,
+        language=tap.language,
+        name=tap.name,
+        events=tap.events,
+        files={path: digest(content) for path, content in tap.files.items()},
+        made=tuple(dict.fromkeys(made)),
+        spool=spool,
+    )
+
+
+def _make_spool(plan: Installing) -> None:
+    """A tap makes no folder itself: where there is none, it stands on another machine."""
+    if not any(step.tap is not None for step in plan.steps):
+        return
+    try:
+        plan.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"Cannot make {plan.spool}: {error.strerror}.", "Nothing was written.") from None
+
+
+def _missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders above these files that are not there yet."""
+    above = {folder for path in paths for folder in path.parents}
+    return tuple(sorted(folder for folder in above if not folder.exists()))
+
+
+def _all_or_none(changes: Sequence[Change], lock: Path) -> None:
+    done: list[Change] = []
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        for change in changes:
+            apply(change, lock=lock)
+            done.append(change)
+    except ChangeError as error:
+        for change in reversed(done):
+            with suppress(ChangeError):
+                apply(change.undo(), lock=lock)
+        raise Refusal(str(error)) from None
+
+
+def _clear_compiled(paths: Iterable[Path]) -> None:
+    """What an interpreter left beside a Python tap that has gone."""
+    for path in paths:
+        for compiled in (path.parent / CACHE).glob(f"{path.stem}.*.pyc"):
+            with suppress(OSError):
+                compiled.unlink()
+        remove_empty([path.parent / CACHE])
+
+
+def drop_spool(spool: Path) -> None:
+    """Remove what was recorded, and the folder if nothing else is in it."""
+    for name in SPOOLED:
+        with suppress(FileNotFoundError):
+            (spool / name).unlink()
+    remove_empty([spool])

@@ -1,0 +1,102 @@
+"""What was installed where: kept in Hookscope's state folder, so that only that is ever taken away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.event import from_iso, iso
+from hookscope.core.runs import EventKind
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.trust import replace_file
+
+KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
+PATIENCE = 10  # seconds to wait for another of our processes
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """A tap as it was written."""
+
+    at: datetime  # since when it stands there, in whatever version
+    kind: EventKind
+    language: str
+    name: str  # of the hook or plugin
+    events: tuple[str, ...]  # what it asks for
+    files: Mapping[Path, str]  # SHA-256 of what was written
+    made: tuple[Path, ...]  # the folders that were not there before
+    spool: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """`installed.json`: root of a tap → what was written. Merged by key under a lock, replaced atomically."""
+
+    file: Path
+
+    @property
+    def lock(self) -> Path:
+        """The lock for users' files: none may stay in the folders of a host."""
+        return self.file.with_name("files.lock")
+
+    def all(self) -> Mapping[Path, Installed]:
+        """What is on record. An unreadable file holds nothing."""
+        found = {Path(root): _installed(entry) for root, entry in self._read().items()}
+        return {root: entry for root, entry in found.items() if entry is not None}
+
+    def put(self, root: Path, entry: Installed | None) -> None:
+        """Record a tap, or that it is gone. Raises Refusal where that cannot be recorded."""
+        from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
+
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(str(self.file) + ".lock", timeout=PATIENCE):
+                taps = {name: known for name, known in self._read().items() if name != str(root)}
+                if entry is not None:
+                    taps[str(root)] = _document(entry)
+                replace_file(self.file, json.dumps({"taps": taps}, indent=2).encode() + b"\n")
+        except (OSError, TimeoutError) as error:
+            raise Refusal(
+                f"Cannot record the tap in {self.file}: {error}.",
+                "HOOKSCOPE_STATE_DIR names another folder.",
+            ) from None
+
+    def _read(self) -> Mapping[str, Any]:
+        try:
+            taps = json.loads(self.file.read_bytes())["taps"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+        return taps if isinstance(taps, dict) else {}
+
+
+def _document(entry: Installed) -> Mapping[str, Any]:
+    return {
+        "at": iso(entry.at),
+        "kind": entry.kind,
+        "language": entry.language,
+        "name": entry.name,
+        "events": list(entry.events),
+        "files": {str(path): digest for path, digest in entry.files.items()},
+        "made": [str(path) for path in entry.made],
+        "spool": str(entry.spool),
+    }
+
+
+def _installed(entry: Any) -> Installed | None:
+    try:
+        return Installed(
+            at=from_iso(entry["at"]),
+            kind=KINDS[KINDS.index(entry["kind"])],
+            language=str(entry["language"]),
+            name=str(entry["name"]),
+            events=tuple(map(str, entry["events"])),
+            files={Path(path): str(digest) for path, digest in entry["files"].items()},
+            made=tuple(map(Path, entry["made"])),
+            spool=Path(entry["spool"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None  # written by somebody else

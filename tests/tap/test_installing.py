@@ -1,0 +1,229 @@
+"""A tap put into each host's own folder and taken away again: to the byte, and nobody else's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+
+from hookscope.core.hooks import State
+from hookscope.dialects import DIALECTS
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.options import shipped_hooks
+from hookscope.workbench.tap.installing import carry_out, installing, removing
+from hookscope.workbench.tap.places import spool_place
+from hookscope.workbench.tap.status import taps_in
+from hookscope.workbench.tap.templates import TapLanguage
+
+READY = "{openclaw: {events: [command:new]}}"
+FOLDERS = [name for name, dialect in DIALECTS.items() if "folder" in dialect.kinds]
+STREAMS = [name for name, dialect in DIALECTS.items() if "stream" in dialect.kinds]
+
+
+def bench_of(dialect: str, workspace: Path, home: Path) -> Workbench:
+    """The host is here: its state folder, or a project with two agents."""
+    layout = DIALECTS[dialect].layout
+    if layout.state:
+        (home / layout.state.removeprefix("~/")).mkdir()
+    else:
+        (workspace / "agent" / "subagents" / "helper").mkdir(parents=True)
+    return Workbench(Options(dialect=dialect, workspace=workspace))
+
+
+def snapshot(*roots: Path) -> dict[Path, bytes | None]:
+    """Every file below these folders with its bytes, and every folder."""
+    found = (path for root in roots for path in [root, *root.rglob("*")])
+    return {path: path.read_bytes() if path.is_file() else None for path in found}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_install_is_seen_and_a_removal_leaves_no_trace(
+    dialect: str, home: Path, workspace: Path, language: TapLanguage
+) -> None:
+    bench = bench_of(dialect, workspace, home)
+    before = snapshot(home, workspace)
+    names = {row.hook.name for row in bench.look().inventory.hooks}
+    carry_out(installing(bench.open(), language))
+    view = bench.look()
+    taps = taps_in(bench, view)
+    assert len(taps) == (1 if dialect in FOLDERS else 2)
+    for tap in taps:
+        row = next(row for row in view.inventory.hooks if row.hook.name == "event-tap")
+        assert (tap.whole, tap.events) == ("installed", row.events)
+        assert row.verdict.shadowed_by is None
+        assert [need.gate for need in tap.needs] == (["selected"] if dialect == "openclaw@2026.9" else [])
+        assert [gate.name for gate in row.verdict.shut() if gate.name != "trusted"] == [
+            need.gate for need in tap.needs
+        ]
+    assert {row.hook.name for row in view.inventory.hooks} == names | {"event-tap"}
+    assert {root.name for root in snapshot(home, workspace)} >= {
+        "event-tap" if dialect in FOLDERS else "hooks"
+    }
+    carry_out(removing(bench.open()))
+    assert snapshot(home, workspace) == before
+    with pytest.raises(Refusal, match="No tap is installed"):
+        removing(bench.open())
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_templates_are_no_hooks_that_ship(dialect: str, home: Path, workspace: Path) -> None:
+    assert (shipped_hooks() / "event-tap").is_dir()
+    inventory = bench_of(dialect, workspace, home).look().inventory
+    assert not [row for row in inventory.hooks if "tap" in row.hook.name]
+    assert not [item for item in inventory.rejected if "tap" in str(item.path)]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "events"),
+    [
+        ("openclaw", ("command", "agent", "gateway", "message")),
+        ("openclaw@2026.9", ("command", "session", "agent", "gateway", "message")),
+        ("milady@2.0.0-alpha.76", ("gateway",)),
+        ("eve@0.80", ("*",)),
+    ],
+)
+def test_it_listens_to_all_that_the_host_sends(
+    dialect: str, events: tuple[str, ...], home: Path, workspace: Path
+) -> None:
+    plan = installing(bench_of(dialect, workspace, home).open(), "typescript")
+    assert {step.tap.events for step in plan.steps if step.tap} == {events}
+
+
+def test_somebody_elses_hook_of_that_name_stays(home: Path, workspace: Path, make_hook: MakeHook) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    folder = make_hook(home / ".openclaw" / "hooks", "event-tap", READY)
+    before = snapshot(home)
+    with pytest.raises(Refusal, match="nothing was written"):
+        carry_out(installing(bench.open(), "typescript"))
+    (folder / "HOOK.md").unlink()
+    with pytest.raises(Refusal, match=r"handler\.py is not Hookscope's"):
+        installing(bench.open(), "typescript")
+    (folder / "HOOK.md").write_bytes(before[folder / "HOOK.md"] or b"")
+    assert snapshot(home) == before
+
+
+def test_what_was_edited_is_neither_overwritten_nor_removed(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    carry_out(installing(bench.open(), "typescript"))
+    manifest = home / ".openclaw" / "hooks" / "event-tap" / "HOOK.md"
+    manifest.write_text(manifest.read_text() + "mine\n")
+    before = snapshot(home)
+    with pytest.raises(Refusal, match="not as Hookscope has written it"):
+        installing(bench.open(), "python")
+    with pytest.raises(Refusal, match="was changed since"):
+        removing(bench.open())
+    assert snapshot(home) == before
+    (tap,) = taps_in(bench, bench.look())
+    assert tap.whole == "changed"
+
+
+def test_another_language_takes_the_place_of_the_first(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    before = snapshot(home)
+    folder = home / ".openclaw" / "hooks" / "event-tap"
+    carry_out(installing(bench.open(), "python"))
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "handler.cpython-311.pyc").touch()
+    carry_out(installing(bench.open(), "typescript"))
+    assert sorted(path.name for path in folder.iterdir()) == ["HOOK.md", "handler.ts"]
+    (tap,) = taps_in(bench, bench.look())
+    assert (tap.language, tap.whole) == ("typescript", "installed")
+    carry_out(removing(bench.open()))
+    assert snapshot(home) == before
+
+
+@pytest.mark.parametrize("dialect", STREAMS[:1])
+def test_a_module_of_the_other_language_goes_too(dialect: str, home: Path, workspace: Path) -> None:
+    bench = bench_of(dialect, workspace, home)
+    before = snapshot(workspace)
+    carry_out(installing(bench.open(), "python"))
+    carry_out(installing(bench.open(), "typescript"))
+    assert not list(workspace.rglob("event-tap.py"))
+    assert len(list(workspace.rglob("event-tap.ts"))) == 2
+    carry_out(removing(bench.open()))
+    assert snapshot(workspace) == before
+
+
+def test_an_install_again_writes_nothing_and_an_old_one_is_renewed(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    carry_out(installing(bench.open(), "typescript"))
+    assert installing(bench.open(), "typescript").changes == ()
+    other = Workbench(Options(dialect="openclaw@2026.9", workspace=workspace))
+    changes = installing(other.open(), "typescript").changes
+    assert {change.path.name for change in changes} == {"HOOK.md", "handler.ts"}
+    carry_out(installing(other.open(), "typescript"))
+    assert b"session" in (home / ".openclaw/hooks/event-tap/HOOK.md").read_bytes()
+
+
+def test_a_plugin_once_asked_for_stays_until_the_removal(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw@2026.9", workspace, home)
+    before = snapshot(home)
+    carry_out(installing(bench.open(), "typescript", plugin_hooks=True))
+    assert installing(bench.open(), "typescript").changes == ()
+    taps = taps_in(bench, bench.look())
+    assert [tap.name for tap in taps] == ["event-tap", "event-tap-plugin"]
+    assert [need.gate for need in taps[1].needs] == []
+    assert any("allowConversationAccess" in note for note in taps[1].notes)
+    carry_out(removing(bench.open()))
+    assert snapshot(home) == before
+
+
+def test_what_was_recorded_outlives_a_removal(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    carry_out(installing(bench.open(), "typescript"))
+    events = spool_place(bench.open()) / "events.jsonl"
+    events.write_text("kept\n")
+    carry_out(removing(bench.open()))
+    assert events.read_text() == "kept\n"
+
+
+def test_a_host_that_is_not_here_gets_no_folders(home: Path, workspace: Path) -> None:
+    before = snapshot(home, workspace)
+    for dialect, name in (("openclaw", "OpenClaw"), ("eve", "Eve")):
+        with pytest.raises(Refusal, match=f"{name} is not here"):
+            installing(Workbench(Options(dialect=dialect, workspace=workspace)).open(), "typescript")
+    assert snapshot(home, workspace) == before
+    (workspace / "agent").mkdir()
+    with pytest.raises(Refusal, match="no plugin hooks"):
+        installing(
+            Workbench(Options(dialect="eve", workspace=workspace)).open(), "typescript", plugin_hooks=True
+        )
+
+
+def test_a_folder_that_cannot_be_written_is_left_as_it_was(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    hooks = home / ".openclaw" / "hooks"
+    hooks.mkdir()
+    (hooks / "event-tap").mkdir()
+    plan = installing(bench.open(), "typescript")
+    (hooks / "event-tap" / "HOOK.md").write_text("somebody was faster\n")  # the second file to be written
+    before = snapshot(hooks)
+    with pytest.raises(Refusal, match="has changed since"):
+        carry_out(plan)
+    assert snapshot(hooks) == before
+    assert taps_in(bench, bench.look()) == ()
+
+
+def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw@2026.9", workspace, home)
+    (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"entries": {"other": {}}}}}')
+    carry_out(installing(bench.open(), "typescript"))
+    (tap,) = taps_in(bench, bench.look())
+    (need,) = tap.needs
+    assert need.gate == "selected"
+    command = f"hookscope --dialect openclaw@2026.9 --workspace {workspace} enable event-tap"
+    assert command in need.then
+    bench.apply(bench.toggle(bench.look(), "event-tap", True, as_command=True))
+    (tap,) = taps_in(bench, bench.look())
+    assert tap.needs == ()
+    row = bench.look().inventory.find("event-tap")
+    assert row is not None
+    assert row.state is State.UNTRUSTED  # which no host asks for
+
+
+def test_a_python_tap_says_who_runs_it(home: Path, workspace: Path) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    carry_out(installing(bench.open(), "python"))
+    (tap,) = taps_in(bench, bench.look())
+    assert any("runs no Python" in note for note in tap.notes)
