@@ -217,3 +217,30 @@ async def test_a_run_is_replayed_from_a_handler_on(
         assert "handler a-first" not in story.text()
         await story.press("escape", "R")
         await story.shows("run 3", "n is 2, True")
+
+
+async def test_a_sequence_is_fired_step_after_step(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    folder = workspace / ".hookscope/sequences"
+    folder.mkdir(parents=True)
+    (folder / "twice.yaml").write_text(
+        "steps:\n"
+        "  - {event: command:new, context: {who: Ada}, expect: {messages: [Hello Ada]}}\n"
+        "  - {after: 10ms, event: command:new, context: {who: Bob}, expect: {messages: [Bye*]}}\n"
+    )
+    async with console((120, 36)) as story:
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("s")
+        await story.shows("Saved events and sequences", "twice", "2 steps", "as the host does it")
+        await story.press(*"twice", "enter")
+        await story.shows("Run 2", "✗ 1 thing not as twice.yaml expects", "- Bye*", "+ Hello Bob")
+        await story.shows("twice is over, and not as it should be")
+        await story.press("left_square_bracket")
+        await story.shows("Run 1", "✓ as twice.yaml expects")
+        await story.press("s")
+        await story.press(*"twice", "f5")
+        await story.shows("✗ ")

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import PastRun, View, Workbench
     from hookscope.workbench.play import Playing
+    from hookscope.workbench.sequences import EventSequence
+    from hookscope.workbench.sequencing import Sequencing, Stepped
     from hookscope.workbench.testing import Checked
 
 FRAME = 0.1  # seconds between two reports of a run's steps
@@ -54,7 +56,7 @@ class Runner:
         """`look` is called where a run has found out what rows should show."""
         self.screen, self.bench, self.look = screen, bench, look
         self._runs = 0
-        self._firing: Firing | Playing | None = None
+        self._firing: Firing | Playing | Sequencing | None = None
         self._preparing = False  # copies are made, modules loaded, or another run of several follows
 
     def remember(self, view: View) -> None:
@@ -219,6 +221,45 @@ class Runner:
         finally:
             self._firing, self._preparing = None, False
 
+    def sequence(
+        self,
+        sequence: EventSequence,
+        told: Callable[[int, Stepped], object],
+        over: Callable[[bool], object],
+    ) -> bool:
+        """Fire a sequence; `told` hears of each step with the number of its run, `over` whether all passed.
+        False where a run is going on."""
+        if self._firing is not None or self._preparing:
+            return False
+        self._preparing = True
+        work = self._sequence(sequence, told, over)
+        self.screen.run_worker(work, name="sequence", group="fire", exit_on_error=False)
+        return True
+
+    async def _sequence(
+        self,
+        sequence: EventSequence,
+        told: Callable[[int, Stepped], object],
+        over: Callable[[bool], object],
+    ) -> None:
+        from hookscope.workbench.sequencing import Sequencing  # here: few fire sequences
+
+        passed = True
+        try:
+            self._firing = sequencing = Sequencing(self.bench, sequence)
+            async for stepped in sequencing.steps():
+                passed = passed and stepped.done.passed
+                if stepped.plan is not None and stepped.done.run is not None:
+                    self._runs += 1
+                    post(self.screen, FiringStarted(self._runs, stepped.plan))
+                    post(self.screen, FiringOver(self._runs, stepped.done.run))
+                post(self.screen, Answered(partial(told, self._runs, stepped)))
+            post(self.screen, Answered(partial(over, passed and not sequencing.cancelled)))
+        except Exception as error:
+            post(self.screen, Said(said(error), "warning"))
+        finally:
+            self._firing, self._preparing = None, False
+
     def cancel(self) -> bool:
         """Stop the run on its way. False where there is none."""
         if self._firing is None:
@@ -249,11 +290,11 @@ class Runner:
         return True
 
     async def _test(self, files: Sequence[Path], told: Callable[[Checked], object]) -> None:
-        from hookscope.workbench.testing import checked  # here: few test
+        from hookscope.workbench.sequencing import checked_file  # here: few test
 
         try:
             for file in files:
-                done = await checked(self.bench, file)
+                done = await checked_file(self.bench, file)
                 post(self.screen, Answered(partial(told, done)))
         except Exception as error:
             post(self.screen, Said(said(error), "warning"))

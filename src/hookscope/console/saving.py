@@ -10,20 +10,22 @@ from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.saved import name_for
-from hookscope.console.fire.saved_screen import NameScreen, SavedScreen
+from hookscope.console.fire.saved_screen import Kept, NameScreen, SavedScreen, kept
 from hookscope.console.messages import Said, Severity
 from hookscope.core.text import one_line
 from hookscope.workbench.accepting import acceptance, write
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
 from hookscope.workbench.saved import EVENTS, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
+from hookscope.workbench.sequences import sequences_of
 from hookscope.workbench.testing import Checked, compared
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.core.runs import Plan, Run
     from hookscope.workbench import Change, View
-    from hookscope.workbench.saved import SavedRow
+    from hookscope.workbench.sequences import EventSequence
+    from hookscope.workbench.sequencing import Stepped
 
 ROOM = "saved events"
 
@@ -47,15 +49,22 @@ class SavedDesk:
         """Open the list of saved events."""
         view = self._view()
         if view is not None:
-            self.screen.bridge.ask(ROOM, lambda: saved_listing(view.host.workspace), self._listed)
+            host = view.host
 
-    def _listed(self, rows: Sequence[SavedRow]) -> None:
+            def listing() -> tuple[Kept, ...]:
+                return kept(saved_listing(host.workspace), sequences_of(host.workspace, host.dialect))
+
+            self.screen.bridge.ask(ROOM, listing, self._listed)
+
+    def _listed(self, rows: Sequence[Kept]) -> None:
         listed = self._list = SavedScreen(rows, self.checked, self.test, self.pane.loaded)
 
-        def chosen(file: Path | None) -> None:
+        def chosen(row: Kept | None) -> None:
             self._list = None
-            if file is not None:
-                self.load(file)
+            if row is not None and row.sequence is not None:
+                self.follow(row.sequence)
+            elif row is not None:
+                self.load(row.file)
 
         self.screen.app.push_screen(listed, chosen)
 
@@ -64,6 +73,27 @@ class SavedDesk:
         self.screen.bridge.ask(
             ROOM, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved)
         )
+
+    def follow(self, sequence: EventSequence) -> None:
+        """Fire a sequence, step after step."""
+        steps = len(sequence.steps)
+        self.screen.log_line("sequence", f"{steps} steps", subject=sequence.name)
+
+        def told(number: int, stepped: Stepped) -> None:
+            done = stepped.done
+            if stepped.step.event.expect and done.run is not None:
+                self.pane.compared(number, done)
+            if done.problem:
+                self._say(done.problem, "warning")
+                self.screen.log_line("sequence", done.problem, "error", sequence.name)
+
+        def over(passed: bool) -> None:
+            text = "over" if passed else "over, and not as it should be"
+            self.screen.log_line("sequence", text, "info" if passed else "error", sequence.name)
+            self._say(f"The sequence {sequence.name} is {text}.", "information" if passed else "warning")
+
+        if not self.screen.runner.sequence(sequence, told, over):
+            self._say("A run is still going; esc cancels it.", "warning")
 
     def test(self, files: tuple[Path, ...]) -> None:
         """Fire each of these, and compare."""

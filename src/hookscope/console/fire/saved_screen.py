@@ -1,8 +1,9 @@
-"""The saved events of the workspace: which there are, what came of the last test, load one, test all."""
+"""Saved events and sequences: which there are, what came of the last test, load or fire one, test all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,26 +20,65 @@ from textual.widgets.option_list import Option
 from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.text import plain
 from hookscope.workbench.saved import SavedRow
+from hookscope.workbench.sequences import EventSequence, SequenceRow
 from hookscope.workbench.testing import Checked
 
 WIDEST = 32
 NONE_YET = "No saved events yet: ^s in the composer saves the one that it holds."
 
 
-def matching(rows: Sequence[SavedRow], typed: str) -> tuple[SavedRow, ...]:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One line: a saved event, or a sequence."""
+
+    name: str
+    what: str  # the event's key, or how many steps there are
+    file: Path
+    sequence: EventSequence | None = None
+    tags: tuple[str, ...] = ()
+    expects: bool = False
+    problem: str = ""
+    note: str = ""
+
+    @property
+    def testable(self) -> bool:
+        """Can it be fired from its file."""
+        return not self.problem and (self.sequence is None or not self.sequence.ships)
+
+
+def kept(events: Sequence[SavedRow], sequences: Sequence[SequenceRow]) -> tuple[Kept, ...]:
+    """The lines: events, then sequences, those that ship last."""
+    return (*map(_event, events), *map(_sequence, sequences))
+
+
+def _event(row: SavedRow) -> Kept:
+    return Kept(row.name, row.key, row.file, None, row.tags, row.expects, row.problem, row.notes)
+
+
+def _sequence(row: SequenceRow) -> Kept:
+    told = row.sequence
+    if told is None:
+        return Kept(row.name, "sequence", row.file, problem=row.problem)
+    what = f"{count(len(told.steps), 'step')}{', as the host does it' if told.ships else ''}"
+    return Kept(row.name, what, row.file, told, told.tags, told.expects, note=told.notes)
+
+
+def matching(rows: Sequence[Kept], typed: str) -> tuple[Kept, ...]:
     """The rows that hold every typed word."""
     words = typed.lower().split()
     return tuple(
         row
         for row in rows
-        if all(part in f"{row.name} {row.key} {' '.join(row.tags)}".lower() for part in words)
+        if all(part in f"{row.name} {row.what} {' '.join(row.tags)}".lower() for part in words)
     )
 
 
-def verdict(row: SavedRow, checked: Checked | None) -> Content:
+def verdict(row: Kept, checked: Checked | None) -> Content:
     """How its last test in this sitting ended."""
     if row.problem:
         return Content.styled("✗ cannot be read", "$text-error")
+    if checked is None and row.sequence is not None:
+        return Content.styled("enter fires", MUTED)
     if checked is None:
         return Content.styled("expects" if row.expects else "–", MUTED)
     if checked.passed:
@@ -47,8 +87,8 @@ def verdict(row: SavedRow, checked: Checked | None) -> Content:
     return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} missed", "$text-error")
 
 
-class SavedScreen(ModalScreen[Path | None]):
-    """Type to narrow down, enter to load."""
+class SavedScreen(ModalScreen[Kept | None]):
+    """Type to narrow down, enter to load an event or to fire a sequence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="saved.cancel", tooltip="Leave the composer as it is"),
@@ -79,7 +119,7 @@ class SavedScreen(ModalScreen[Path | None]):
 
     def __init__(
         self,
-        rows: Sequence[SavedRow],
+        rows: Sequence[Kept],
         checked: Mapping[Path, Checked],
         test: Callable[[tuple[Path, ...]], object],
         current: Path | None = None,
@@ -88,12 +128,12 @@ class SavedScreen(ModalScreen[Path | None]):
         super().__init__()
         self._test = test
         self._rows, self._checked, self._current = tuple(rows), dict(checked), current
-        self._found: tuple[SavedRow, ...] = ()
+        self._found: tuple[Kept, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = "Saved events"
-            frame.border_subtitle = "enter load   ^r test all   esc back"
+            frame.border_title = "Saved events and sequences"
+            frame.border_subtitle = "enter load or fire   ^r test all   esc back"
             yield Input(placeholder="type to narrow down", compact=True)
             yield OptionList(markup=False)
             yield Static(id="saved-why", markup=False)
@@ -126,11 +166,11 @@ class SavedScreen(ModalScreen[Path | None]):
         listed.highlighted = min(at or 0, len(self._found) - 1) if self._found else None
         self._say_why()
 
-    def _prompt(self, row: SavedRow, width: int) -> Content:
+    def _prompt(self, row: Kept, width: int) -> Content:
         return Content.assemble(
             fitted(word(row.name), width),
             "  ",
-            fitted(word(row.key), 26, MUTED),
+            fitted(word(row.what), 28, MUTED),
             "  ",
             verdict(row, self._checked.get(row.file)),
         )
@@ -144,15 +184,16 @@ class SavedScreen(ModalScreen[Path | None]):
         """What was missed in the row under the cursor."""
         row = self._row
         checked = self._checked.get(row.file) if row is not None else None
-        lines = (
-            (row.problem,) if row is not None and row.problem else checked.why if checked is not None else ()
-        )
+        said: tuple[str, ...] = ()
+        if row is not None:
+            said = (row.problem,) if row.problem else checked.why if checked is not None else ()
+            said = said or ((row.note,) if row.note else ())
         why = self.query_one("#saved-why", Static)
-        why.set_class(bool(lines), "-said")
-        why.update(plain("\n".join(lines[:6]), 1_200))
+        why.set_class(bool(said), "-said")
+        why.update(plain("\n".join(said[:6]), 1_200))
 
     @property
-    def _row(self) -> SavedRow | None:
+    def _row(self) -> Kept | None:
         at = self.query_one(OptionList).highlighted
         return self._found[at] if at is not None and at < len(self._found) else None
 
@@ -171,10 +212,10 @@ class SavedScreen(ModalScreen[Path | None]):
         if row is not None and row.problem:
             self.app.notify(f"{word(row.name)} cannot be loaded: {word(row.problem, 300)}", markup=False)
         elif row is not None:
-            self.dismiss(row.file)
+            self.dismiss(row)
 
     def action_test(self) -> None:
-        files = tuple(row.file for row in self._found if not row.problem)
+        files = tuple(row.file for row in self._found if row.testable)
         if not files:
             self.app.notify("There is nothing to test here.", markup=False)
             return
