@@ -12,7 +12,7 @@ from hookscope.core.runs import Ending, Event, Registration, Result, Run
 from hookscope.workbench import Refusal
 from hookscope.workbench.accepting import accept
 from hookscope.workbench.expect import misses
-from hookscope.workbench.saved import read_expectations
+from hookscope.workbench.saved import read_saved
 from hookscope.workbench.testing import Checked
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
@@ -53,13 +53,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, start: str, run: Run) -> None:
     file = folder / "hello.yaml"
     file.write_bytes(start.encode())
-    if accept(Checked(file, run, misses(read_expectations(file), run))):
+    if accept(Checked(file, run, misses(read_saved(file).expect, run))):
         written = file.read_bytes()
-        assert misses(read_expectations(file), run) == ()
+        assert misses(read_saved(file).expect, run) == ()
         assert accept(Checked(file, run, ())) is False
         assert file.read_bytes() == written
     else:
-        assert misses(read_expectations(file), run) == ()
+        assert misses(read_saved(file).expect, run) == ()
 
 
 def test_what_no_text_can_hold_is_refused_and_nothing_written(folder: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from hookscope.dialects import DIALECTS
 from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.saved import read_saved_event
 from hookscope.workbench.sequences import (
     EventSequence,
     read_sequence,
@@ -150,6 +151,12 @@ def test_a_sequence_that_is_wrong_is_refused_with_its_line(write: Write, text: s
     with pytest.raises(Refusal) as refused:
         read_sequence(write(text))
     assert sentence in str(refused.value)
+
+
+def test_a_sequence_is_no_saved_event(workspace: Path, write: Write) -> None:
+    bench = Workbench(options_of(workspace))
+    with pytest.raises(Refusal, match="mine.yaml is a sequence"):
+        read_saved_event(bench, bench.look(), write("steps: [{event: 'command:new'}]"))
 
 
 def test_a_mistake_in_a_later_step_is_found_before_the_first_is_fired(workspace: Path, write: Write) -> None:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.doctor import Finding
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Done, Program
     from tests.conftest import MakeHook
@@ -40,7 +43,6 @@ def scope(hookscope: Program, bundled: Path, workspace: Path, make_hook: MakeHoo
 
 def test_the_environment_is_chosen_by_option_or_by_the_project(scope: Program, workspace: Path) -> None:
     hello = ".hookscope/events/hello.yaml"
-    assert scope("fire", hello, "--environment", "dev", "--json").json["messages"] == ["Ada at 2020"]
     unset = scope("fire", hello)
     assert unset.code == 2
     assert "hello.yaml asks for ${WHO}, which is not set." in unset.err
@@ -61,16 +63,19 @@ def test_a_test_runs_under_the_environment(scope: Program, workspace: Path) -> N
     assert "+ Robot at 2020" in missed.out
 
 
-def test_doctor_says_which_is_in_force(scope: Program, workspace: Path) -> None:
-    assert "none chosen of ci, dev; `--environment NAME` chooses one" in scope("doctor").out
+@pytest.mark.usefixtures("scope")
+def test_doctor_says_which_is_in_force(workspace: Path) -> None:
+    def found() -> dict[str, Finding]:
+        bench = Workbench(Options(workspace=workspace))
+        return {item.name: item for item in bench.doctor(bench.look())}
+
+    assert found()["environment"].found == "none chosen of ci, dev; `--environment NAME` chooses one"
     (workspace / ".env").write_text("A=1\nB=2\n")
     (workspace / ".hookscope/config.yaml").write_text("environment: ci\n")
-    found = {item["name"]: item for item in scope("doctor", "--json").json["findings"]}
-    assert found["environment"]["found"] == "ci, named in .hookscope/config.yaml: 2 variables"
-    assert found["variables"]["found"] == f"2 variables in {workspace / '.env'}"
+    assert found()["environment"].found == "ci, named in .hookscope/config.yaml: 2 variables"
+    assert found()["variables"].found == f"2 variables in {workspace / '.env'}"
     (workspace / ".hookscope/config.yaml").write_text("environment: cii\n")
-    found = {item["name"]: item for item in scope("doctor", "--json").json["findings"]}
-    assert (found["environment"]["well"], found["environment"]["next"]) == (False, "Did you mean ci?")
+    assert (found()["environment"].well, found()["environment"].then) == (False, "Did you mean ci?")
 
 
 def test_the_value_of_a_variable_named_as_a_secret_reaches_no_disk(

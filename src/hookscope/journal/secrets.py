@@ -249,8 +249,8 @@ class Veil:
 
 
 def standing_in(value: object, secrets: Iterable[Secret]) -> tuple[Secret, ...]:
-    """Those of the secrets that stand somewhere in a plain value."""
-    secrets = tuple(secrets)
+    """Those of the secrets that stand somewhere in a plain value, and are long enough to be sought."""
+    secrets = tuple(secret for secret in secrets if len(secret.value) >= WORTH_A_SEARCH)
     text = json.dumps(value, default=str, ensure_ascii=False) if secrets else ""
     return tuple(secret for secret in secrets if any(one in text for one in _spellings(secret.value)))
 

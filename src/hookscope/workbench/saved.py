@@ -69,6 +69,8 @@ def _section(file: Path) -> Section:
 
 def saved_in(section: Section) -> SavedEvent:
     """The event in a file or in a part of one. Raises Refusal."""
+    if "steps" in section.value and "event" not in section.value:
+        raise Refusal(f"{section.file} is a sequence.", "`hookscope sequence FILE` fires it.", code=2)
     section.check_keys(KEYS, "An event")
     key = section.value.get("event")
     if not isinstance(key, str) or not key:
@@ -119,11 +121,6 @@ def moment_of(at: object, where: str) -> datetime:
 def read_saved_event(bench: Workbench, view: View, file: Path) -> Event:
     """The event in a file, to be fired now: as `event_of`. Raises Refusal."""
     return event_of(bench, view, read_saved(file))
-
-
-def read_expectations(file: Path) -> Mapping[str, Any]:
-    """What the saved event expects of its run; empty where it says nothing. Raises Refusal."""
-    return read_saved(file).expect
 
 
 def saved_document(file: Path) -> Mapping[str, Any]:
