@@ -12,7 +12,7 @@ from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line
 from hookscope.workbench.expect import FILES, Miss, files_of, misses
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saved import EVENTS, SavedEvent, event_of, read_saved
+from hookscope.workbench.saved import EVENTS, SavedEvent, event_of
 from hookscope.workbench.sections import ENDINGS, files_below
 from hookscope.workbench.sequences import SEQUENCES
 
@@ -103,16 +103,6 @@ def _below(place: Path) -> Iterator[Path]:
         yield from files_below(place)
     elif place.suffix in ENDINGS or place.exists():
         yield place
-
-
-async def checked(bench: Workbench, file: Path) -> Checked:
-    """Fire the saved event of a file and compare. A file that says nothing of use is an answer, not an
-    error."""
-    try:
-        saved = read_saved(file)
-    except Refusal as refused:
-        return Checked(file, None, problem=str(refused))
-    return (await tried(bench, saved))[0]
 
 
 async def tried(
