@@ -84,7 +84,7 @@ def _files(files: Sequence[FileAgain] | None) -> Iterator[str]:
         return
     yield "files (in copies, thrown away)"
     for one in files:
-        yield f"  {_WORDS[one.again]:<14} {printable(one.path)}  {_series(one.sizes)} bytes"
+        yield f"  {_WORDS[one.again]:<14} {printable(one.path)}  {_series(one.sizes, ' bytes')}"
     if not files:
         yield "  none was written, changed or deleted"
 
@@ -97,12 +97,12 @@ _WORDS = {
 }
 
 
-def _series(numbers: Sequence[int | None]) -> str:
-    """`3 each time`, or `1 → 2 → 3`; of many the first and the last."""
+def _series(numbers: Sequence[int | None], unit: str = "") -> str:
+    """`3 bytes each time`, or `1 → 2 → 3 bytes`; of many the first and the last."""
     if len(set(numbers)) == 1:
-        return f"{_number(numbers[0])} each time"
+        return f"{_number(numbers[0])}{unit} each time"
     shown = [_number(one) for one in numbers]
-    return " → ".join(shown if len(shown) <= 6 else [*shown[:3], "…", shown[-1]])
+    return " → ".join(shown if len(shown) <= 6 else [*shown[:3], "…", shown[-1]]) + unit
 
 
 def _number(number: int | None) -> str:

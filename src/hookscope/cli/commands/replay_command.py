@@ -101,7 +101,8 @@ async def _all(
             try:
                 done.append(await _again(bench, one, asked))
             except Refusal as error:
-                refused.append(f"Run {one.id}: {error}")
+                said = str(error)
+                refused.append(said if said.startswith(f"Run {one.id} ") else f"Run {one.id}: {said}")
             except OSError as error:
                 refused.append(f"Run {one.id}: cannot make copies for the sandbox: {error}.")
     finally:
