@@ -155,7 +155,7 @@ def test_a_sequence_that_is_wrong_is_refused_with_its_line(write: Write, text: s
 
 def test_a_sequence_is_no_saved_event(workspace: Path, write: Write) -> None:
     bench = Workbench(options_of(workspace))
-    with pytest.raises(Refusal, match="mine.yaml is a sequence"):
+    with pytest.raises(Refusal, match="is a sequence"):
         read_saved_event(bench, bench.look(), write("steps: [{event: 'command:new'}]"))
 
 
