@@ -45,8 +45,60 @@ def test_a_plugin_hook_is_found_in_either_spelling(hookscope: Program) -> None:
 
 def test_a_stream_event_says_what_it_needs(hookscope: Program) -> None:
     text = hookscope("--dialect", "eve@0.80", "events", "turn.started").out
-    assert "needed; the turn's id" in text
+    assert "turnId    text    needed; the turn's id; such as turn_0" in text
     assert "ctx.cancel() ends the turn" in text
+    assert "by       the runtime of the stream" in text
+    assert "not      in a subagent, whose own hooks hear it" in text
+    assert "nodeId             text    which subagent it is; such as subagents/helper" in text
+
+
+def test_an_event_has_a_schema(hookscope: Program) -> None:
+    shown = hookscope("--dialect", "openclaw@2026.9", "events", "before_tool_call", "--json").json
+    assert shown["schema"]["required"] == ["toolName", "params"]
+    assert shown["schema"]["properties"]["toolName"]["type"] == "string"
+    assert shown["ctx_schema"]["properties"]["agentId"]["examples"] == ["main"]
+    assert (shown["by"], shown["when_not"]) == (
+        "the call of a tool",
+        "to a handler whose matcher does not name the tool",
+    )
+    assert hookscope("events", "command:new", "--json").json["ctx_schema"] is None
+
+
+@pytest.mark.parametrize(
+    ("dialect", "key", "line"),
+    [
+        ("milady", "command:new", "no source describes it; any field may be right"),
+        ("openclaw", "gateway_start", "no source describes the rest; any other field may be right"),
+        ("eve", "session.completed", "fields\n  none\n"),
+        ("eliza@2.0.0-beta.2", "session:end", "Eliza documents it and never sends it"),
+    ],
+)
+def test_what_no_source_describes_is_said(hookscope: Program, dialect: str, key: str, line: str) -> None:
+    assert line in hookscope("--dialect", dialect, "events", key).out
+
+
+def test_a_context_that_does_not_fit_is_noted_and_fired(hookscope: Program, workspace: Path) -> None:
+    context = '{"senderID": "dev", "sessionId": 7}'
+    fired = hookscope("fire", "command:new", "--context", context, "--json")
+    assert fired.code == 0
+    assert fired.json["event"]["context"]["senderID"] == "dev"
+    assert "note: command:new: senderID is no known field; did you mean senderId?" in fired.err
+    assert "note: command:new: sessionId: a text is described, 7 is a number" in fired.err
+    assert hookscope("fire", "command:new").err.count("note:") == 0
+
+
+def test_a_run_says_whether_its_messages_reach_anybody(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    handler = "def handler(event): event.messages.append('hi')\n"
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new, message:sent]}}", handler)
+    for key, delivered, fate in (
+        ("command:new", True, "delivered to the user"),
+        ("message:sent", False, "ignored by this host"),
+    ):
+        fired = hookscope("fire", key, "--only", "greet", "--trust", "--json").json
+        assert (fired["delivered"], fired["results"][0]["delivered"]) == (delivered, delivered)
+        assert f"messages ({fate})" in hookscope("fire", key, "--only", "greet", "--trust").out
 
 
 def test_an_unknown_event_names_the_nearest(hookscope: Program) -> None:

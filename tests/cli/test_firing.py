@@ -44,13 +44,13 @@ def test_fire_prints_the_contract(fire: Program, workspace: Path, make_hook: Mak
         import sys
         def handler(event):
             print("to the log"); print("beware", file=sys.stderr)
-            event.messages.append("hello " + event.context["who"])
+            event.messages.append("hello " + event.context["senderId"])
             event.context["greeted"] = True
             return {"seen": event.session_key}
         """,
     )  # fmt: skip
     make_hook(workspace / "hooks", "later", "{openclaw: {events: ['gateway:startup']}}")
-    done = fire("command:new", "--json", "--trust", "--session", "s1", "--context", '{"who": "you"}')
+    done = fire("command:new", "--json", "--trust", "--session", "s1", "--context", '{"senderId": "you"}')
     assert (done.code, done.err) == (0, "")
     run = done.json
     assert run.keys() >= RUN_FIELDS
@@ -62,7 +62,7 @@ def test_fire_prints_the_contract(fire: Program, workspace: Path, make_hook: Mak
     assert result["returned"] == {"seen": "s1"}
     assert (result["stdout"], result["stderr"]) == ("to the log\n", "beware\n")
     assert {"op": "add", "path": "/context/greeted", "value": True} in result["patch"]
-    assert run["context"] == {"who": "you", "greeted": True}
+    assert run["context"] == {"senderId": "you", "greeted": True}
     assert run["event"]["sessionKey"] == "s1"
     assert run["event"]["timestamp"].endswith("Z")
     assert run["event"]["messages"] == []

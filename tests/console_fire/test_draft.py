@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookscope.console.fire.arrangement import arrangement
-from hookscope.console.fire.draft import Draft, as_json, check, escaped, field_at, template_draft
+from hookscope.console.fire.draft import (
+    Draft,
+    as_json,
+    check,
+    escaped,
+    field_at,
+    field_help,
+    template_draft,
+)
 from hookscope.workbench import View, parse_context
 
 TEXT = '{\n  "a": {"x": 1},\n  "b": [\n    "c", {"d": 2}\n  ], "e": "f:g"\n}'
@@ -54,6 +62,27 @@ def test_held_settings_do_not_beat_those_in_the_text() -> None:
     event = check(draft, None).event
     assert event is not None
     assert event.context["cfg"] == {"mine": 1}
+
+
+def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: View) -> None:
+    checked = check(Draft("command:new", text='{"senderID": "dev", "sessionId": 7}'), view)
+    assert checked.event is not None
+    assert checked.note == "senderID is no known field; did you mean senderId? · 1 more note"
+    assert check(Draft("message:sendt", text='{"senderID": 1}'), view).note.startswith("no event of")
+    for key in view.keys:
+        if key in view.host.dialect.catalogue().by_key and view.host.dialect.catalogue().sends(key):
+            assert check(template_draft(key, view), view).note == "", key
+
+
+def test_help_for_the_field_under_the_cursor(view: View) -> None:
+    known = view.host.dialect.catalogue().find("message:received")
+    told = field_help(known, "channelId", "{}")
+    assert (
+        told == "channelId: where it came from: whatsapp, telegram, signal; such as telegram · text, needed"
+    )
+    absent = field_help(known, None, '{"from": 1}')
+    assert absent.startswith("could also hold: content, channelId, timestamp")
+    assert field_help(None, "x", "{}") == ""
 
 
 def test_every_template_is_a_valid_event(view: View) -> None:

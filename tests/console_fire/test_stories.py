@@ -197,6 +197,15 @@ async def test_an_event_is_picked_by_typing(console: Any, size: Size) -> None:
         await c.shows("agent:bootstrap ▾", "workspaceDir", "messages: ignored by this host")
 
 
+async def test_a_field_that_was_perhaps_meant_is_named(console: Any) -> None:
+    async with console((120, 36)) as c:
+        c.pane.query_one(Composer).rekey("command:new")
+        c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'
+        await c.shows("senderID is no known field; did you mean senderId?")
+        await c.press("ctrl+r")
+        assert c.last(FirePane.FireAsked).event.context["senderID"] == "dev"
+
+
 async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("ctrl+@", *"message:recieved", "enter")

@@ -164,13 +164,14 @@ def not_run(item: NotRun) -> Document:
 
 
 def run(item: Run, dialect: str) -> Document:
-    """`fire --json`."""
+    """`fire --json`. `delivered`: does the host hand pushed messages to the user."""
     return {
         "event": event(item.event),
         "dialect": dialect,
         "results": [result(entry, item.delivers) for entry in item.results],
         "not_run": [not_run(entry) for entry in item.not_run],
         "messages": list(item.messages),
+        "delivered": item.delivers,
         "context": plain(item.context),
         "result": plain(item.ending.answer),
         "failure": item.ending.failure,

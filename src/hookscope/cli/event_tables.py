@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookscope.cli.documents import Document, plain
 from hookscope.cli.tables import column, fitted
-from hookscope.core.event_types import EventType
+from hookscope.core.event_types import EventType, Field
+from hookscope.core.schema import context_schema, ctx_schema, told, typed
 from hookscope.core.text import one_line
 from hookscope.workbench import View
 
@@ -29,6 +30,8 @@ def document(event: EventType, view: View) -> Document:
         "key": event.key,
         "kind": event.kind,
         "when": event.when,
+        "when_not": event.when_not,
+        "by": event.by,
         "sent": event.emitted,
         "open": event.open,
         "awaited": event.awaited,
@@ -42,6 +45,8 @@ def document(event: EventType, view: View) -> Document:
         "session": event.session,
         "context": plain(event.context),
         "ctx": plain(event.ctx),
+        "schema": plain(context_schema(event)),
+        "ctx_schema": plain(ctx_schema(event)),
         "source": event.source,
         "listeners": list(listeners(event, view)),
     }
@@ -78,13 +83,13 @@ def _line(event: EventType, view: View, width: int) -> str:
 def shown(event: EventType, view: View) -> str:
     """`events KEY`: everything that is known of it, and an example to fire."""
     lines = [f"{event.key}  {one_line(event.when, 200)}", "", *_facts(event, view)]
-    if event.fields:
-        width = column(event.fields, 28)
-        lines += ["", "fields"]
-        lines += [_field(name, field.text, event, width) for name, field in event.fields.items()]
+    lines += ["", "fields", *_fields(event.fields, event.required, event.described)]
     lines += ["", "example", *_example(event.context)]
+    if event.kind != "folder":
+        described = bool(event.ctx_fields)
+        lines += ["", "ctx, the second argument", *_fields(event.ctx_fields, (), described)]
     if event.ctx:
-        lines += ["", "ctx, the second argument", *_example(event.ctx)]
+        lines += ["", "example of ctx", *_example(event.ctx)]
     lines += ["", f"`hookscope fire {event.key}` fires it."]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -94,6 +99,8 @@ def _facts(event: EventType, view: View) -> Iterator[str]:
     facts = [
         ("kind", f"{event.kind}{', any action of your own' if event.open else ''}"),
         ("sent", "yes" if event.emitted else f"{product} documents it and never sends it"),
+        ("by", event.by),
+        ("not", event.when_not),
         ("awaited", "" if event.awaited else f"{product} does not wait for handlers"),
         ("answers", _answers(event)),
         ("limit", f"{event.limit:g} s for each handler" if event.limit is not None else ""),
@@ -115,9 +122,28 @@ def _answers(event: EventType) -> str:
             return OBSERVED
 
 
-def _field(name: str, text: str, event: EventType, width: int) -> str:
-    needed = "needed; " if name in event.required else ""
-    return f"  {fitted(name, width)}  {needed}{one_line(text, 160)}"
+def _fields(fields: Mapping[str, Field], required: Sequence[str], described: bool) -> list[str]:
+    """A line for each field and each member of one: its name, its type, what it is, what it is like.
+
+    Where no source describes all that there may be (`described`), a line says so.
+    """
+    rows = list(_rows(fields, ""))
+    names, types = column((name for name, _ in rows), 30), column((typed(field) for _, field in rows), 16)
+    lines = [
+        f"  {fitted(name, names)}  {fitted(typed(field), types)}"
+        f"  {'needed; ' if name in required else ''}{told(field)}"
+        for name, field in rows
+    ]
+    if not described:
+        part = "the rest; any other field" if rows else "it; any field"
+        return [*lines, f"  no source describes {part} may be right"]
+    return lines or ["  none"]
+
+
+def _rows(fields: Mapping[str, Field], indent: str) -> Iterator[tuple[str, Field]]:
+    for name, field in fields.items():
+        yield f"{indent}{name}", field
+        yield from _rows(field.members, f"{indent}  ")
 
 
 def _example(value: Any) -> list[str]:

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
-from hookscope.core.event_types import JSON_TYPES, Catalogue, EventType, Field
+from hookscope.core.event_types import Catalogue, EventType, Field, json_type
 from hookscope.formats import read_yaml
 
 MEMBERS = frozenset(EventType.__dataclass_fields__) - {"key"}
@@ -95,7 +95,7 @@ def _field(where: str, written: str | Mapping[str, Any], examples: list[Any]) ->
 
 def _types_of(values: list[Any]) -> tuple[str, ...]:
     """Of an example that is null nothing follows: any type."""
-    types = tuple(dict.fromkeys(JSON_TYPES[type(value)] for value in values))
+    types = tuple(dict.fromkeys(filter(None, map(json_type, values))))
     return () if types == ("null",) else types
 
 

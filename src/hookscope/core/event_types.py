@@ -13,15 +13,26 @@ DEFAULT_SESSION = "agent:main:main"
 EVERY = "*"  # what a stream's listener to all events writes as its key
 
 
-JSON_TYPES: Mapping[type, str] = {
-    str: "string",
-    bool: "boolean",
-    int: "number",  # the hosts' numbers are those of JavaScript: 1 and 1.5 are of one type
-    float: "number",
-    list: "array",
-    dict: "object",
-    type(None): "null",
-}
+def json_type(value: object) -> str | None:
+    """JSON Schema's name of a value's type; None for what JSON cannot hold.
+
+    Every number is a "number": the hosts are JavaScript, to which 1 and 1.0 are the same.
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int() | float():
+            return "number"
+        case str():
+            return "string"
+        case Mapping():
+            return "object"
+        case list() | tuple():
+            return "array"
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

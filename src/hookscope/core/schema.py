@@ -1,10 +1,13 @@
-"""What an event may hold, as JSON Schema (draft 2020-12). Pure."""
+"""What an event may hold: as JSON Schema (draft 2020-12), and in words. Pure."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Container, Mapping
 from typing import Any
 
 from hookscope.core.event_types import EventType, Field
+from hookscope.core.text import one_line
 
+WORDS = {"string": "text", "array": "list"}  # where JSON Schema's own word is not the plain one
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -57,3 +60,30 @@ def _schema(
         "required": list(required),
         "additionalProperties": True,
     }
+
+
+def typed(field: Field) -> str:
+    """The types of a field in a word or two: `text or null`; `any` where none is known."""
+    return " or ".join(WORDS.get(name, name) for name in field.types) or "any"
+
+
+def told(field: Field) -> str:
+    """What a field is, with all that it can be, or with an example: one line."""
+    if field.values:
+        return f"{field.text} ({', '.join(map(_brief, field.values))})"
+    plain = field.examples and not isinstance(field.examples[0], Mapping | list | None)
+    return f"{field.text}; such as {_brief(field.examples[0])}" if plain else field.text
+
+
+def could_hold(event: EventType, present: Container[str], begins: str = "") -> dict[str, Field]:
+    """The fields that could be added to a context that holds `present`: needed ones first.
+
+    With `begins`, those whose name begins so, letter case ignored. For completion.
+    """
+    absent = {name: field for name, field in event.fields.items() if name not in present}
+    matching = {name: field for name, field in absent.items() if name.lower().startswith(begins.lower())}
+    return dict(sorted(matching.items(), key=lambda item: item[0] not in event.required))
+
+
+def _brief(value: Any) -> str:
+    return one_line(value if isinstance(value, str) else json.dumps(value), 60)

@@ -15,6 +15,7 @@ import click
 
 from hookscope.cli import answers, documents, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import Event, Plan, Run, Slow
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import (
@@ -166,6 +167,8 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             view, plan = await _planned(bench, item, asked)
             if strange := bench.stranger(view, plan.event.key):
                 fired.said.append(strange)
+            notes = notes_on_event(plan.event, view.host.dialect.catalogue())
+            fired.said += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
             if asked.save is not None:
                 fired.said.append(_saved(bench, view, plan.event, asked.save))
             fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))

@@ -25,6 +25,7 @@ from hookscope.console.fire.draft import (
 )
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.marks import MUTED, word
+from hookscope.core.event_types import EventType
 from hookscope.core.text import CONTROLS
 
 if TYPE_CHECKING:
@@ -58,7 +59,12 @@ def help_line(draft: Draft, view: View | None, field: str | None) -> Content:
         return Content()
     known = view.host.dialect.catalogue().find(draft.key)
     text = field_help(known, field, draft.text)
-    return Content.styled(word(text or (f"sent: {known.when}" if known else ""), 300), MUTED)
+    return Content.styled(word(text or (sent(known) if known else ""), 300), MUTED)
+
+
+def sent(known: EventType) -> str:
+    """When an event is sent, and when it is not."""
+    return f"sent: {known.when}" + (f"; not {known.when_not}" if known.when_not else "")
 
 
 def delivery(draft: Draft, view: View | None) -> str:

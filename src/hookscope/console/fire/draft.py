@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.marks import count, word
+from hookscope.core.event_notes import notes_on_event
 from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event
+from hookscope.core.schema import could_hold, told, typed
 from hookscope.core.text import CONTROLS
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
 from hookscope.workbench.refusal import Refusal
@@ -77,7 +79,7 @@ def check(draft: Draft, view: View | None) -> Checked:
             check_complete(event, view.host)
         except Refusal as refused:
             return Checked(None, refused.what.rstrip("."))
-    return Checked(event, note=key_note(key, view))
+    return Checked(event, note=key_note(key, view) or context_note(event, view))
 
 
 def key_note(key: str, view: View | None) -> str:
@@ -92,6 +94,15 @@ def key_note(key: str, view: View | None) -> str:
     near = catalogue.nearest(key)
     hint = f": did you mean {near}?" if near and near != key else ""
     return f"no event of {product}{hint}"
+
+
+def context_note(event: Event, view: View | None) -> str:
+    """What is odd about a context, the first thing of it; empty where nothing is."""
+    notes = notes_on_event(event, view.host.dialect.catalogue()) if view is not None else ()
+    if not notes:
+        return ""
+    more = f" · {count(len(notes) - 1, 'more note')}" if len(notes) > 1 else ""
+    return f"{word(notes[0], 160)}{more}"
 
 
 def same_event(first: Event | None, second: Event | None) -> bool:
@@ -146,10 +157,13 @@ def field_at(text: str, line: int, column: int) -> str | None:
 
 def field_help(known: EventType | None, field: str | None, text: str) -> str:
     """One line about the field under the cursor, else about fields that could be added."""
-    fields = known.fields if known is not None else {}
+    if known is None:
+        return ""
+    fields = known.fields
     if field is not None and field in fields:
-        return f"{field}: {fields[field].text}"
-    absent = [name for name in fields if f'"{name}"' not in text and name != CFG]
+        needed = ", needed" if field in known.required else ""
+        return f"{field}: {told(fields[field])} · {typed(fields[field])}{needed}"
+    absent = [name for name in could_hold(known, ()) if f'"{name}"' not in text and name != CFG]
     return f"could also hold: {', '.join(absent)}" if absent else ""
 
 

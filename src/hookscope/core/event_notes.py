@@ -1,0 +1,106 @@
+"""What is odd about an event beside its host's catalogue. Notes, never a refusal. Pure.
+
+A check of our own and not a library's: the schemas know types, values and members only, and what people
+want to read is which field was meant.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from hookscope.core.differences import MARK
+from hookscope.core.event_types import Catalogue, EventType, Field, json_type
+from hookscope.core.runs import Event
+from hookscope.core.text import nearest, one_line
+
+FREE = frozenset({"cfg", MARK})  # ours to add to any context
+MOST = 20  # notes on one event
+ITEMS = 100  # of a list that are looked at
+LARGEST = 10**15  # a number that is shown
+LONGEST = 80  # letters of a name that may be another one misspelt
+WORDS = {
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "a boolean",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+
+
+def notes_on_event(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
+    """A sentence for each field that no source describes, that has another type, or that is missing.
+
+    None for an event that the catalogue does not list; of one that is the user's own, only fields that its
+    family has are looked at. `cfg` and the mark of a replay are never noted. At most 20.
+    """
+    known = catalogue.find(event.key)
+    own = known is not None and known.key != catalogue.canonical(event.key)
+    if known is None or (own and not known.open):
+        return ()
+    return tuple(islice(_notes(event, known, own), MOST))
+
+
+def _notes(event: Event, known: EventType, own: bool) -> Iterator[str]:
+    if known.described and not own:
+        yield from _strangers(event.context, known.fields, "")
+    if known.ctx_fields:
+        yield from _strangers(event.ctx, known.ctx_fields, "ctx.")
+    for name in known.required:
+        if name not in event.context:
+            yield f"{name} is missing, which every {known.key} has"
+    yield from _misfits(event.context, known.fields, "")
+    yield from _misfits(event.ctx, known.ctx_fields, "ctx.")
+
+
+def _strangers(given: Mapping[str, Any], fields: Mapping[str, Field], place: str) -> Iterator[str]:
+    for name in given:
+        if name not in fields and name not in FREE:
+            near = _meant(name, fields)
+            hint = f"; did you mean {place}{near}?" if near else ""
+            yield f"{place}{one_line(str(name), 60)} is no known field{hint}"
+
+
+def _meant(name: str, fields: Mapping[str, Field]) -> str | None:
+    """The field that was perhaps meant: but for letter case, or nearly."""
+    if len(name) > LONGEST:
+        return None
+    alike = next((other for other in fields if other.lower() == name.lower()), None)
+    return alike or nearest(name, fields)
+
+
+def _misfits(given: Mapping[str, Any], fields: Mapping[str, Field], place: str) -> Iterator[str]:
+    for name, field in fields.items():
+        if name in given and name not in FREE:
+            yield from _misfit(given[name], field, f"{place}{name}")
+
+
+def _misfit(value: Any, field: Field, place: str) -> Iterator[str]:
+    kind = json_type(value)
+    if kind is None:
+        return
+    if field.types and not any(is_of(value, kind, wanted) for wanted in field.types):
+        described = " or ".join(WORDS[wanted] for wanted in field.types)
+        yield f"{place}: {described} is described, {_shown(value, kind)}"
+    elif field.values and not any(value == one and kind == json_type(one) for one in field.values):
+        yield f"{place}: one of {', '.join(map(str, field.values))} is described, this is another"
+    elif isinstance(value, Mapping):
+        yield from _misfits(value, field.members, f"{place}.")
+    elif field.members and isinstance(value, list | tuple):
+        for index, item in enumerate(value[:ITEMS]):
+            if isinstance(item, Mapping):
+                yield from _misfits(item, field.members, f"{place}[{index}].")
+            elif json_type(item) is not None:
+                yield f"{place}[{index}]: an object is described, {_shown(item, json_type(item))}"
+
+
+def is_of(value: Any, kind: str, wanted: str) -> bool:
+    """Is a value of a JSON type? `kind` is what `json_type` says of it."""
+    return kind == wanted or (wanted == "integer" and kind == "number" and float(value).is_integer())
+
+
+def _shown(value: Any, kind: str | None) -> str:
+    """Numbers as they are; never a text, which may be a secret."""
+    shown = value if kind == "number" and abs(value) < LARGEST else "this"
+    return f"{shown} is {WORDS[kind or 'null']}"
