@@ -27,6 +27,7 @@ COMMANDS = {
     "sequence": "Fire events one after another, as a host sends them or a file says.",
     "replay": "Fire the event of an earlier run again, and say what is different.",
     "test": "Fire saved events and sequences, and say where a run is not what its file expects.",
+    "fuzz": "Fire strange events at hooks, and find the smallest that they fail at.",
     "play": "Play a whole session: send messages, and see what hooks do at each event.",
     "enable": "Switch a hook on in the host's settings.",
     "disable": "Switch a hook off in the host's settings.",

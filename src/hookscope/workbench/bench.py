@@ -314,6 +314,11 @@ class Workbench:
         """Run a plan on copies that stay; what was done to them since they were made is in the Run."""
         return self._engine(view, guard.lanes).fire(plan, complete=guard.tell)
 
+    def fire_aside(self, view: View, plan: Plan, guard: Guard | None = None) -> Firing:
+        """Run a plan that goes on no record: one of very many. On copies where there are some."""
+        lanes = guard.lanes if guard is not None else None
+        return self._engine(view, lanes, recorded=False).fire(plan)
+
     async def load(self, *, strict: bool = False) -> LoadReport:
         """Import all trusted handlers in a worker process, and report as the host's loader does."""
         host = self.open()
@@ -427,9 +432,9 @@ class Workbench:
 
         return past_named(number, self.journal(view.host).run(number), view.host)
 
-    def _engine(self, view: View, lanes: Lanes | None = None) -> HookEngine:
+    def _engine(self, view: View, lanes: Lanes | None = None, *, recorded: bool = True) -> HookEngine:
         lanes = lanes or self.crew.lanes(view.host, view.languages)
-        engine = HookEngine(view.host, lanes, self.journal(view.host))
+        engine = HookEngine(view.host, lanes, self.journal(view.host) if recorded else None)
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 

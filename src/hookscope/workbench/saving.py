@@ -27,7 +27,14 @@ def place_of(name: str, workspace: Path, cwd: Path) -> Path:
     return cwd / name if is_saved_event(name) else workspace / EVENTS / f"{name}.yaml"
 
 
-def save_event(event: Event, template: Event, file: Path, secrets: Iterable[Secret] = ()) -> tuple[str, ...]:
+def save_event(
+    event: Event,
+    template: Event,
+    file: Path,
+    secrets: Iterable[Secret] = (),
+    *,
+    expect: Mapping[str, Any] | None = None,
+) -> tuple[str, ...]:
     """Write it, and never over another; the variables that stand for its secrets.
 
     `cfg`, the settings in force, is left out; so is all that the template of its key says too, but the
@@ -35,6 +42,7 @@ def save_event(event: Event, template: Event, file: Path, secrets: Iterable[Secr
 
     Args:
         secrets: those that it got from variables, though nothing in it says that they are secrets.
+        expect: what the file shall say of its run.
     """
     context = {name: value for name, value in event.context.items() if name != "cfg"}
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
@@ -46,6 +54,8 @@ def save_event(event: Event, template: Event, file: Path, secrets: Iterable[Secr
     for name, value in (("context", context), ("ctx", ctx)):
         if value:
             document[name] = named(veil.value(value), literal=True)
+    if expect:
+        document["expect"] = expect
     source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
     if not _says(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
