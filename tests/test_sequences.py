@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from hookscope.core.event_notes import notes_on_event
 from hookscope.dialects import DIALECTS
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.saved import read_saved_event
@@ -216,10 +218,11 @@ def test_some_ship_for_every_host_whose_order_is_known() -> None:
         assert sequence.notes
         assert all(events[step.event.key].emitted for step in sequence.steps)
         for step in sequence.steps:
-            assert set(step.event.context) <= {
-                *events[step.event.key].fields,
-                *events[step.event.key].context,
-            }
+            known = events[step.event.key]
+            assert set(step.event.context) <= {*known.fields, *known.context}
+            bare = DIALECTS[dialect].event_of(step.event.key)
+            event = replace(bare, context={**known.context, **step.event.context}, ctx=step.event.ctx or {})
+            assert notes_on_event(event, DIALECTS[dialect].catalogue()) == ()
 
 
 @pytest.mark.parametrize(("dialect", "name"), SHIPPED)

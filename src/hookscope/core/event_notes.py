@@ -57,7 +57,7 @@ def _notes(event: Event, known: EventType, own: bool) -> Iterator[str]:
 def _strangers(given: Mapping[str, Any], fields: Mapping[str, Field], place: str) -> Iterator[str]:
     for name in given:
         if name not in fields and name not in FREE:
-            near = _meant(name, fields)
+            near = _meant(str(name), fields)
             hint = f"; did you mean {place}{near}?" if near else ""
             yield f"{place}{one_line(str(name), 60)} is no known field{hint}"
 
