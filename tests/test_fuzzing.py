@@ -226,7 +226,7 @@ async def test_a_stopped_search_tells_what_it_knows(
 async def test_what_cannot_be_fuzzed_is_said(
     fuzz: Fuzzing, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Refusal, match="nobody runs for message:received"):
+    with pytest.raises(Refusal, match="no hook of yours runs for message:received"):
         await fuzz("message:received")
     make_hook(workspace / "hooks", "a", RECEIVED)
     monkeypatch.setattr(fuzz_search, "find_spec", lambda name: None)
@@ -251,3 +251,13 @@ def test_strange_events_of_every_catalogue_are_json_and_have_what_their_host_nev
     assert strange.ctx.keys() >= template.ctx.keys()
     if known.kind == "stream":
         assert strange.context.keys() >= set(known.required)
+
+
+def test_bundled_hooks_are_fuzzed_on_copies_or_by_name(workspace: Path) -> None:
+    bench = Workbench(Options(dialect="openclaw", workspace=workspace))
+    view = bench.look()
+    template = bench.template(view, "command:new")
+    with pytest.raises(Refusal, match="no hook of yours runs"):
+        Fuzz(bench, view, template, seed=1)
+    assert Fuzz(bench, view, template, seed=1, only="command-logger").hooks == ("command-logger",)
+    assert "session-memory" in Fuzz(bench, view, template, seed=1, sandbox=True).hooks

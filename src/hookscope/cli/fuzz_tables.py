@@ -11,6 +11,7 @@ from hookscope.core.runs import Event
 from hookscope.core.text import one_line, printable
 from hookscope.workbench.fuzzing import Found, Fuzzed, Searched
 
+SETTINGS = ", and `cfg`, the settings in force"  # not shown: they hold secrets
 LONGEST = 300  # characters of an event
 
 
@@ -81,7 +82,8 @@ def _event(event: Event, template: Event) -> Iterator[str]:
     """Its context, and what else is not as in the template."""
     if event.session_key != template.session_key:
         yield f"session: {_value(event.session_key)}"
-    yield f"context: {_value(event.context)}"
+    context = {name: value for name, value in event.context.items() if name != "cfg"}
+    yield f"context: {_value(context)}{SETTINGS if len(context) < len(event.context) else ''}"
     if event.ctx != template.ctx:
         yield f"ctx: {_value(event.ctx)}"
 

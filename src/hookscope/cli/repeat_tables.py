@@ -58,6 +58,8 @@ def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition) -> str:
         lines += [f"      {line}" for line in _details(one)]
     if not repeated.hooks:
         lines.append("  nobody ran")
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
+    lines += [f"note: {one_line(note, 400)}" for note in notes]
     lines += ["", *_files(repeated.files)]
     failed = next((run for run in runs if run.failed or run.ending.failure), None)
     if failed is not None:

@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.core.runs import Event, Failure, Result, Run, Status
+from hookscope.core.runs import Event, Failure, Registration, Result, Run, Status
 from hookscope.runtime import Firing
 from hookscope.runtime.waiting import until_over
 from hookscope.workbench.fuzz_search import Mark, Place, Search, Seen, check_hypothesis, mark_of
@@ -76,7 +76,8 @@ class Fuzz:
     """Fires strange events at each hook that hears them, alone, and looks for the smallest that fails.
 
     Handlers really run, in their workers, hundreds of times; with `sandbox` on copies that are thrown away
-    at the end. Only the smallest failing events get on record. Raises Refusal where hypothesis is not
+    at the end. Bundled hooks, which would fill logs and memories, are left out unless they are named, or
+    have copies. Only the smallest failing events get on record. Raises Refusal where hypothesis is not
     installed, or nobody hears the event; `run` raises OSError where copies cannot be made.
 
     Args:
@@ -105,9 +106,10 @@ class Fuzz:
         self._firing: Firing | None = None
         self._guard: Guard | None = None
         calls = bench.plan(view, template, only=only).calls
-        self.hooks = tuple(dict.fromkeys(call.name for call in calls))
+        meant = (call for call in calls if only is not None or sandbox or not _is_bundled(call))
+        self.hooks = tuple(dict.fromkeys(call.name for call in meant))
         if not self.hooks:
-            who = f"{only} does not run" if only is not None else "nobody runs"
+            who = f"{only} does not run" if only is not None else "no hook of yours runs"
             raise Refusal(
                 f"There is nothing to fuzz: {who} for {template.key}.",
                 f"`hookscope plan {template.key}` says why.",
@@ -188,6 +190,10 @@ class Fuzz:
             self._firing = None
         marks = {mark_of(result) for result in run.failed}
         return replace(found, run=run, again=(found.hook, found.type, found.place) in marks)
+
+
+def _is_bundled(call: Registration) -> bool:
+    return call.hook is not None and call.hook.folder.source == "bundled"
 
 
 def _found(mark: Mark, seen: Seen) -> Found:

@@ -51,9 +51,12 @@ def command(
     """Fire strange events at each hook that hears KEY, and find the smallest that it fails at.
 
     Fields are dropped, null, of wrong types, huge, in odd scripts; so are session keys. Handlers really
-    run, hundreds of times: --sandbox lets them do it on copies. What fails is shown with its error, and
-    kept in .hookscope/events as an event that expects no errors, so that `hookscope test` passes once the
-    hook is mended. Exit 1 where a failure was found. Needs hypothesis: `pip install "hookscope[fuzz]"`.
+    run, hundreds of times: --sandbox lets them do it on copies; without it, bundled hooks are fired at only
+    where --only names one.
+
+    What fails is shown with its error, and kept in .hookscope/events as an event that expects no errors, so
+    that `hookscope test` passes once the hook is mended. Exit 1 where a failure was found. Needs
+    hypothesis: `pip install "hookscope[fuzz]"`.
     """
     bench = answers.bench_of(options, trust_all=trust, timeout=LIMIT if timeout is None else timeout)
     if seed is None:
