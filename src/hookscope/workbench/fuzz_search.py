@@ -50,6 +50,7 @@ class Seen:
 class Search:
     """One search, in a thread of its own. `fire` answers None for an event that cannot be."""
 
+    template: Event  # what the events are made of
     fire: Callable[[Event], Run | None]
     stop: threading.Event
     told: Callable[[Result], None]
@@ -128,7 +129,7 @@ class Search:
         for result in run.failed:
             self.hangs += result.status == "timeout"
             mark = mark_of(result)
-            size = _size(event)
+            size = _size(event, self.template)
             known = self.seen.get(mark)
             if known is None:
                 self.told(result)
@@ -160,7 +161,9 @@ def _given(draw: Any, events: Any) -> _Given:
     return _Given(draw(events))
 
 
-def _size(event: Event) -> tuple[int, str]:
-    """The smaller of two events is the one that takes fewer characters."""
-    text = json.dumps([event.session_key, event.context, event.ctx], sort_keys=True)
+def _size(event: Event, template: Event) -> tuple[int, str]:
+    """The smaller of two events takes fewer characters: of its context, and of what is not as always."""
+    session = [event.session_key] if event.session_key != template.session_key else []
+    ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
+    text = json.dumps([event.context, ctx, *session], sort_keys=True)
     return len(text), text

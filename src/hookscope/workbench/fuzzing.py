@@ -151,7 +151,7 @@ class Fuzz:
             if self._told is not None:
                 loop.call_soon_threadsafe(self._told, result)
 
-        search = Search(fire, self._stop, told)
+        search = Search(self._template, fire, self._stop, told)
         await asyncio.to_thread(self._search, search)
         found = [await self._confirmed(_found(mark, seen)) for mark, seen in search.seen.items()]
         return Searched(name, search.fired, tuple(found), search.why)
@@ -222,7 +222,8 @@ def _keep(bench: Workbench, view: View, found: Found, name: str | None) -> Path:
     """A file that holds this event: a new one, or the one that does already. Raises Refusal."""
     if "cfg" in found.event.context:
         raise Refusal(f"{found.hook} fails with `cfg` in the context, which a saved event does not keep.")
-    bare = re.sub(r"[^\w.-]+", "-", name or f"fuzz-{found.event.key}-{found.hook}").strip("-.") or "fuzz"
+    wanted = (name or f"fuzz-{found.event.key}-{found.hook}").removesuffix(".yaml")
+    bare = re.sub(r"[^\w.-]+", "-", wanted).strip("-.") or "fuzz"
     template = bench.template(view, found.event.key)
     for number in count(1):
         file = view.host.workspace / EVENTS / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"

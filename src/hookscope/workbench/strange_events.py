@@ -6,6 +6,7 @@ is one with nothing in it but what it takes to fail.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -27,9 +28,7 @@ TEXTS = (
     "👩\u200d👩\u200d👧", "\0", "\x1b[2J", "\ud800", LONG,
 )  # fmt: skip
 NUMBERS = (0, 1, -1, 0.5, 2**31, 2**53 + 1, -(2**63), 1e308, 1e-7)
-DEEP: Any = None
-for _ in range(60):
-    DEEP = [DEEP]
+DEEP = json.loads("[" * 60 + "]" * 60)
 THINGS: tuple[Any, ...] = ([], {}, [None], {"": None}, {"a": {"b": []}}, list(range(1_000)), DEEP)
 UNKNOWN = ("extra", "", "a b", "__proto__", "constructor")  # names of fields that no source describes
 SESSIONS = (
