@@ -133,13 +133,15 @@ def make_plan(
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
-    heard = (*_without(forced, registry.listeners(keys)), *forced)
+    heard = registry.listeners(keys)
+    if forced:
+        heard = (*_without(forced, heard), *forced)
     left_out = [
         (call, _left_out(call, languages, without, only) or (barred(call) if barred else ""))
         for call in heard
     ]
     arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
-    arranged, by_force = _with_forced(arranged, forced)
+    arranged, by_force = _with_forced(arranged, forced) if forced else (arranged, frozenset[Registration]())
     not_run = _unique(
         chain(
             (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
@@ -168,7 +170,7 @@ def make_plan(
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
     """The calls but for those of hooks that are called by force."""
     hooks = {call.hook for call in forced}
-    return tuple(call for call in calls if call.hook not in hooks) if hooks else tuple(calls)
+    return tuple(call for call in calls if call.hook not in hooks)
 
 
 def _with_forced(

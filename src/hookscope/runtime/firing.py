@@ -176,6 +176,7 @@ class _Course:
     ending: Ending | None = None
     caused: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    purposely: dict[str, None] = field(default_factory=dict)  # whose handlers were broken, as sentences
     cancelled: bool = False
     broken: str = ""
     id: int | None = None
@@ -188,6 +189,7 @@ class _Course:
             if step.call in self.plan.forced:
                 step = replace(step, forced=True)
             if step.call.breakage is not None:
+                self.purposely[f"{step.call.name} was broken on purpose: {step.call.breakage.text}"] = None
                 step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
             self.results.append(step)
         self.tell(step)
@@ -249,7 +251,7 @@ class _Course:
             took=perf_counter() - self.began,
             cancelled=self.cancelled,
             delivers=plan.delivers,
-            notes=(*self._broken(), *self.notes),
+            notes=(*self.purposely, *self.notes),
             assumed=plan.assumed,
         )
 
@@ -261,12 +263,6 @@ class _Course:
         if self.plan.event.kind == "plugin" and call.limit:
             return said, f"its host would wait for {call.limit:g} s"
         return said, "its host sets no limit that is known here: it would wait for ever"
-
-    def _broken(self) -> tuple[str, ...]:
-        """Whose handlers were broken on purpose."""
-        broken = ((call.name, call.breakage) for call in self.plan.calls)
-        said = (f"{name} was broken on purpose: {one.text}" for name, one in broken if one is not None)
-        return tuple(dict.fromkeys(said))
 
     def _number(self) -> int:
         if self.recorder is None:
