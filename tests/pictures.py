@@ -11,7 +11,7 @@ from textwrap import dedent
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
-from hookscope.console.fire.composer import KeyField
+from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.options import shipped_hooks

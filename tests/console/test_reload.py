@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open, Story
 
-from hookscope.console.fire.composer import KeyField
+from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.pane import FirePane
 from hookscope.workbench import Options, Workbench

@@ -11,9 +11,9 @@ from hookscope.console.fire.draft import (
     check,
     escaped,
     field_at,
-    field_help,
     template_draft,
 )
+from hookscope.console.fire.offers import offer_help, offers
 from hookscope.workbench import View, parse_context
 
 TEXT = '{\n  "a": {"x": 1},\n  "b": [\n    "c", {"d": 2}\n  ], "e": "f:g"\n}'
@@ -76,13 +76,15 @@ def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: View)
 
 def test_help_for_the_field_under_the_cursor(view: View) -> None:
     known = view.host.dialect.catalogue().find("message:received")
-    told = field_help(known, "channelId", "{}")
+    assert known is not None
+    fields = offers(known.fields, known.required)
+    told = offer_help(fields, "channelId", "{}")
     assert (
         told == "channelId: where it came from: whatsapp, telegram, signal; such as telegram · text, needed"
     )
-    absent = field_help(known, None, '{"from": 1}')
+    absent = offer_help(fields, None, '{"from": 1}')
     assert absent.startswith("could also hold: content, channelId, timestamp")
-    assert field_help(None, "x", "{}") == ""
+    assert offer_help((), "x", "{}") == ""
 
 
 def test_every_template_is_a_valid_event(view: View) -> None:

@@ -34,6 +34,16 @@ FirePane {
         & #fire-side { display: block; }
     }
     &.-plan.-flat #fire-composer { height: 6; }
+    &.-writing.-stacked > #fire-top { height: 14; }
+    &.-writing.-plan.-stacked {
+        & > #fire-top { height: 1fr; }
+        & #fire-composer { height: 14; }
+    }
+    &.-writing.-flat > #fire-top { height: 9; }
+    &.-writing.-plan.-flat {
+        & > #fire-top { height: 1fr; }
+        & #fire-composer { height: 9; }
+    }
     &.-tall {
         & > #fire-top { height: 24; }
         & #fire-side { display: block; height: 9; }

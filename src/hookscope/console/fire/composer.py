@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
+from textual.style import Style
 from textual.widgets import Input, Static, TextArea
 
 from hookscope.console.fire.draft import (
@@ -18,15 +18,14 @@ from hookscope.console.fire.draft import (
     Draft,
     cfg_note,
     check,
-    ctx_note,
-    field_at,
-    field_help,
+    has_ctx,
     template_draft,
 )
-from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.head import FACES, Head, PartChoice, choice
 from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.fire.offers import offer_help, offers
+from hookscope.console.fire.sheet import Sheet
 from hookscope.core.event_types import EventType
-from hookscope.core.text import CONTROLS
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -46,25 +45,33 @@ def status_line(checked: Checked, draft: Draft) -> Content:
     """What is wrong with the draft, and where; else what is worth knowing."""
     if checked.event is None:
         place = f"line {checked.line}, column {checked.column}: " if checked.line else ""
+        place = f"ctx, {place}" if checked.in_ctx else place
         return Content.styled(f"✗ {place}{word(checked.problem, 200)}", "$text-error")
     if checked.note:
         return Content.styled(f"! {checked.note}", "$text-warning")
-    parts = ["JSON object", cfg_note(draft), ctx_note(draft)]
+    parts = ["JSON object", cfg_note(draft)]
     return Content.styled("✓", "$text-success") + Content.styled(f" {' · '.join(filter(None, parts))}", MUTED)
 
 
-def help_line(draft: Draft, view: View | None, field: str | None) -> Content:
+def help_line(draft: Draft, view: View | None, sheet: Sheet) -> Content:
     """The field under the cursor; else what the event is."""
     if view is None:
         return Content()
     known = view.host.dialect.catalogue().find(draft.key)
-    text = field_help(known, field, draft.text)
+    text = offer_help(sheet.known, sheet.field, sheet.text) if sheet.has_focus_within else ""
     return Content.styled(word(text or (sent(known) if known else ""), 300), MUTED)
 
 
 def sent(known: EventType) -> str:
     """When an event is sent, and when it is not."""
     return f"sent: {known.when}" + (f"; not {known.when_not}" if known.when_not else "")
+
+
+def limits_line(draft: Draft) -> Content:
+    """Whom the event goes to, where that is not simply who listens."""
+    if draft.only is None:
+        return Content()
+    return Content(f"only at {word(draft.only, 60)}") + Content.styled("   f8 all hooks", MUTED)
 
 
 def delivery(draft: Draft, view: View | None) -> str:
@@ -76,37 +83,6 @@ def delivery(draft: Draft, view: View | None) -> str:
     if kind != "folder":
         return ANSWERS.get(known.policy if known is not None else "", OBSERVED)
     return "messages: delivered" if known is not None and known.delivers else "messages: ignored by this host"
-
-
-class KeyField(Static, can_focus=True):
-    """The event key; enter opens the list of events."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter,space,down", "pick", "Events", id="composer.pick", tooltip="Choose another event"),
-    ]
-    DEFAULT_CSS = """
-    KeyField {
-        width: auto; max-width: 60%; height: 1; text-style: bold;
-        text-wrap: nowrap; text-overflow: ellipsis;
-        &:focus { background: $block-cursor-background; }
-    }
-    """
-
-    class PickAsked(Message):
-        """Another event is wanted."""
-
-    def action_pick(self) -> None:
-        self.post_message(self.PickAsked())
-
-    def on_click(self) -> None:
-        self.action_pick()
-
-
-class SessionInput(Input):
-    """The session key. Characters that nobody sees do not get in."""
-
-    def insert(self, text: str, index: int) -> None:
-        super().insert(CONTROLS.sub("", text), index)
 
 
 class Composer(Vertical):
@@ -122,14 +98,10 @@ class Composer(Vertical):
         border-subtitle-color: $text-muted;
         padding: 0 1;
         &:focus-within { border: heavy $border; }
-        & > #fire-head { height: 1; }
-        & #fire-session-label { width: auto; color: $text-muted; padding: 0 1 0 3; }
-        & SessionInput { width: 1fr; background: transparent; }
-        & SessionInput:focus { background: $boost; }
         & > Static { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
         & > #fire-only { display: none; color: $text-warning; }
-        & > JsonEditor { height: 1fr; margin: 1 0 0 0; }
-        &.-low > JsonEditor { margin: 0; }
+        & > Sheet { margin: 1 0 0 0; }
+        &.-low > Sheet { margin: 0; }
     }
     """
 
@@ -145,105 +117,168 @@ class Composer(Vertical):
         self.view: View | None = None
         self.draft = Draft()
         self.checked = Checked(None)
-        self._pristine = ""  # the template's text: replaced without regret
+        self._pristine = Draft()  # the template: replaced without regret
+        self._head = Head(id="fire-head")
+        self._first, self._second = Sheet(id="fire-context"), Sheet(id="fire-ctx")
+        self._in_ctx = False
+        self._title = Content("Event")
 
     def compose(self) -> ComposeResult:
-        with Horizontal(id="fire-head"):
-            yield KeyField(id="fire-key", markup=False)
-            yield Static("session", id="fire-session-label")
-            yield SessionInput(id="fire-session", compact=True, select_on_focus=False)
+        yield self._head
         yield Static(id="fire-only", markup=False)
-        yield JsonEditor(id="fire-context")
+        yield self._first
+        yield self._second
         yield Static(id="fire-status", markup=False)
         yield Static(id="fire-help", markup=False)
 
     def on_mount(self) -> None:
-        self.border_title = Content("Event")
-        self._read()
+        self.read()
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.height < 10, "-low")
 
     @property
+    def sheet(self) -> Sheet:
+        """The text that is shown."""
+        return self._second if self._in_ctx else self._first
+
+    @property
     def untouched(self) -> bool:
-        """Is the text still the template's, or empty?"""
-        return self.draft.text.strip() in ("", self._pristine.strip())
+        """Are the texts still the template's, or empty?"""
+        texts = ((self.draft.text, self._pristine.text), (self.draft.ctx_text, self._pristine.ctx_text))
+        return all(text.strip() in ("", pristine.strip()) for text, pristine in texts)
 
     def show_view(self, view: View | None) -> None:
         """Check against another look; settings that are held are taken anew."""
         self.view = view
         if view is not None and self.draft.cfg is not None:
             self.draft = replace(self.draft, cfg=template_draft(self.draft.key, view).cfg or {})
-        self._read()
+        self.read()
 
     def load(self, key: str, only: str | None = None) -> None:
         """Write the template of an event."""
         if self.view is not None:
             self.put(template_draft(key, self.view, only))
-            self._pristine = self.draft.text
+            self._pristine = self.draft
 
     def rekey(self, key: str) -> None:
-        """Another event: its template, unless the text was written by hand."""
+        """Another event: its template, unless the texts were written by hand."""
         if self.untouched:
             self.load(key, self.draft.only)
             return
-        self.draft = replace(self.draft, key=key)
-        self._read()
+        draft = replace(self.draft, key=key)
+        if self.view is not None and draft.ctx_text.strip() in ("", self._pristine.ctx_text.strip()):
+            draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
+        self.put(draft)
         self.app.notify("Your context was kept; ^t puts the event's example in its place.", markup=False)
 
     def limit(self, only: str | None) -> None:
         """Fire at one hook only, or at all."""
         self.draft = replace(self.draft, only=only)
-        self._read()
+        self.read()
 
     def put(self, draft: Draft) -> None:
-        """Hold this draft."""
+        """Take this draft in place of the one that is there."""
         self.draft = draft
         with self.prevent(Input.Changed, TextArea.Changed):
-            self.query_one(SessionInput).value = CONTROLS.sub("", draft.session)
-            self.query_one(JsonEditor).rewrite(draft.text)
-        self._read()
+            self._head.session = draft.session
+            self._first.rewrite(draft.text)
+            self._second.rewrite(draft.ctx_text)
+        self.read()
+
+    def turn_face(self) -> None:
+        """Show the form, or the text."""
+        form = not self.sheet.as_form
+        for sheet in (self._first, self._second):
+            sheet.turn(form)
+        self._draw()
+
+    def action_turn_face(self) -> None:
+        self.turn_face()
+
+    @on(PartChoice.Turned)
+    def _part_clicked(self, event: PartChoice.Turned) -> None:
+        event.stop()
+        self.turn_part()
+
+    def turn_part(self, ctx: bool | None = None) -> bool:
+        """Show the event's `ctx`, or its context; False where it has no `ctx`."""
+        if not has_ctx(self.draft.key, self.view):
+            return False
+        focused = self.sheet.has_focus_within
+        self._in_ctx = not self._in_ctx if ctx is None else ctx
+        self._draw()
+        if focused:
+            self.sheet.take_focus()
+        return True
 
     @on(Input.Changed)
     @on(TextArea.Changed)
     def _typed(self, event: Message) -> None:
         event.stop()
-        self._read()
+        self.read()
 
-    @on(TextArea.SelectionChanged)
-    def _cursor_moved(self, event: TextArea.SelectionChanged) -> None:
+    @on(Sheet.Moved)
+    def _cursor_moved(self, event: Sheet.Moved) -> None:
         event.stop()
         self._draw_help()
 
-    def _read(self) -> None:
+    def on_descendant_focus(self) -> None:
+        self._draw_help()
+
+    def on_descendant_blur(self) -> None:
+        self._draw_help()
+
+    def read(self) -> None:
         """Take what the editors hold, check it, and draw the verdict."""
-        editor = self.query_one(JsonEditor)
-        self.draft = replace(self.draft, session=self.query_one(SessionInput).value, text=editor.text)
+        self.draft = replace(
+            self.draft, session=self._head.session, text=self._first.text, ctx_text=self._second.text
+        )
         self.checked = check(self.draft, self.view)
-        editor.mark(self.checked.line - 1 if self.checked.line else None)
+        line = self.checked.line - 1 if self.checked.line else None
+        self._first.editor.mark(None if self.checked.in_ctx else line)
+        self._second.editor.mark(line if self.checked.in_ctx else None)
+        if self.view is not None:
+            known = self.view.host.dialect.catalogue().find(self.draft.key)
+            self._first.offer(offers(known.fields, known.required) if known else ())
+            self._second.offer(offers(known.ctx_fields) if known else ())
         self._draw()
         self.post_message(self.Changed(self.draft, self.checked))
 
     def _draw(self) -> None:
-        self.query_one(KeyField).update(Content(f"{word(self.draft.key, 80) or 'choose an event'} ▾"))
+        ctx = has_ctx(self.draft.key, self.view)
+        self._in_ctx = self._in_ctx and ctx
+        self._first.display, self._second.display = not self._in_ctx, self._in_ctx
+        self._head.show(self.draft.key, self._in_ctx if ctx else None)
+        self._draw_title()
         self.query_one("#fire-status", Static).update(status_line(self.checked, self.draft))
         only = self.query_one("#fire-only", Static)
-        only.display = self.draft.only is not None
-        if self.draft.only is not None:
-            only.update(
-                Content(f"only at {word(self.draft.only, 60)}") + Content.styled("   f8 all hooks", MUTED)
-            )
+        limits = limits_line(self.draft)
+        only.display = bool(limits)
+        only.update(limits)
         self.border_subtitle = Content(delivery(self.draft, self.view))
         self._draw_help()
 
+    def entitle(self, title: Content) -> None:
+        """Show this as what the draft is."""
+        self._title = title
+        self._draw_title()
+
+    def _draw_title(self) -> None:
+        faces = choice(FACES, self.sheet.as_form).stylize(Style.from_meta({"@click": "turn_face"}))
+        self.border_title = Content.assemble(self._title, "  ", faces)
+
     def _draw_help(self) -> None:
-        editor = self.query_one(JsonEditor)
-        field = field_at(editor.text, *editor.cursor_location) if editor.has_focus else None
-        self.query_one("#fire-help", Static).update(help_line(self.draft, self.view, field))
+        self.query_one("#fire-help", Static).update(help_line(self.draft, self.view, self.sheet))
 
     def go_to_mistake(self) -> None:
         """Put the cursor where the text is wrong."""
-        if self.checked.line:
-            editor = self.query_one(JsonEditor)
-            editor.focus()
-            editor.move_cursor((self.checked.line - 1, max(self.checked.column - 1, 0)))
+        if not self.checked.line:
+            return
+        self.turn_part(self.checked.in_ctx)
+        if self.sheet.as_form and self.sheet.form.go_to_mistake():
+            return
+        if self.sheet.as_form:
+            self.turn_face()
+        self.sheet.editor.focus()
+        self.sheet.editor.move_cursor((self.checked.line - 1, max(self.checked.column - 1, 0)))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.marks import count, word
 from hookscope.core.event_notes import notes_on_event
-from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event
-from hookscope.core.schema import could_hold, told, typed
 from hookscope.core.text import CONTROLS
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
 from hookscope.workbench.refusal import Refusal
@@ -34,7 +32,7 @@ class Draft:
     text: str = ""
     only: str | None = None
     cfg: Mapping[str, Any] | None = None  # settings in force, too long for the text
-    ctx: Mapping[str, Any] = field(default_factory=dict)  # the second argument of stream and plugin handlers
+    ctx_text: str = ""  # the second argument of stream and plugin handlers
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +44,7 @@ class Checked:
     line: int = 0  # 1 and up; 0: not in the text
     column: int = 0
     note: str = ""  # worth knowing, stops nothing
+    in_ctx: bool = False  # is the place in the text of `ctx`
 
 
 def template_draft(key: str, view: View, only: str | None = None) -> Draft:
@@ -55,7 +54,13 @@ def template_draft(key: str, view: View, only: str | None = None) -> Draft:
     held = None
     if len(as_json(context.get(CFG, {}))) >= SMALL:
         held = context.pop(CFG)
-    return Draft(key, event.session_key, as_json(context), only, held, event.ctx)
+    ctx = as_json(event.ctx) if has_ctx(key, view) else ""
+    return Draft(key, event.session_key, as_json(context), only, held, ctx)
+
+
+def has_ctx(key: str, view: View | None) -> bool:
+    """Do handlers of this event get a second argument?"""
+    return view is not None and view.host.dialect.event_of(key).kind != "folder"
 
 
 def check(draft: Draft, view: View | None) -> Checked:
@@ -70,10 +75,14 @@ def check(draft: Draft, view: View | None) -> Checked:
         context = parse_context(draft.text)
     except BadContext as error:
         return Checked(None, error.problem, error.line, error.column)
+    try:
+        ctx = parse_context(draft.ctx_text) if has_ctx(key, view) else {}
+    except BadContext as error:
+        return Checked(None, error.problem, error.line, error.column, in_ctx=True)
     if draft.cfg is not None:
         context.setdefault(CFG, draft.cfg)
     bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
-    event = replace(bare, session_key=draft.session, context=context, ctx=draft.ctx)
+    event = replace(bare, session_key=draft.session, context=context, ctx=ctx)
     if view is not None:
         try:
             check_complete(event, view.host)
@@ -155,25 +164,8 @@ def field_at(text: str, line: int, column: int) -> str | None:
     return found[0].strip('"') if found is not None else None
 
 
-def field_help(known: EventType | None, field: str | None, text: str) -> str:
-    """One line about the field under the cursor, else about fields that could be added."""
-    if known is None:
-        return ""
-    fields = known.fields
-    if field is not None and field in fields:
-        needed = ", needed" if field in known.required else ""
-        return f"{field}: {told(fields[field])} · {typed(fields[field])}{needed}"
-    absent = [name for name in could_hold(known, ()) if f'"{name}"' not in text and name != CFG]
-    return f"could also hold: {', '.join(absent)}" if absent else ""
-
-
 def cfg_note(draft: Draft) -> str:
     """How the settings get into the event where the text does not show them."""
     if draft.cfg is None:
         return ""
     return f"cfg: settings in force ({count(len(draft.cfg), 'key')})"
-
-
-def ctx_note(draft: Draft) -> str:
-    """What the second argument of the event's handlers holds, which stands in no text."""
-    return f"ctx: {', '.join(word(name, 40) for name in draft.ctx)}" if draft.ctx else ""

@@ -24,6 +24,23 @@ COLOURS = {
 LONGEST = 2_000  # characters of a line that are coloured
 
 
+def alike(first: str, second: str) -> int:
+    """How many characters both begin with."""
+    least, most = 0, min(len(first), len(second))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if first.startswith(second[least:middle], least):
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def place(text: str, at: int) -> tuple[int, int]:
+    """The line and column of a character, from 0."""
+    return text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+
+
 class JsonEditor(TextArea):
     """Colours line by line, which JSON allows: none of its texts reaches over a line's end."""
 
@@ -69,6 +86,15 @@ class JsonEditor(TextArea):
         if text != self.text:
             self.replace(text, (0, 0), self.document.end)
             self.move_cursor((0, 0))
+
+    def change_to(self, text: str) -> None:
+        """Change what is different, as one edit; the rest, and the cursor in it, stay."""
+        old = self.text
+        if old != text:
+            start = alike(old, text)
+            most = min(len(old), len(text)) - start
+            end = alike(old[::-1][:most], text[::-1][:most])
+            self.replace(text[start : len(text) - end], place(old, start), place(old, len(old) - end))
 
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)

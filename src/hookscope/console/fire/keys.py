@@ -58,6 +58,14 @@ KEYS: list[BindingType] = [
     Binding(
         "A", "accept", "Accept", id="fire.accept", show=False, tooltip="Expect from now on what happened"
     ),
+    Binding("v,f4", "face", "Form", id="fire.form", tooltip="The context as a form, or as JSON again"),
+    Binding(
+        "c,f12",
+        "part",
+        "ctx",
+        id="fire.ctx",
+        tooltip="The second argument of the event's handlers, or its context again",
+    ),
     Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
     Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the run before"),
     Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the run after"),

@@ -20,9 +20,10 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from hookscope.console.fire.arrangement import ARRANGEMENTS, PARTS, STYLES, WIDE, arrangement
-from hookscope.console.fire.composer import Composer, KeyField
-from hookscope.console.fire.draft import same_event
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.draft import has_ctx, same_event
 from hookscope.console.fire.event_picker import EventPicker
+from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.history import History
 from hookscope.console.fire.keys import KEYS
 from hookscope.console.fire.lines import Lines
@@ -188,10 +189,16 @@ class FirePane(Widget):
         for name in ARRANGEMENTS:
             self.set_class(name in now, f"-{name}")
 
+    def on_descendant_focus(self) -> None:
+        """Whoever writes gets more lines, where there are few."""
+        self.set_class(self.query_one(Composer).sheet.has_focus_within, "-writing")
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Sessions are played where the host has streams."""
+        """Sessions are played where the host has streams; `ctx` is shown where the event has one."""
         if action == "play":
             return self.view is not None and "stream" in self.view.host.dialect.kinds
+        if action == "part" and self.is_mounted:
+            return has_ctx(self.query_one(Composer).draft.key, self.view)
         return super().check_action(action, parameters)
 
     # What the shell tells.
@@ -249,7 +256,7 @@ class FirePane(Widget):
 
     def _draw_title(self) -> None:
         composer = self.query_one(Composer)
-        composer.border_title = saved_title(self._loaded, composer.draft)
+        composer.entitle(saved_title(self._loaded, composer.draft))
 
     @property
     def _unchanged(self) -> Path | None:
@@ -415,6 +422,7 @@ class FirePane(Widget):
         if self._busy():
             return
         composer = self.query_one(Composer)
+        composer.read()  # what was typed a moment ago, too
         event = composer.checked.event
         if event is None:
             place = f"line {composer.checked.line}: " if composer.checked.line else ""
@@ -453,6 +461,7 @@ class FirePane(Widget):
 
     def action_arm(self) -> None:
         composer = self.query_one(Composer)
+        composer.read()
         if composer.checked.event is None:
             self._say(f"Not armed: {word(composer.checked.problem)}.", "warning")
         else:
@@ -556,6 +565,13 @@ class FirePane(Widget):
             self._say("Choose an event first: ^space lists them.")
         else:
             composer.load(composer.draft.key, composer.draft.only)
+
+    def action_face(self) -> None:
+        self.query_one(Composer).turn_face()
+
+    def action_part(self) -> None:
+        if not self.query_one(Composer).turn_part():
+            self._say("Handlers of this event get no second argument.")
 
     def action_pick(self) -> None:
         if self.view is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hookscope.console.fire.draft import CFG, Draft, as_json
+from hookscope.console.fire.draft import CFG, Draft, as_json, has_ctx
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.workbench.compose import parse_context, template
 from hookscope.workbench.drafts import SavedDraft, draft_of
@@ -42,7 +42,8 @@ def draft_from(saved: SavedDraft, view: View) -> Draft:
     """What a file says, as the composer holds it: variables stay as they are written."""
     known = template(saved.key, view.host)
     session = known.session_key if saved.session is None else saved.session
-    return Draft(saved.key, session, as_json(saved.context), ctx={**known.ctx, **saved.ctx})
+    ctx = as_json({**known.ctx, **saved.ctx}) if has_ctx(saved.key, view) else ""
+    return Draft(saved.key, session, as_json(saved.context), ctx_text=ctx)
 
 
 def to_save(draft: Draft, event: Event, view: View) -> SavedDraft:

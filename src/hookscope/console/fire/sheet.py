@@ -1,0 +1,96 @@
+"""One JSON object of the draft, as text or as a form. The text is what counts; the form edits it."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import TextArea
+
+from hookscope.console.fire.draft import field_at
+from hookscope.console.fire.form import FieldForm
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.offers import Offer
+
+
+class Sheet(Vertical):
+    """Two views of one text, of which one is shown."""
+
+    DEFAULT_CSS = """
+    Sheet {
+        height: 1fr;
+        & > JsonEditor { height: 1fr; }
+        & > FieldForm { display: none; }
+        &.-form > JsonEditor { display: none; }
+        &.-form > FieldForm { display: block; }
+    }
+    """
+
+    class Moved(Message):
+        """Another field is at the cursor."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.editor = JsonEditor()
+        self.form = FieldForm(self.editor.change_to, self._undo)
+        self.known: tuple[Offer, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield self.editor
+        yield self.form
+
+    @property
+    def text(self) -> str:
+        return self.editor.text
+
+    @property
+    def as_form(self) -> bool:
+        return self.has_class("-form")
+
+    @property
+    def field(self) -> str | None:
+        """The name of the field at the cursor."""
+        if self.as_form:
+            return self.form.row.name or None
+        return field_at(self.editor.text, *self.editor.cursor_location)
+
+    def rewrite(self, text: str) -> None:
+        """Put a whole other text in place."""
+        self.editor.rewrite(text)
+        self._show_form()
+
+    def offer(self, known: tuple[Offer, ...]) -> None:
+        """These are the fields that the event may have."""
+        if known != self.known:
+            self.known = known
+            self._show_form()
+
+    def turn(self, form: bool) -> None:
+        """Show the form, or the text. The focus stays within."""
+        focused = self.has_focus_within
+        self.set_class(form, "-form")
+        self._show_form()
+        if focused:
+            self.call_after_refresh(self.take_focus)
+
+    def take_focus(self) -> None:
+        """Go to the text, or to the form's row."""
+        (self.form.target if self.as_form else self.editor).focus()
+
+    def _show_form(self) -> None:
+        if self.as_form and self.form.is_mounted:
+            self.form.show(self.editor.text, self.known)
+
+    @on(TextArea.Changed)
+    def _text_changed(self) -> None:
+        self._show_form()
+
+    @on(TextArea.SelectionChanged)
+    @on(FieldForm.Moved)
+    def _cursor_moved(self, event: Message) -> None:
+        event.stop()
+        self.post_message(self.Moved())
+
+    def _undo(self, again: bool) -> None:
+        (self.editor.redo if again else self.editor.undo)()

@@ -1,0 +1,161 @@
+"""What somebody does in the form of an event."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.value_input import ValueInput
+
+Size = tuple[int, int]
+SMALL = [(80, 24), (120, 36), (60, 16)]
+sizes = pytest.mark.parametrize("size", SMALL, ids=lambda size: f"{size[0]}x{size[1]}")
+
+
+def text(c: Any) -> str:
+    shown: str = c.pane.query_one(Composer).draft.text
+    return shown
+
+
+async def open_form(c: Any) -> None:
+    await c.press("f4", "tab", "tab")
+    assert isinstance(c.app.focused, ValueInput)
+
+
+@sizes
+async def test_a_field_is_changed_and_fired(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await open_form(c)
+        await c.shows("[form]", "▸ sessionId", "Aa 3f1c", "✓ JSON object")
+        await c.press("down", "ctrl+u", *"signal", "ctrl+r")
+        assert c.last(FirePane.FireAsked).event.context["commandSource"] == "signal"
+        await c.press("f4")
+        await c.shows('"commandSource": "signal"', "[JSON]")
+
+
+@sizes
+async def test_a_known_field_that_is_absent_comes_by_typing(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await open_form(c)
+        await c.press(*["down"] * 5)
+        await c.shows("▸ sessionEntry")
+        await c.press("down", "x")
+        assert list(json.loads(text(c)))[-1] == "sessionFile"
+        await c.press("y")
+        assert json.loads(text(c))["sessionFile"] == "xy"
+        await c.shows("Aa xy")
+        await c.press("ctrl+l")
+        assert "sessionFile" not in text(c)
+
+
+async def test_enter_takes_the_example_and_another_field_is_named(console: Any) -> None:
+    async with console((120, 36)) as c:
+        c.pane.query_one(JsonEditor).text = "{}"
+        await open_form(c)
+        await c.press("up", "up", "home")
+        await c.press("enter")
+        first = next(iter(json.loads(text(c))))
+        await c.press("pagedown", "pagedown")
+        await c.shows("▸ + another")
+        await c.press(*"mine", "enter", *"it is")
+        assert json.loads(text(c))["mine"] == "it is"
+        await c.press(
+            "pagedown", "pagedown", *"mine", "enter", "!"
+        )  # it is there already: its row is gone to
+        assert json.loads(text(c))["mine"] == "it is!"
+        assert first in text(c)
+
+
+async def test_kinds_of_values(console: Any) -> None:
+    async with console((120, 36)) as c:
+        c.pane.query_one(JsonEditor).text = '{"n": 1.10, "on": true, "t": "7", "deep": {"a": [1]}}'
+        await open_form(c)
+        await c.shows("12 1.10", "tf true", "Aa 7", '{} {"a": [1]}')
+        await c.press("5", "down", "space", "down", "ctrl+n", "0", "down", "left", "left", *", 2")
+        assert json.loads(text(c)) == {"n": 1.105, "on": False, "t": 70, "deep": {"a": [1, 2]}}
+        assert '"n": 1.105' in text(c)
+
+
+@sizes
+async def test_half_a_value_does_not_fire_and_is_mended_in_place(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        c.pane.query_one(JsonEditor).text = '{"n": 1, "m": 2}'
+        await open_form(c)
+        await c.press("minus")
+        await c.shows("✗ line 1, column 8", "✗  1-", "12 2")
+        await c.press("down", "ctrl+r")
+        await c.shows("Not fired", "▸ n")
+        assert not any(isinstance(message, FirePane.FireAsked) for message in c.app.asked)
+        await c.press("backspace", "f4")
+        assert json.loads(text(c)) == {"n": 1, "m": 2}
+
+
+@sizes
+async def test_of_text_that_cannot_be_read_there_is_no_form(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        await c.press("tab", "tab", "comma", "f4")
+        await c.shows("✗ line 1, column 1: Expecting value", "The form needs JSON that can be read")
+        assert "telegram" not in c.screen
+        await c.press("ctrl+r", "delete", "f4")  # to the mistake, and without it
+        await c.shows("[form]", "Aa telegram")
+
+
+async def test_what_is_undone_in_the_form(console: Any) -> None:
+    async with console((120, 36)) as c:
+        before = text(c)
+        await open_form(c)
+        await c.press("ctrl+l")
+        await c.press("ctrl+z")
+        assert text(c) == before
+        await c.shows("sessionId     Aa 3f1c")
+
+
+async def test_many_lines_are_pasted_into_a_text(console: Any) -> None:
+    from textual import events
+
+    async with console((120, 36)) as c:
+        await open_form(c)
+        await c.press("ctrl+u")
+        c.app.focused.post_message(events.Paste('C:\\new\n"two"\x1b'))
+        await c.settle()
+        assert json.loads(text(c))["sessionId"] == 'C:\\new\n"two"\x1b'
+        assert "\x1b" not in c.screen
+
+
+async def test_the_mouse_chooses_rows_and_views(console: Any) -> None:
+    async with console((120, 36)) as c:
+        row = next(y for y, line in enumerate(c.screen.splitlines()) if "[JSON] form" in line)
+        column = c.screen.splitlines()[row].index("form")
+        await c.pilot.click(offset=(column, row))
+        await c.shows("[form]", "▸ sessionId")
+        row = next(y for y, line in enumerate(c.screen.splitlines()) if "senderId" in line)
+        await c.pilot.click(offset=(5, row))
+        await c.press("!")
+        assert json.loads(text(c))["senderId"] == "dev!"
+
+
+async def test_a_hundred_fields_scroll_and_the_value_follows(console: Any) -> None:
+    async with console((80, 24)) as c:
+        c.pane.query_one(JsonEditor).text = json.dumps({f"field{n}": n for n in range(100)})
+        await open_form(c)
+        await c.press("pagedown", "pagedown", "pagedown", "up", "0")
+        changed = [name for name, value in json.loads(text(c)).items() if name != f"field{value}"]
+        assert len(changed) == 1
+        await c.shows(f"▸ {changed[0]}")
+        await c.press(*["pagedown"] * 12)
+        await c.shows("▸ + another")
+
+
+async def test_a_field_of_another_look_is_still_there(console: Any, view: Any) -> None:
+    """A reload changes nothing that is being typed."""
+    async with console((80, 24)) as c:
+        await open_form(c)
+        await c.press("down", "x")
+        c.pane.query_one(Composer).show_view(view)
+        await c.press("y")
+        assert json.loads(text(c))["commandSource"] == "telegramxy"
