@@ -97,7 +97,7 @@ async def test_folder_hooks(language: str, bench: Bench, workspace: Path, make_h
         assert (first.messages != ()) == (fault in ("slow", "junk"))
         assert [line.level for line in run.ending.log] == ["error"] * (ENDS[fault] not in ("ok",))
         if fault == "slow":
-            assert first.took >= 0.05
+            assert first.took > 0.04  # timers may be early by a millisecond
         if fault == "exit":
             assert first.error is not None
             assert "status 1" in first.error.message

