@@ -7,7 +7,8 @@ import pytest
 
 from hookscope.core.runs import Event
 from hookscope.journal import Journal, JournalError
-from hookscope.journal.database import VERSION, explained, open_database
+from hookscope.journal.database import explained, open_database
+from hookscope.journal.schema import VERSION
 from hookscope.journal.writer import Writer
 
 
@@ -111,7 +112,7 @@ def test_a_read_only_file_is_said(path: Path) -> None:
 
 
 def test_a_full_disk_is_said_and_the_next_job_tries_again(path: Path) -> None:
-    limits = [20, 100_000]  # pages: a disk that is full, and that has room again
+    limits = [60, 100_000]  # pages: a disk that is full, and that has room again
 
     def small(path: Path) -> sqlite3.Connection:
         database = open_database(path)
@@ -119,9 +120,9 @@ def test_a_full_disk_is_said_and_the_next_job_tries_again(path: Path) -> None:
         return database
 
     def fill(database: sqlite3.Connection) -> int:
-        row = ("", "", "", "", 0, 0, "", 0, "x" * 500_000)
-        names = "workspace, dialect, key, started, started_ms, owner_pid, owner_started, size, event"
-        return database.execute(f"insert into runs ({names}) values (?,?,?,?,?,?,?,?,?)", row).lastrowid or 0
+        names = "at, at_ms, workspace, kind, subject, level, text"
+        row = ("", 0, "", "", "", "", "x" * 500_000)
+        return database.execute(f"insert into entries ({names}) values (?,?,?,?,?,?,?)", row).lastrowid or 0
 
     writer = Writer(path, connect=small)
     try:

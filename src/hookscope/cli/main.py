@@ -33,6 +33,8 @@ COMMANDS = {
     "disable": "Switch a hook off in the host's settings.",
     "undo": "Take back the last change to a settings file.",
     "log": "What was fired in this workspace, and what came of it.",
+    "pin": "Keep runs whatever else is cleared away.",
+    "export": "Runs as lines of JSON, or one as a page of HTML, to be read elsewhere.",
     "tap": "Keep the real events of a running agent, and fire them again.",
     "trust": "Allow the handlers of a folder to run.",
     "doctor": "What was detected and from where, and what is missing.",

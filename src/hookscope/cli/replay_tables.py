@@ -27,16 +27,19 @@ def document(item: Replayed, dialect: str) -> Document:
             }
             for one in item.different
         ],
+        "changed": [{"hook": one.hook, "path": one.path, "what": one.what} for one in item.changed],
         "could_not_run": list(item.left),
         "run": documents.run(item.run, dialect),
     }
 
 
 def text(item: Replayed) -> str:
-    """The event, the two runs and the time in their handlers; then each difference."""
+    """The event, the two runs, the time in their handlers, whose files are others; then each difference."""
     times = f"{_took(item.before):.1f} ms → {_took(item.run):.1f} ms"
     said = "as before" if item.same else f"{len(item.different)} different"
     head = f"{one_line(item.run.event.key)}  run {item.past.id} → run {item.run.id}  {said}  {times}"
+    changed = ", ".join(f"{one_line(one.hook)} ({one.words})" for one in item.changed)
+    head += f"  since then: {changed}" if changed else ""
     return "\n".join([head, *(f"  {line}" for line in _lines(item))])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from hookscope.core.breakage import Breakage
 from hookscope.core.event import HookEvent
@@ -387,6 +387,15 @@ class Recorder(Protocol):
         ...
 
     async def end(self, run: Run) -> None: ...
+
+
+@runtime_checkable
+class PlanRecorder(Recorder, Protocol):
+    """A Recorder that keeps too who was to run."""
+
+    async def begin_plan(self, plan: Plan) -> int:
+        """As `begin`, of the plan's event."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

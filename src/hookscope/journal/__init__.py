@@ -14,13 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hookscope.journal.circumstances import changed_since
     from hookscope.journal.database import JournalError
     from hookscope.journal.journal import Journal
     from hookscope.journal.masking import on_record
     from hookscope.journal.owner import Owner
     from hookscope.journal.reading import Entry, StoredRun
     from hookscope.journal.records import Outcome, run_of
-    from hookscope.journal.writer import Retention
+    from hookscope.journal.retention import Retention
+    from hookscope.journal.wanted import Wanted
 
 _HOMES = {
     "Entry": "reading",
@@ -28,8 +30,10 @@ _HOMES = {
     "JournalError": "database",
     "Outcome": "records",
     "Owner": "owner",
-    "Retention": "writer",
+    "Retention": "retention",
     "StoredRun": "reading",
+    "Wanted": "wanted",
+    "changed_since": "circumstances",
     "on_record": "masking",
     "run_of": "records",
 }
@@ -42,6 +46,8 @@ __all__ = [
     "Owner",
     "Retention",
     "StoredRun",
+    "Wanted",
+    "changed_since",
     "on_record",
     "run_of",
 ]

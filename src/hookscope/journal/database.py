@@ -1,4 +1,4 @@
-"""The journal's file: opening it, its tables, and what is wrong with it in a sentence."""
+"""The journal's file: opening it, and what is wrong with it in a sentence."""
 
 from __future__ import annotations
 
@@ -8,58 +8,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from hookscope.journal.schema import MIGRATIONS, VERSION, statements
+from hookscope.journal.search import prepare_search
+
 BUSY = 5.0  # seconds to wait for another process that writes
 APPLICATION = 0x486B5363  # "HkSc": tells our files from other programs'
 WAL_KEPT = 4 * 2**20  # bytes; a longer write-ahead log is cut back
-
-# One script a version, in order; `user_version` counts those that have run. Never edit one: add one.
-MIGRATIONS = (
-    """
-    create table runs (
-        id integer primary key autoincrement,  -- never given twice, also after old runs are gone
-        workspace text not null,
-        dialect text not null,
-        key text not null,
-        event text not null,
-        started text not null,
-        started_ms integer not null,
-        owner_pid integer not null,
-        owner_started text not null,
-        ended text,
-        outcome text,
-        took real,
-        document text,
-        size integer not null
-    );
-    create index runs_of_workspace on runs (workspace, id);
-    create index runs_failed on runs (workspace, id) where outcome = 'failed';
-    create index runs_by_size on runs (id, size);
-    create table results (
-        run integer not null references runs (id) on delete cascade,
-        position integer not null,
-        hook text not null,
-        key text not null,
-        status text not null,
-        took real not null,
-        primary key (run, position)
-    ) without rowid;
-    create index results_of_hook on results (hook, run);
-    create index results_failed on results (hook, run) where status <> 'ok';
-    create table entries (
-        id integer primary key autoincrement,
-        at text not null,
-        at_ms integer not null,
-        workspace text not null,
-        kind text not null,
-        subject text not null,
-        level text not null,
-        text text not null,
-        detail text
-    );
-    create index entries_of_workspace on entries (workspace, id);
-    """,
-)
-VERSION = len(MIGRATIONS)
 
 
 class JournalError(OSError):
@@ -133,6 +87,7 @@ def _prepare(database: sqlite3.Connection, path: Path) -> None:
     database.execute(f"pragma journal_size_limit = {WAL_KEPT}")
     if version < VERSION:
         _migrate(database, path)
+    prepare_search(database)
 
 
 def _use_wal(database: sqlite3.Connection) -> None:
@@ -152,7 +107,7 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
     database.execute("begin immediate")
     try:
         for script in MIGRATIONS[_version(database, path) :]:  # another process may have been faster
-            for statement in script.split(";"):
+            for statement in statements(script):
                 database.execute(statement)
         database.execute(f"pragma application_id = {APPLICATION}")
         database.execute(f"pragma user_version = {VERSION}")

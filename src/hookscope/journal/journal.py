@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
+from hookscope.core.dialect import Dialect, Settings
 from hookscope.core.event import iso
-from hookscope.core.runs import Event, Run
+from hookscope.core.runs import Event, Plan, Registration, Run
+from hookscope.journal.circumstances import Circumstances, Fingerprints, handlers_text, settings_text
 from hookscope.journal.database import explained, open_reading
 from hookscope.journal.masking import mask_event, mask_run, secrets_of_event, secrets_of_run
 from hookscope.journal.owner import Owner
@@ -20,28 +26,37 @@ from hookscope.journal.reading import (
     Condition,
     Entry,
     StoredRun,
-    conditions,
     moment,
     select_entries,
+    select_run,
     select_runs,
-    storable,
+    select_settings,
 )
-from hookscope.journal.records import event_document, outcome_of, plain, run_document
+from hookscope.journal.records import Outcome, event_document, outcome_of, plain, run_document, storable
+from hookscope.journal.retention import KEPT, Retention
 from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
-from hookscope.journal.writer import KEPT, Retention, Work, Writer
+from hookscope.journal.thin import thinned
+from hookscope.journal.tidying import pin
+from hookscope.journal.transactions import Work
+from hookscope.journal.wanted import NOT_FAILED, Wanted
+from hookscope.journal.writer import Writer
 
+# `at` never goes back: ids stand in the order of time, whatever the clock does.
 INSERT_RUN = """
-    insert into runs (workspace, dialect, key, event, started, started_ms, owner_pid, owner_started, size)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-END_RUN = "update runs set ended = ?, outcome = ?, took = ?, document = ?, size = size + ? where id = ?"
-INSERT_RESULT = "insert into results (run, position, hook, key, status, took) values (?, ?, ?, ?, ?, ?)"
+    insert into runs (workspace, circumstances, key, at, started_ms, owner_pid, owner_started, size, event)
+    values (
+        (select id from workspaces where path = ?), (select id from circumstances where digest = ?), ?,
+        max(?, coalesce((select at from runs order by id desc limit 1), 0)), ?, ?, ?, ?, ?
+    )"""
+END_RUN = "update runs set outcome = ?, took = ?, document = ?, size = size + ? where id = ?"
 INSERT_ENTRY = """
     insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
+PAGE = 500  # runs read at once where all are wanted
 
 
 class Journal:
-    """The durable record of one workspace; the file may hold those of others. A Recorder.
+    """The durable record of one workspace; the file may hold those of others. A PlanRecorder.
 
     Making one touches nothing: the file is made by the first write, and reading before gives nothing.
     `close` it, or use it in a `with`. Writing is awaited from any loop; reading is called from any
@@ -60,11 +75,23 @@ class Journal:
         self.path = path
         self.workspace = storable(workspace)
         self.dialect = storable(dialect)
-        self._writer = Writer(path, retention)
-        self._owner: Owner | None = None
+        self.version = ""
+        self._settings: Settings | None = None
+        self._settings_text: str | None = None
+        self._fingerprints = Fingerprints()
+        self._writer = Writer(path, retention, self.workspace)
         # What began runs hid: a handler may remove a secret from the context and print it.
         self._hidden: dict[int, tuple[Secret, ...]] = {}
         self._known: tuple[Secret, ...] = ()
+
+    def under(self, dialect: Dialect, settings: Settings) -> Journal:
+        """The same journal, for runs under this dialect with the host's settings as they are now."""
+        if (self.dialect, self.version) == (dialect.name, dialect.version) and self._settings is settings:
+            return self
+        made = copy(self)
+        made.dialect, made.version = dialect.name, dialect.version
+        made._settings, made._settings_text = settings, None
+        return made
 
     def __enter__(self) -> Journal:
         return self
@@ -81,49 +108,91 @@ class Journal:
     def hide(self, secrets: Iterable[Secret]) -> None:
         """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
         an event says so."""
-        self._known = tuple(dict.fromkeys((*self._known, *secrets)))
+        known = tuple(dict.fromkeys((*self._known, *secrets)))
+        if known != self._known:
+            self._known, self._settings_text = known, None
 
-    async def begin(self, event: Event) -> int:
-        """The run's id, given once the event is on disk."""
+    async def begin_plan(self, plan: Plan) -> int:
+        """The run's id, given once the event is on disk, with the handlers of the plan as they are now."""
+        return await self.begin(plan.event, plan.calls)
+
+    async def begin(self, event: Event, calls: Sequence[Registration] = ()) -> int:
+        """The run's id, given once the event is on disk. `calls`: whose handlers are to run."""
         document = event_document(event)  # a copy made now: the event may change while it waits
         veil = Veil.over((*standing_in(document, self._known), *secrets_of_event(document)))
         text = json.dumps(mask_event(document, veil))
-        now = datetime.now(UTC)
+        around = await self._circumstances(calls)
+        now = moment(datetime.now(UTC))
 
         def insert(database: sqlite3.Connection) -> int:
-            owner = self._here()
-            values = (iso(now), moment(now), owner.pid, owner.started, len(text))
-            whose = (self.workspace, self.dialect, storable(event.key))
-            return database.execute(INSERT_RUN, (*whose, text, *values)).lastrowid or 0
+            owner = _owner(os.getpid())  # in this thread: some systems need a program to tell
+            run = (storable(event.key), now, now, owner.pid, owner.started)
+
+            def row(size: int) -> tuple[object, ...]:
+                return (self.workspace, around.digest, *run, size, text)
+
+            try:
+                return database.execute(INSERT_RUN, row(len(text))).lastrowid or 0
+            except sqlite3.IntegrityError:  # the first of its workspace, or under these circumstances
+                added = self._add(database, around)
+                return database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
 
         run_id = await self._written(insert)
         if veil.secrets:
             self._hidden[run_id] = veil.secrets
         return run_id
 
+    async def _circumstances(self, calls: Sequence[Registration]) -> Circumstances:
+        if self._settings_text is None and self._settings is not None:
+            # Not in this thread: to search the settings of a large host takes many frames of a screen.
+            self._settings_text = await asyncio.to_thread(settings_text, self._settings, self._known)
+        handlers = handlers_text(self._fingerprints.of_calls(calls))
+        return Circumstances(self.dialect, self.version, self._settings_text or "", handlers)
+
+    def _add(self, database: sqlite3.Connection, around: Circumstances) -> int:
+        """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
+        database.execute("insert or ignore into workspaces (path) values (?)", (self.workspace,))
+        number, size = None, len(around.handlers)
+        if around.settings:
+            digest = around.settings_digest
+            values = (digest, around.settings)
+            added = database.execute("insert or ignore into settings (digest, text) values (?, ?)", values)
+            size += len(around.settings) if added.rowcount else 0
+            number = database.execute("select id from settings where digest = ?", (digest,)).fetchone()[0]
+        database.execute(
+            """insert or ignore into circumstances (digest, dialect, version, settings, handlers)
+               values (?, ?, ?, ?, ?)""",
+            (around.digest, around.dialect, around.version, number, around.handlers),
+        )
+        return size
+
     async def end(self, run: Run) -> None:
         """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
         hidden, known = self._hidden.pop(run.id, ()), self._known
-        ended, outcome = iso(datetime.now(UTC)), outcome_of(run)
-        results = [
-            (run.id, position, storable(it.call.name), storable(it.call.key), it.status, it.took)
-            for position, it in enumerate(run.results)
-        ]
+        outcome = outcome_of(run)
 
         def update(database: sqlite3.Connection) -> int:
             # Masked here, in the writer's thread: a megabyte of output takes 40 ms to search.
             told = (*hidden, *standing_in(document, known))
             masked = mask_run(document, Veil.over((*told, *secrets_of_run(document))))
-            del masked["event"], masked["id"]  # on record since the beginning
-            text = json.dumps(masked)
-            values = (ended, outcome, run.took, text, len(text), run.id)
-            found = database.execute(END_RUN, values).rowcount
-            if found:
-                database.executemany(INSERT_RESULT, results)
-            return found
+            thin = thinned(masked, masked["event"])
+            del thin["event"], thin["id"]  # on record since the beginning
+            text = json.dumps(thin)
+            return database.execute(END_RUN, (outcome, run.took, text, len(text), run.id)).rowcount
 
         await self._written(update)
+
+    async def pin(self, runs: Collection[int], on: bool = True) -> frozenset[int]:
+        """Keep these runs of this workspace whatever is cleared away, or no longer; those that are there."""
+        found: set[int] = set()
+
+        def work(database: sqlite3.Connection) -> int:
+            found.update(run for run in runs if pin(database, run, self.workspace, on))
+            return len(found)
+
+        await self._written(work)
+        return frozenset(found)
 
     async def note(
         self, kind: str, subject: str, text: str, level: str = "info", detail: object = None
@@ -147,34 +216,51 @@ class Journal:
         since: datetime | None = None,
         text: str | None = None,
     ) -> tuple[StoredRun, ...]:
-        """The last runs of this workspace, newest first, of which all that is given holds.
+        """The last runs of this workspace, newest first, of which all that is given holds. As `select`.
 
         Args:
-            hook: it was called. A hook that did not run is no match.
             failed: True: only failed runs; False: only others, those without an end included.
-            text: stands somewhere in what was recorded.
         """
-        wanted = conditions(hook=hook, key=key, failed=failed, since=since, text=text)
-        return self._runs((*self._here_only(), *wanted), limit)
+        outcomes: frozenset[Outcome] | None = None
+        if failed is not None:
+            outcomes = frozenset({"failed"}) if failed else NOT_FAILED
+        return self.select(Wanted(hook, key, outcomes, since, None, text), limit)
+
+    def select(self, wanted: Wanted, limit: int = 200) -> tuple[StoredRun, ...]:
+        """The last runs of this workspace that are wanted, newest first."""
+        return self._runs(wanted, limit)
+
+    def each(self, wanted: Wanted) -> Iterator[StoredRun]:
+        """All runs of this workspace that are wanted, oldest first, read bit by bit."""
+        after = 0
+        while page := self._runs(wanted, PAGE, after=after, newest_first=False):
+            yield from page
+            after = page[-1].id
 
     def newer_than(self, run_id: int, limit: int = 1_000) -> tuple[StoredRun, ...]:
         """The runs of this workspace begun after that one, oldest first: for following.
 
         Such a run may have no end yet; ask `run` for it again.
         """
-        wanted = (*self._here_only(), Condition("id > ?", (run_id,)))
-        return self._runs(wanted, limit, newest_first=False)
+        return self._runs(Wanted(), limit, after=run_id, newest_first=False)
 
     def run(self, run_id: int) -> StoredRun | None:
         """The run of that id, of whatever workspace; None where there is none, or no more."""
-        found = self._runs((Condition("id = ?", (run_id,)),), 1)
-        return found[0] if found else None
+        with self._reading() as database:
+            return None if database is None else select_run(database, run_id)
+
+    def settings(self, runs: Iterable[StoredRun]) -> dict[str, Any]:
+        """The settings that were in force then, each once, by their digest: `{"file": …, "value": …}`."""
+        with self._reading() as database:
+            if database is None:
+                return {}
+            return select_settings(database, (run.settings for run in runs if run.settings is not None))
 
     def entries(
         self, limit: int = 200, *, kind: str | None = None, newer_than: int | None = None
     ) -> tuple[Entry, ...]:
         """The last entries of this workspace, newest first; oldest first where `newer_than` is given."""
-        wanted = [*self._here_only()]
+        wanted = [Condition("workspace = ?", (self.workspace,))]
         if kind is not None:
             wanted.append(Condition("kind = ?", (storable(kind),)))
         if newer_than is not None:
@@ -184,25 +270,18 @@ class Journal:
                 return ()
             return select_entries(database, wanted, limit, newest_first=newer_than is None)
 
-    def _here(self) -> Owner:
-        """This process. Asked for in the writer's thread: some systems need a program to tell."""
-        if self._owner is None:
-            self._owner = Owner.here()
-        return self._owner
-
-    def _here_only(self) -> tuple[Condition, ...]:
-        return (Condition("workspace = ?", (self.workspace,)),)
-
     async def _written(self, work: Work) -> int:
         return await asyncio.wrap_future(self._writer.submit(work))
 
     def _runs(
-        self, wanted: Sequence[Condition], limit: int, *, newest_first: bool = True
+        self, wanted: Wanted, limit: int, *, after: int = 0, newest_first: bool = True
     ) -> tuple[StoredRun, ...]:
         with self._reading() as database:
             if database is None:
                 return ()
-            return select_runs(database, wanted, limit, newest_first=newest_first)
+            return select_runs(
+                database, self.workspace, wanted, limit, after=after, newest_first=newest_first
+            )
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection | None]:
@@ -215,3 +294,9 @@ class Journal:
         finally:
             if database is not None:
                 database.close()
+
+
+@cache
+def _owner(pid: int) -> Owner:
+    """This process; by its number, which a fork changes."""
+    return Owner.here()

@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
+from heapq import merge
+from itertools import islice
 from typing import Any, cast
 
 from hookscope.core.event import from_iso
 from hookscope.core.runs import Event
+from hookscope.journal.circumstances import HandlerFile, handlers_of
 from hookscope.journal.owner import Owner
-from hookscope.journal.records import Outcome, begun_document, event_of
+from hookscope.journal.records import Outcome, begun_document, event_of, storable
+from hookscope.journal.search import ENDED, has_index, match_of
+from hookscope.journal.thin import whole
+from hookscope.journal.wanted import Wanted
 
-COLUMNS = (
-    "id, workspace, dialect, key, event, started, owner_pid, owner_started, ended, outcome, took, document"
-)
+COLUMNS = """
+    r.id, w.path, c.dialect, c.version, r.key, r.event, r.started_ms, r.owner_pid, r.owner_started,
+    r.outcome, r.took, r.document, r.pinned, c.handlers,
+    (select lower(hex(s.digest)) from settings s where s.id = c.settings)"""
+# `cross join` everywhere: tables are asked in the order in which they stand, so that nothing is sorted.
+NAMED = "cross join workspaces w on w.id = r.workspace cross join circumstances c on c.id = r.circumstances"
+LAST = 2**63 - 1
 MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 ENTRY_COLUMNS = "id, at, workspace, kind, subject, level, text, detail"
 
@@ -41,6 +51,10 @@ class StoredRun:
     owner: Owner
     workspace: str
     dialect: str
+    version: str = ""  # of the program that the dialect follows to the letter; empty: of a guide
+    pinned: bool = False
+    handlers: tuple[HandlerFile, ...] = ()  # those that were planned, in order
+    settings: str | None = None  # the digest of the host's settings in force; None: it had none
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,65 +79,114 @@ class Condition:
     values: tuple[object, ...]
 
 
-def storable(text: str) -> str:
-    """The text as a column can hold it: lone surrogates (file names in broken UTF-8) are spelled out."""
-    return text.encode("utf-8", "backslashreplace").decode()
-
-
 def moment(when: datetime) -> int:
     """Milliseconds since 1970, for comparing in SQL."""
     return round(when.timestamp() * 1000)
 
 
-def conditions(
-    *, hook: str | None, key: str | None, failed: bool | None, since: datetime | None, text: str | None
-) -> tuple[Condition, ...]:
-    """What `Journal.recent` was asked for; nothing for what is None."""
-    found = []
-    if hook is not None:
-        found.append(Condition("id in (select run from results where hook = ?)", (storable(hook),)))
-    if key is not None:
-        found.append(Condition("key = ?", (storable(key),)))
-    if failed is not None:
-        found.append(Condition("outcome = 'failed'" if failed else "outcome is not 'failed'", ()))
-    if since is not None:
-        found.append(Condition("started_ms >= ?", (moment(since),)))
-    if text:
-        found.append(_mentions(text))
-    return tuple(found)
-
-
-def _mentions(text: str) -> Condition:
-    """Only texts are searched, not the documents' keys; letters of ASCII in either case."""
-    sql = "exists (select 1 from json_tree({0}) where type = 'text' and instr(lower(atom), lower(?)))".format
-    wanted = storable(text)
-    return Condition(f"({sql('event')} or {sql('document')})", (wanted, wanted))
-
-
 def select_runs(
-    database: sqlite3.Connection, wanted: Sequence[Condition], limit: int, *, newest_first: bool = True
+    database: sqlite3.Connection,
+    workspace: str,
+    wanted: Wanted,
+    limit: int,
+    *,
+    after: int = 0,
+    newest_first: bool = True,
 ) -> tuple[StoredRun, ...]:
-    """The runs that all conditions hold for."""
-    rows = _select(database, f"select {COLUMNS} from runs", wanted, limit, newest_first=newest_first)
+    """The first runs of a workspace that are wanted. `after`: only those with a higher id."""
+    found = database.execute("select id from workspaces where path = ?", (workspace,)).fetchone()
+    if found is None:
+        return ()
+    low, high = _within(database, wanted, after)
+    here = [Condition("r.workspace = ?", found), Condition("r.id between ? and ?", (low, high))]
+    order = "desc" if newest_first else "asc"
     alive = cache(_is_alive)  # many runs have one owner, and asking may need a program
-    return tuple(_stored(row, alive) for row in rows)
+
+    def runs(
+        source: str, more: Sequence[Condition] = (), most: int = -1, by: str = "r.id"
+    ) -> Iterator[StoredRun]:
+        where = " and ".join(part.sql for part in (*more, *here))
+        query = f"select {COLUMNS} from {source} {NAMED} where {where} order by {by} {order} limit ?"
+        values = [value for part in (*more, *here) for value in part.values]
+        return (_stored(row, alive) for row in database.execute(query, (*values, most)))
+
+    if not wanted.asks_inside:
+        return tuple(runs("runs r", most=limit))
+    told = _told(wanted)
+    if not has_index(database):
+        return tuple(islice(filter(wanted.takes, runs("runs r", told)), limit))
+    fresh = filter(wanted.takes, runs("fresh f cross join runs r on r.id = f.run", told, by="f.run"))
+    match = match_of(wanted, workspace)
+    filed: Iterable[StoredRun] = ()
+    if match is not None:
+        sought = [Condition("s.words match ?", (match,)), Condition("s.rowid between ? and ?", (low, high))]
+        filed = runs("search s cross join runs r on r.id = s.rowid", sought, limit, "s.rowid")
+    both = merge(fresh, filed, key=lambda run: run.id, reverse=newest_first)
+    return tuple(islice(both, limit))
+
+
+def _within(database: sqlite3.Connection, wanted: Wanted, after: int) -> tuple[int, int]:
+    """The lowest and the highest id that may be wanted: ids come in the order of time."""
+    low = after + 1
+    if wanted.since is not None:
+        low = max(low, _first_at(database, moment(wanted.since)))
+    return low, LAST if wanted.until is None else _first_at(database, moment(wanted.until) + 1) - 1
+
+
+def _first_at(database: sqlite3.Connection, when: int) -> int:
+    """The id of the first run that did not begin before; one that no run has yet, where all did."""
+    low = 1
+    high = database.execute("select coalesce(max(id), 0) + 1 from runs").fetchone()[0]
+    while low < high:
+        middle = (low + high) // 2
+        row = database.execute("select id, at from runs where id >= ? limit 1", (middle,)).fetchone()
+        if row is None or row[1] >= when:
+            high = middle
+        else:
+            low = row[0] + 1
+    return int(low)
+
+
+def _told(wanted: Wanted) -> list[Condition]:
+    """What columns tell, so that not every document is read."""
+    found = [Condition("r.pinned", ())] if wanted.pinned else []
+    if wanted.key is not None:
+        found.append(Condition("r.key = ?", (storable(wanted.key),)))
+    if wanted.outcomes is not None:
+        ended = ", ".join(f"'{one}'" for one in sorted(wanted.outcomes & ENDED))
+        open_ones = " or r.outcome is null" if wanted.outcomes - ENDED else ""
+        found.append(Condition(f"(r.outcome in ({ended}){open_ones})", ()))
+    return found
+
+
+def select_run(database: sqlite3.Connection, run_id: int) -> StoredRun | None:
+    """The run of that id, of whatever workspace."""
+    query = f"select {COLUMNS} from runs r {NAMED} where r.id = ?"
+    row = database.execute(query, (run_id,)).fetchone()
+    return None if row is None else _stored(row, _is_alive)
+
+
+def select_settings(database: sqlite3.Connection, digests: Iterable[str]) -> dict[str, Any]:
+    """The settings that runs name, each once: `{"file": …, "value": …}`."""
+    found = {}
+    for digest in dict.fromkeys(digests):
+        row = database.execute(
+            "select text from settings where digest = ?", (bytes.fromhex(digest),)
+        ).fetchone()
+        if row is not None:
+            found[digest] = json.loads(row[0])
+    return found
 
 
 def select_entries(
     database: sqlite3.Connection, wanted: Sequence[Condition], limit: int, *, newest_first: bool = True
 ) -> tuple[Entry, ...]:
     """The entries that all conditions hold for."""
-    rows = _select(database, f"select {ENTRY_COLUMNS} from entries", wanted, limit, newest_first=newest_first)
-    return tuple(_entry(row) for row in rows)
-
-
-def _select(
-    database: sqlite3.Connection, head: str, wanted: Sequence[Condition], limit: int, *, newest_first: bool
-) -> list[Any]:
     where = " and ".join(part.sql for part in wanted) or "true"
     order = "desc" if newest_first else "asc"
     values = [value for part in wanted for value in part.values]
-    return database.execute(f"{head} where {where} order by id {order} limit ?", (*values, limit)).fetchall()
+    query = f"select {ENTRY_COLUMNS} from entries where {where} order by id {order} limit ?"
+    return tuple(_entry(row) for row in database.execute(query, (*values, limit)))
 
 
 def _is_alive(owner: Owner) -> bool:
@@ -131,27 +194,32 @@ def _is_alive(owner: Owner) -> bool:
 
 
 def _stored(row: tuple[Any, ...], alive: Callable[[Owner], bool]) -> StoredRun:
-    run_id, workspace, dialect, key, event_text, started, pid, owner_started, ended, outcome, took, rest = row
+    run_id, workspace, dialect, version, key, event_text, started, pid, owner_started, *more = row
+    outcome, took, rest, pinned, handlers, settings = more
     event_json = json.loads(event_text)
     event = event_of(event_json)
     owner = Owner(pid, owner_started)
     if rest is None:
         document = {**begun_document(run_id, event, dialect), "masked": _masked_in(event_text)}
     else:
-        document = {"id": run_id, "event": event_json, **json.loads(rest)}
-    if ended is None:
+        document = {"id": run_id, "event": event_json, **whole(json.loads(rest), event_json)}
+    if outcome is None:
         outcome = "running" if alive(owner) else "interrupted"
     return StoredRun(
         run_id,
         event,
         key,
-        from_iso(started),
+        datetime.fromtimestamp(started / 1000, UTC),
         took,
         cast(Outcome, outcome),
         document,
         owner,
         workspace,
         dialect,
+        version,
+        bool(pinned),
+        handlers_of(handlers),
+        settings,
     )
 
 

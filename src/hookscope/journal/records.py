@@ -37,6 +37,11 @@ DEEPEST = 100  # levels of a value; deeper ones, and a value that holds itself, 
 LONGEST_NUMBER = 4_000  # bits; Python refuses to print much longer ones in decimal
 
 
+def storable(text: str) -> str:
+    """The text as a column can hold it: lone surrogates (file names in broken UTF-8) are spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def event_document(event: Event) -> Document:
     """The event; `event_of` reads it."""
     return {

@@ -1,4 +1,4 @@
-"""The thread that writes: jobs through a queue, all that waits in one transaction, old runs cleared away."""
+"""The thread that writes: jobs through a queue, all that waits in one transaction; tidying in between."""
 
 from __future__ import annotations
 
@@ -9,27 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import TypeAlias
 
 from hookscope.journal.database import JournalError, explained, open_database
-
-Work: TypeAlias = Callable[[sqlite3.Connection], int]
+from hookscope.journal.retention import KEPT, Retention
+from hookscope.journal.tidying import tidy
+from hookscope.journal.transactions import Work, commit
 
 IDLE = 0.5  # seconds without a job until the journal is tidied
-OFTEN = 1_000  # jobs after which it is tidied although it is never idle
-PAGES_GIVEN_BACK = 2_000  # to the disk, each time: tidying must not hold up the next event for long
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """How much is kept. The newest run is kept whatever its size; `entries` are counted apart."""
-
-    runs: int = 10_000
-    size: int = 64 * 2**20  # bytes, of documents; the file is a little larger
-    entries: int = 10_000
-
-
-KEPT = Retention()
+OFTEN = 250  # jobs after which it is tidied although it is never idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +32,7 @@ class Writer:
     what the error's sentence asks for.
 
     Args:
+        retention: how much is kept, of `workspace` or, where it is None, of each.
         connect: opens the connection, in the thread; raises JournalError.
         idle: seconds without a job until old runs are cleared away.
     """
@@ -53,12 +41,14 @@ class Writer:
         self,
         path: Path,
         retention: Retention = KEPT,
+        workspace: str | None = None,
         *,
         connect: Callable[[Path], sqlite3.Connection] = open_database,
         idle: float = IDLE,
     ) -> None:
         self._path = path
         self._retention = retention
+        self._workspace = workspace
         self._connect = connect
         self._idle = idle
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
@@ -101,10 +91,15 @@ class Writer:
                 untidy += len(jobs)
             if not jobs or closing or untidy >= OFTEN:
                 if database is not None and untidy:
-                    tidy(database, self._retention)
-                untidy = 0
+                    busy = self._somebody_waits
+                    untidy = int(tidy(database, self._retention, self._workspace, busy=busy))
+                else:
+                    untidy = 0
         if database is not None:
             database.close()
+
+    def _somebody_waits(self) -> bool:
+        return not self._jobs.empty()
 
     def _next_jobs(self, timeout: float | None) -> tuple[list[_Job], bool]:
         """All jobs that wait, at least one unless time runs out; and whether it was asked to close."""
@@ -134,32 +129,6 @@ class Writer:
         return database
 
 
-def commit(database: sqlite3.Connection, works: Sequence[Work]) -> list[int | Exception]:
-    """One transaction for all. A job that fails, fails alone; a commit that fails raises, for all."""
-    database.execute("begin immediate")
-    try:
-        answers = [_attempt(database, work) for work in works]
-        database.execute("commit")
-    except BaseException:
-        if database.in_transaction:
-            database.execute("rollback")
-        raise
-    return answers
-
-
-def _attempt(database: sqlite3.Connection, work: Work) -> int | Exception:
-    database.execute("savepoint job")
-    try:
-        answer: int | Exception = work(database)
-    except Exception as error:  # whoever asked is told; the others' jobs go on
-        if not database.in_transaction:
-            raise  # SQLite gave up the whole transaction, as it does on a full disk
-        database.execute("rollback to job")
-        answer = error
-    database.execute("release job")
-    return answer
-
-
 def _tell(done: Future[int], answer: int | Exception) -> None:
     if not done.set_running_or_notify_cancel():
         return  # whoever asked has gone; the row stays
@@ -167,27 +136,3 @@ def _tell(done: Future[int], answer: int | Exception) -> None:
         done.set_exception(answer)
     else:
         done.set_result(answer)
-
-
-def tidy(database: sqlite3.Connection, retention: Retention) -> None:
-    """Clear away the oldest runs and entries, and move the write-ahead log into the file."""
-    try:
-        commit(database, [lambda database: _forget(database, retention)])
-        # A script, since `execute` takes one step, and a step gives back one page.
-        database.executescript(f"pragma incremental_vacuum({PAGES_GIVEN_BACK})")
-        database.execute("pragma wal_checkpoint(passive)").fetchall()
-    except sqlite3.Error:
-        return  # nothing is lost; the next time comes soon, and a write says what is wrong
-
-
-def _forget(database: sqlite3.Connection, retention: Retention) -> int:
-    too_many = "delete from {0} where id <= (select id from {0} order by id desc limit 1 offset ?)"
-    # A run goes when the runs after it alone fill the size.
-    too_large = """
-        delete from runs where id <= (
-            select max(id) from (select id, sum(size) over (order by id desc) - size as after from runs)
-            where after >= ?
-        )"""
-    database.execute(too_many.format("runs"), (retention.runs,))
-    database.execute(too_large, (retention.size,))
-    return database.execute(too_many.format("entries"), (retention.entries,)).rowcount

@@ -18,6 +18,7 @@ from hookscope.core.runs import (
     LaneOf,
     NotRun,
     Plan,
+    PlanRecorder,
     Recorder,
     Registration,
     Result,
@@ -206,7 +207,10 @@ class _Course:
 
     async def _begin(self, recorder: Recorder) -> None:
         try:
-            self.id = await recorder.begin(self.plan.event)
+            if isinstance(recorder, PlanRecorder):
+                self.id = await recorder.begin_plan(self.plan)
+            else:
+                self.id = await recorder.begin(self.plan.event)
         except Exception as error:
             self.unrecorded = safe_text(error)
             raise

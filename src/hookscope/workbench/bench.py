@@ -415,7 +415,9 @@ class Workbench:
         if self._journal is None:
             from hookscope.journal import Journal  # here: a look needs no database
 
-            self._journal = Journal(state_folder() / "journal.db", str(host.workspace), host.dialect.name)
+            file, kept = state_folder() / "journal.db", self.setup.retention
+            self._journal = Journal(file, str(host.workspace), host.dialect.name, kept)
+        self._journal = self._journal.under(host.dialect, host.settings)
         self._journal.hide(self._secrets)
         return self._journal
 

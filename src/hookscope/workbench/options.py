@@ -9,6 +9,7 @@ from hookscope.core.dialect import Choices, Dialect
 from hookscope.core.surroundings import Surroundings, real_surroundings
 from hookscope.dialects import DEFAULT, DIALECTS, GUIDES, SHIPPED, UnknownDialect, dialect_named
 from hookscope.formats import FormatError, read_yaml
+from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import settings_file, state_folder
 from hookscope.workbench.installed import Installed, installed, nearest_shipped
@@ -17,6 +18,7 @@ from hookscope.workbench.refusal import Refusal
 
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
+MOST = 2**62  # a number that a database can hold
 LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
@@ -53,6 +55,7 @@ class Setup:
     python: str | None = None  # the interpreter that the project's configuration names
     node: str | None = None  # the Node that it names
     limits: Limits = Limits()
+    retention: Retention = KEPT  # how much of this workspace the journal keeps
     shipped: Dialect | None = None  # what a guide is compared with
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
@@ -94,6 +97,7 @@ def set_up(options: Options) -> Setup:
         python=_program(project, "python", workspace, surroundings),
         node=_program(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
+        retention=retention_of(project.get("journal")),
         shipped=shipped_of(dialect, host_here),
         environment=environment,
         environment_from=environment_from,
@@ -172,6 +176,27 @@ def limits_of(given: object) -> Limits:
             raise Refusal(f"`limits: {{{name}: …}}` in {CONFIG} wants {unit}, 0 for no limit.", code=2)
         limits = limits.with_limit(name, value * MIB if name == "memory" else value, CONFIG)
     return limits
+
+
+def retention_of(given: object) -> Retention:
+    """`journal:` of a project's configuration: `size` in MiB, `runs`. Raises Refusal."""
+    if given is None:
+        return KEPT
+    if not isinstance(given, dict):
+        raise Refusal(f"`journal:` in {CONFIG} wants a mapping with some of size, runs.", code=2)
+    retention = KEPT
+    for name, value in given.items():
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if name == "runs" and whole and 0 < value < MOST:
+            retention = replace(retention, runs=value)
+        elif name == "size" and (whole or isinstance(value, float)) and 0 < value * MIB < MOST:
+            retention = replace(retention, size=int(value * MIB))
+        elif name not in ("size", "runs"):
+            raise Refusal(f"`journal:` in {CONFIG} has {str(name)!r}; there are size, runs.", code=2)
+        else:
+            wants = "MiB" if name == "size" else "a number of runs"
+            raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} wants {wants}, above 0.", code=2)
+    return retention
 
 
 def assumed_surroundings(options: Options) -> Surroundings:

@@ -22,7 +22,8 @@ def past_of(stored: StoredRun, host: Host) -> PastRun | None:
     groups = (Group(calls),) if calls else ()
     policy = host.dialect.system_of(run.event.kind).policy(run.event)
     plan = Plan(run.event, 0, groups, run.not_run, policy, delivers=run.delivers)
-    return PastRun(stored.id, stored.started, plan, None if stored.outcome == "interrupted" else run)
+    ended = None if stored.outcome == "interrupted" else run
+    return PastRun(stored.id, stored.started, plan, ended, stored.handlers)
 
 
 def past_named(number: int, stored: StoredRun | None, host: Host) -> PastRun:

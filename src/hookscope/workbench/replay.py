@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from hookscope.core.differences import MARK, Difference, differences
 from hookscope.core.event import iso
 from hookscope.core.runs import Event, Plan, Run
-from hookscope.journal import on_record
+from hookscope.journal import changed_since, on_record
+from hookscope.journal.circumstances import Changed
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.resuming import AS_RECORDED, Start, resumed, start_of
@@ -33,6 +35,7 @@ class Replayed:
     run: Run
     different: tuple[Difference, ...]  # what is not as before; times are not compared
     left: tuple[str, ...] = ()  # sentences: who should have run and could not
+    changed: tuple[Changed, ...] = ()  # handlers whose files are not what they were then
 
     @property
     def same(self) -> bool:
@@ -129,7 +132,8 @@ async def again(
     guarded = sandbox or ready.guarded
     run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
     different = differences(before, on_record(run, view.host.dialect.name, bench.secrets))
-    return Replayed(past, before, run, different, left)
+    changed = await asyncio.to_thread(changed_since, past.handlers)
+    return Replayed(past, before, run, different, left, changed)
 
 
 def _ended(past: PastRun) -> Run:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook, Inventory, Language
@@ -13,6 +14,9 @@ from hookscope.core.runs import Plan, Registration, Registry, Run
 from hookscope.core.surroundings import NotedFiles
 from hookscope.runtime import Limits
 from hookscope.workbench.crew import PYTHON
+
+if TYPE_CHECKING:  # a look needs no database
+    from hookscope.journal.circumstances import HandlerFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +78,4 @@ class PastRun:
     at: datetime
     plan: Plan
     run: Run | None
+    handlers: tuple[HandlerFile, ...] = ()  # those that were planned, as their files were then

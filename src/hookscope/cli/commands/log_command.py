@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.tables import fitted
 from hookscope.core.event import iso
 from hookscope.core.text import one_line
@@ -19,70 +22,103 @@ from hookscope.workbench import Options, Refusal
 
 if TYPE_CHECKING:
     from hookscope.workbench import Entry, Journal, StoredRun
+    from hookscope.workbench.history import Wanted
 
 SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
 PATIENCE = 0.25  # seconds between two looks for new runs
 
 PARAMETERS = (
     click.Option(["--limit"], type=click.IntRange(1, 10_000), default=20, help="How many runs; else 20."),
-    click.Option(["--hook"], metavar="NAME", help="Only runs in which this hook was called."),
-    click.Option(["--event"], metavar="KEY", help="Only runs of this event."),
-    click.Option(["--failed"], is_flag=True, help="Only runs that did not end well."),
-    click.Option(["--text"], metavar="WORDS", help="Only runs that hold this text."),
+    *filter_options(),
     click.Option(["--follow"], is_flag=True, help="Go on with new runs as they come; Ctrl-C ends it."),
+    click.Option(["--from", "file"], metavar="FILE", help="Runs that `hookscope export` wrote there."),
 )  # fmt: skip
 
 
 @answers.command("log", *PARAMETERS)
 def command(
-    options: Options,
-    limit: int,
-    hook: str | None,
-    event: str | None,
-    failed: bool,
-    text: str | None,
-    follow: bool,
-    as_json: bool,
+    options: Options, limit: int, follow: bool, file: str | None, as_json: bool, **given: Any
 ) -> Answer:
-    """What was fired in this workspace, newest last. Secrets were masked before they were kept."""
+    """What was fired in this workspace, newest last. Secrets were masked before they were kept.
+
+    --text finds words in events, messages, errors, answers, output and notes: whole words, in capitals or
+    not, with accents or not. It looks into the first 2,000 characters of each text and 32,000 of each run;
+    names of fields are not searched.
+    """
+    wanted = wanted_of(given)
+    if file is not None:
+        if follow:
+            raise Refusal("--from reads a file that is whole; --follow waits for what comes.", code=2)
+        return _of_file(Path(file), wanted, limit, given)
     bench = answers.bench_of(options)
     journal = bench.journal(bench.open())
     try:
-        runs = journal.recent(limit, hook=hook, key=event, failed=failed or None, text=text)[::-1]
-        entries = () if hook or event or failed or text else journal.entries(limit)[::-1]
+        newest = journal.recent(1)  # asked first: what comes meanwhile is followed
+        runs = journal.select(wanted, limit)[::-1]
+        entries = () if any(given.values()) else journal.entries(limit)[::-1]
         if follow:
-            _follow(journal, runs, as_json)
+            _follow(journal, runs, newest[0].id if newest else 0, wanted, as_json)
+        settings = journal.settings(runs)
     except OSError as error:
         raise Refusal(str(error)) from None
-    happened = [entry_document(entry) for entry in entries]
-    return Answer(
-        {"runs": [document(run) for run in runs], "entries": happened}, "\n".join(lines(runs, entries))
-    )
+    return _answer(runs, entries, settings, given)
 
 
-def _follow(journal: Journal, runs: Sequence[StoredRun], as_json: bool) -> None:
-    """Print what is there, then every run when it has ended. Ends by Ctrl-C only."""
-    for run in _as_they_end(journal, runs):
+def _of_file(path: Path, wanted: Wanted, limit: int, given: Mapping[str, Any]) -> Answer:
+    """The last of a file's runs that are wanted."""
+    from hookscope.workbench.history import RunFile
+
+    source = RunFile(path)
+    fit = (run for run in source.runs() if wanted.in_time(run) and wanted.takes(run))
+    runs = deque(fit, maxlen=limit)
+    return _answer(runs, (), source.settings(runs), given)
+
+
+def _answer(
+    runs: Sequence[StoredRun],
+    entries: Sequence[Entry],
+    settings: Mapping[str, object],
+    given: Mapping[str, Any],
+) -> Answer:
+    told = {
+        "runs": [document(run) for run in runs],
+        "entries": [entry_document(entry) for entry in entries],
+        "settings": dict(settings),
+    }
+    nothing = nothing_found(given) if any(given.values()) else "Nothing was fired in this workspace yet."
+    return Answer(told, "\n".join(lines(runs, entries) or [nothing]))
+
+
+def _follow(journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: Wanted, as_json: bool) -> None:
+    """Print what is there, then every run that is wanted when it has ended. Ends by Ctrl-C only."""
+    for run in _as_they_end(journal, [run for run in runs if run.id <= newest], newest, wanted):
         click.echo(json.dumps(document(run)) if as_json else line(run))
         sys.stdout.flush()
 
 
-def _as_they_end(journal: Journal, runs: Sequence[StoredRun]) -> Iterator[StoredRun]:
+def _as_they_end(
+    journal: Journal, runs: Sequence[StoredRun], newest: int, wanted: Wanted
+) -> Iterator[StoredRun]:
     yield from runs
-    newest = max((run.id for run in runs), default=0)
-    going: list[int] = []
+    going: list[int] = [run.id for run in runs if run.outcome == "running"]
     while True:
         fresh = journal.newer_than(newest, 200)
         newest = max((run.id for run in fresh), default=newest)
         going += [run.id for run in fresh]
         now = [run for number in going if (run := journal.run(number)) is not None]
         going = [run.id for run in now if run.outcome == "running"]
-        yield from (run for run in now if run.outcome != "running")
+        yield from (run for run in now if run.outcome != "running" and wanted.takes(run))
         time.sleep(PATIENCE)
 
 
 def document(run: StoredRun) -> dict[str, object]:
-    """One run of `log --json`: when, what came of it, and the document of `fire --json`."""
+    """One run of `log --json`: when, what came of it, what held then, and the document of `fire --json`.
+
+    `handlers` are those that were planned, with digests of their files; `settings` is a digest too, and
+    what it stands for is beside the runs.
+    """
+    from hookscope.workbench.history import handler_documents
+
     return {
         "id": run.id,
         "event": run.key,
@@ -90,6 +126,10 @@ def document(run: StoredRun) -> dict[str, object]:
         "ms": None if run.took is None else round(run.took * 1000, 3),
         "outcome": run.outcome,
         "dialect": run.dialect,
+        "version": run.version or None,
+        "pinned": run.pinned,
+        "handlers": handler_documents(run.handlers),
+        "settings": run.settings,
         "workspace": run.workspace,
         "run": dict(run.document),
     }
@@ -111,7 +151,7 @@ def lines(runs: Sequence[StoredRun], entries: Sequence[Entry]) -> list[str]:
     """Runs, loads and changes in order of time."""
     told = [(run.started, line(run)) for run in runs] + [(entry.at, entry_line(entry)) for entry in entries]
     told.sort(key=lambda pair: pair[0])
-    return [text for _, text in told] or ["Nothing was fired in this workspace yet."]
+    return [text for _, text in told]
 
 
 def entry_line(entry: Entry) -> str:
@@ -127,5 +167,6 @@ def line(run: StoredRun) -> str:
     took = "" if run.took is None else f"{run.took * 1000:.0f} ms"
     when = run.started.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     about = f"{len(results)} ran" + (f", failed: {one_line(', '.join(failed))}" if failed else "")
+    about += ", pinned" if run.pinned else ""
     outcome = fitted(f"{SIGNS[run.outcome]} {run.outcome}", 13)
     return f"{run.id:>5}  {when}  {fitted(one_line(run.key), 22)}  {outcome} {took:>9}  {about}"

@@ -1,0 +1,125 @@
+"""`hookscope export [RUN...] --jsonl FILE | --html FILE`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.filters import filter_options, nothing_found, wanted_of
+from hookscope.core.text import printable
+from hookscope.workbench import Options, Refusal
+
+if TYPE_CHECKING:
+    from hookscope.workbench import Journal, StoredRun
+    from hookscope.workbench.history import Wanted
+
+STANDARD_OUTPUT = "-"
+PARAMETERS = (
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(1, 2**62)),
+    click.Option(["--jsonl"], metavar="FILE", help="A line of JSON for each run; - is standard output."),
+    click.Option(["--html"], metavar="FILE", help="A page of one run, whole in one file; - as above."),
+    click.Option(["--limit"], type=click.IntRange(1, 10_000), help="Only the last N that fit; else all."),
+    *filter_options(),
+)
+
+
+@answers.command("export", *PARAMETERS)
+def command(
+    options: Options,
+    numbers: Sequence[int],
+    jsonl: str | None,
+    html: str | None,
+    limit: int | None,
+    as_json: bool,
+    **given: Any,
+) -> Answer:
+    """Write runs to a file that opens on another machine: those of these numbers, those that fit the filters
+    of `hookscope log`, or all of this workspace. With them stand the digests of their handlers' files and
+    the host's settings. Secrets are masked, as they were before anything was kept.
+
+    --jsonl is for programs, and for `hookscope log --from FILE`. --html is a page of one run, the last that
+    fits: it needs no script, no network and no Hookscope.
+    """
+    target = html if jsonl is None else jsonl
+    if target is None or None not in (jsonl, html):
+        raise Refusal("export wants one of --jsonl FILE and --html FILE.", code=2)
+    if numbers and any(given.values()):
+        raise Refusal("export takes numbers of runs, or filters.", code=2)
+    if as_json and target == STANDARD_OUTPUT:
+        raise Refusal("Standard output has the runs, and --json wants it too: name a file.", code=2)
+    if html is not None and len(numbers) > 1:
+        raise Refusal("A page has one run; --jsonl takes several.", code=2)
+    wanted = wanted_of(given)
+    bench = answers.bench_of(options)
+    journal = bench.journal(bench.open())
+    try:
+        runs = _chosen(journal, numbers, wanted, limit if html is None else 1)
+        first = next(runs, None)
+        if first is None:
+            raise Refusal(nothing_found(given))
+        texts = _page(journal, first) if html is not None else _lines(journal, chain([first], runs))
+        count = _written(target, texts)
+    except OSError as error:
+        raise Refusal(str(error)) from None
+    finally:
+        bench.close_now()
+    if target == STANDARD_OUTPUT:
+        return Answer(None, "")
+    what = f"the page of run {first.id}" if html is not None else f"{count:,} run{'s' * (count != 1)}"
+    return Answer({"file": target, "runs": count}, f"Wrote {what} to {printable(target)}.")
+
+
+def _chosen(
+    journal: Journal, numbers: Sequence[int], wanted: Wanted, limit: int | None
+) -> Iterator[StoredRun]:
+    """Those of the numbers in that order, else those that are wanted, oldest first."""
+    from hookscope.workbench.history import named
+
+    if numbers:
+        return iter(named(journal, numbers))
+    return journal.each(wanted) if limit is None else reversed(journal.select(wanted, limit))
+
+
+def _lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:
+    from hookscope.workbench.history import export_lines
+
+    return (f"{line}\n" for line in export_lines(journal, runs))
+
+
+def _page(journal: Journal, run: StoredRun) -> Iterator[str]:
+    from hookscope.cli.page import page_of
+
+    settings: Mapping[str, Any] = journal.settings([run])
+    yield page_of(run, settings.get(run.settings or ""))
+
+
+def _written(target: str, texts: Iterable[str]) -> int:
+    """Write them all; how many they were. A file is there whole, or not at all. Raises Refusal, OSError."""
+    if target == STANDARD_OUTPUT:
+        return sum(1 for text in texts if sys.stdout.write(text) >= 0)
+    path = Path(os.path.realpath(target))
+    aside = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        file = aside.open("w", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise Refusal(f"Cannot write {target}: {error.strerror}.", code=2) from None
+    try:
+        with file:
+            count = sum(1 for text in texts if file.write(text) >= 0)
+        if aside is not path:
+            aside.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            if aside is not path:
+                aside.unlink()
+        raise
+    return count

@@ -1,0 +1,43 @@
+"""`hookscope pin RUN...`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.workbench import Options, Refusal
+
+PARAMETERS = (
+    click.Argument(
+        ["numbers"], metavar="RUN...", nargs=-1, required=True, type=click.IntRange(1, 2**62)
+    ),
+    click.Option(["--off"], is_flag=True, help="Let them go with the others when they are old."),
+)  # fmt: skip
+
+
+@answers.command("pin", *PARAMETERS)
+def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
+    """Keep runs: a pinned run is never cleared away to make room. `hookscope log` shows the numbers, and
+    with --pinned those that are pinned. Exit 1 where a run is not there.
+    """
+    bench = answers.bench_of(options)
+    journal = bench.journal(bench.open())
+    asked = tuple(dict.fromkeys(numbers))
+    try:
+        found = asyncio.run(journal.pin(asked, on=not off))
+    except OSError as error:
+        raise Refusal(str(error)) from None
+    finally:
+        bench.close_now()
+    missing = [number for number in asked if number not in found]
+    done = "not pinned any more" if off else "pinned"
+    return Answer(
+        {"pinned": not off, "runs": sorted(found), "missing": missing},
+        "\n".join(f"Run {number} is {done}." for number in sorted(found)),
+        yes=not missing,
+        aside=tuple(f"There is no run {number} in this workspace." for number in missing),
+    )

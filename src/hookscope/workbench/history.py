@@ -1,0 +1,89 @@
+"""What was fired, as it is asked for: runs of the journal, and of files that were exported from one.
+
+Loads the database: whoever only looks at hooks imports it not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hookscope.journal import Journal, Outcome, StoredRun, Wanted, changed_since
+from hookscope.journal.circumstances import Changed, handler_documents
+from hookscope.journal.exported import NoRun, Reader, lines_of
+from hookscope.journal.words import phrase
+from hookscope.workbench.past import THEN
+from hookscope.workbench.refusal import Refusal
+
+__all__ = [
+    "Changed",
+    "Journal",
+    "Outcome",
+    "RunFile",
+    "StoredRun",
+    "Wanted",
+    "changed_since",
+    "export_lines",
+    "handler_documents",
+    "has_words",
+    "named",
+]
+
+
+def has_words(text: str) -> bool:
+    """Is there anything in a text that runs can be searched for."""
+    return phrase(text) is not None
+
+
+def named(journal: Journal, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
+    """The runs of those numbers, in that order. Raises Refusal for one that is not there; OSError."""
+    runs = []
+    for number in numbers:
+        run = journal.run(number)
+        if run is None or run.workspace != journal.workspace:
+            raise Refusal(f"There is no run {number} in this workspace.", THEN)
+        runs.append(run)
+    return tuple(runs)
+
+
+def export_lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:
+    """A line of JSON for each run. Raises OSError."""
+    kept: dict[str, Any] = {}
+
+    def with_settings() -> Iterator[tuple[StoredRun, Any]]:
+        for run in runs:
+            if run.settings is not None and run.settings not in kept:
+                kept.clear()  # they change seldom: one is enough
+                kept.update(journal.settings([run]))
+            yield run, kept.get(run.settings or "")
+
+    return lines_of(with_settings())
+
+
+@dataclass(slots=True)
+class RunFile:
+    """A file that `hookscope export --jsonl` wrote."""
+
+    path: Path
+    _reader: Reader = field(default_factory=Reader)
+
+    def runs(self) -> Iterator[StoredRun]:
+        """Its runs, in its order, read bit by bit. Raises Refusal for a line that has none."""
+        number = 0
+        try:
+            with self.path.open("rb") as lines:
+                for number, line in enumerate(lines, 1):  # noqa: B007  (told of in an error)
+                    if line.strip():
+                        yield self._reader.run(line)
+        except NoRun as error:
+            then = "`hookscope export --jsonl FILE` writes such files."
+            raise Refusal(f"{self.path}, line {number}: {error}.", then) from None
+        except OSError as error:
+            raise Refusal(f"Cannot read {self.path}: {error.strerror}.", code=2) from None
+
+    def settings(self, runs: Sequence[StoredRun]) -> dict[str, Any]:
+        """Those that were in force in these runs, as far as the lines read so far have them."""
+        known = self._reader.settings
+        return {run.settings: known[run.settings] for run in runs if run.settings in known}
