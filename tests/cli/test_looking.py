@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Program
     from tests.conftest import MakeHook
 
-GATE_FIELDS = {"gate", "passed", "needed", "missing", "found", "reason", "reported", "fix"}
+GATE_FIELDS = {"looked", "near", "gate", "passed", "needed", "missing", "found", "reason", "reported", "fix"}
 HOOK_FIELDS = {
     "name", "description", "emoji", "kind", "source", "path", "handler", "language", "events",
     "state", "eligible", "enabled", "gates", "notes", "shadows", "shadowed_by",
@@ -31,7 +31,9 @@ def test_list_prints_the_contract(
     (workspace / "hooks/nothing/HOOK.md").write_text("---\nname: nothing\n---\n")
     done = hookscope("--bundled", str(bundled), "list", "--json")
     assert (done.code, done.err) == (0, "")
-    assert done.json.keys() == {"dialect", "workspace", "problems", "hooks", "rejected"}
+    assert done.json.keys() == {
+        "dialect", "workspace", "problems", "hooks", "rejected", "folders", "orphans",
+    }  # fmt: skip
     assert (done.json["dialect"], done.json["workspace"]) == ("openclaw", str(workspace))
     winner, loser = done.json["hooks"]
     assert winner.keys() == HOOK_FIELDS

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hookscope.core.event import iso
-from hookscope.core.hooks import Edit, Gate, Hook, LogLine, Problem, Rejected, Standing, State
+from hookscope.core.hooks import Edit, Folder, Gate, Hook, LogLine, Problem, Rejected, Standing, State
+from hookscope.core.orphans import Orphan, orphans_of
 from hookscope.core.runs import (
     Code,
     Event,
@@ -36,6 +37,32 @@ def inventory(view: View) -> Document:
         "problems": [problem(item) for item in view.inventory.problems],
         "hooks": [hook(row) for row in view.inventory.hooks],
         "rejected": [rejected(item) for item in view.inventory.rejected],
+        "folders": [folder(item, view) for item in view.folders],
+        "orphans": [orphan(item) for item in orphans_of(view.inventory, view.host)],
+    }
+
+
+def folder(item: Folder, view: View) -> Document:
+    """A folder that was looked in, in the order of looking."""
+    rejects = [other for other in view.inventory.rejected if other.path.parent == item.path]
+    return {
+        "source": item.source,
+        "path": str(item.path),
+        "declared": item.declared or None,
+        "exists": item.real is not None,
+        "hooks": sum(row.hook.folder is item for row in view.inventory.hooks),
+        "rejected": len(rejects),
+    }
+
+
+def orphan(item: Orphan) -> Document:
+    """A settings entry without a hook."""
+    return {
+        "entry": item.key,
+        "setting": item.setting,
+        "file": str(item.place.file) if item.place else None,
+        "line": item.place.line if item.place else None,
+        "near": list(item.near),
     }
 
 
@@ -94,6 +121,8 @@ def gate(item: Gate) -> Document:
         "reason": item.reason,
         "reported": item.reported,
         "fix": edit(item.fix),
+        "looked": list(item.looked),
+        "near": list(item.near),
     }
 
 

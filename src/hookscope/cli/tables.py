@@ -137,15 +137,17 @@ def _broken_word() -> str:
     return click.style(text, fg="red") if coloured() else text
 
 
-def info(view: View, row: Standing) -> str:
-    """`info`: everything that is known of one hook."""
+def info(view: View, row: Standing, *, places: bool = False) -> str:
+    """`info`: everything that is known of one hook; with `places` where each missing thing was looked for."""
     hook = row.hook
     lines = [f"{state_word(row.state).rstrip()}  {one_line(hook.name)}"]
     if row.state is not State.READY:
         lines[0] += f"  – {one_line(row.verdict.why(), 300)}"
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
-    lines += ["", *(gate_line(gate, view) for gate in ordered(row.verdict.gates))]
+    lines.append("")
+    for gate in ordered(row.verdict.gates):
+        lines += [gate_line(gate, view), *near_lines(gate, places)]
     lines += ["", "Which file wins", *_copies(view, row)]
     lines += ["", *_facts(view, row)]
     lines += [f"note: {one_line(note, 400)}" for note in (*row.notes, *row.differs)]
@@ -165,6 +167,14 @@ def gate_line(gate: Gate, view: View) -> str:
     at = f"  ({where})" if where else ""
     reason = f"  – {one_line(gate.reason, 300)}" if gate.passed is False else ""
     return f"  {MARKS[gate.passed]} {gate.name:<8}  {needed}  {found}{at}{reason}"
+
+
+def near_lines(gate: Gate, places: bool) -> list[str]:
+    """What nearly opened a check, and where it was looked for."""
+    lines = [f"      near: {one_line(near)}" for near in gate.near]
+    if places:
+        lines += [f"      looked in: {one_line(looked)}" for looked in gate.looked]
+    return lines
 
 
 def settings_place(gate: Gate, view: View) -> str:

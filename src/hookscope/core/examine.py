@@ -103,6 +103,7 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path) -> Gate:
 def _missing(exports: dict[str, Export], name: str, path: Path) -> Gate:
     functions = [export.name for export in exports.values() if "function" in export.kind]
     near = nearest(name, functions)
+    like = (f"{near} is there; {name} is needed",) if near else ()
     if near:
         then = f"; did you mean {near}?"
     elif functions:
@@ -110,4 +111,4 @@ def _missing(exports: dict[str, Export], name: str, path: Path) -> Gate:
     else:
         then = "; it defines no function"
     reason = f"{path.name} has no `{name}`{then}"
-    return Gate("export", False, (name,), (name,), "absent", reason, place=Place(path))
+    return Gate("export", False, (name,), (name,), "absent", reason, place=Place(path), near=like)

@@ -208,6 +208,8 @@ class Gate:
     place: Place | None = None  # where in the hook's own files the fault stands
     setting: KeyPath | None = None  # where in the settings the decision stands, or would stand
     stops_load: bool = False  # shut, it ends the host's whole load: later hooks are never reached
+    looked: tuple[str, ...] = ()  # shut: where the missing thing was looked for
+    near: tuple[str, ...] = ()  # shut: what nearly was it, a sentence each
 
 
 # Which state a shut gate means. Gates that no list here names are the world's: blocked.

@@ -6,6 +6,7 @@ from dataclasses import replace
 from hookscope.core.dialect import Host, System
 from hookscope.core.hooks import Gate, Hook, Inventory, Rejected, Standing, Verdict
 from hookscope.core.plan import kind_of
+from hookscope.core.searched import searched
 
 
 def look(host: Host) -> Inventory:
@@ -46,7 +47,7 @@ def _standing(
     shadows: tuple[Hook, ...],
     rejected: tuple[Rejected, ...],
 ) -> Standing:
-    gates = system.gates(hook, host)
+    gates = tuple([searched(gate, hook, host) for gate in system.gates(hook, host)])
     return Standing(
         hook=hook,
         verdict=Verdict(gates, shadowed_by.get(hook)),

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookscope.core.orphans import orphans_of
 from hookscope.runtime import Node, NoNode
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
@@ -42,6 +43,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[Findin
         *_places(view),
         *_variables(view, setup),
         *_folders(view),
+        *_orphans(view),
         _trusted(view),
         _python(setup),
         _node(view, node),
@@ -97,6 +99,17 @@ def _folders(view: View) -> Iterator[Finding]:
         rows = [row for row in view.inventory.hooks if row.hook.folder is folder]
         what = "absent" if folder.real is None else f"{len(rows)} hook{'s' * (len(rows) != 1)}"
         yield Finding(f"{folder.source} hooks", f"{folder.path}: {what}")
+
+
+def _orphans(view: View) -> Iterator[Finding]:
+    for item in orphans_of(view.inventory, view.host):
+        at = f" ({item.place.file.name}:{item.place.line})" if item.place else ""
+        then = (
+            f"Did you mean {item.near[0]}?"
+            if item.near
+            else "It does nothing: mend its name, or take it out."
+        )
+        yield Finding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
 
 
 def _trusted(view: View) -> Finding:

@@ -7,8 +7,13 @@ from hookscope.cli.answers import Answer
 from hookscope.workbench import Options
 
 
-@answers.command("info", click.Argument(["name"]), host_format.format_option())
-def command(options: Options, name: str, shape: str) -> Answer:
+@answers.command(
+    "info",
+    click.Argument(["name"]),
+    click.Option(["--places"], is_flag=True, help="Also list where each missing thing was looked for."),
+    host_format.format_option(),
+)
+def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     """One hook, by its name or settings key: every check, which copy wins, what it declares."""
     if host_format.is_host(shape):
         return host_format.described(options, name)
@@ -16,4 +21,4 @@ def command(options: Options, name: str, shape: str) -> Answer:
     view = bench.look()
     row = bench.hook(view, name)
     document = {**documents.hook(row), "limits": documents.limits(view.limits_of(row.hook))}
-    return Answer(document, tables.info(view, row))
+    return Answer(document, tables.info(view, row, places=places))

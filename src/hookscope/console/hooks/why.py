@@ -102,7 +102,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
         sheet.say(foreign(emoji + hook.description))
     sheet.title(*_summary(row))
     for gate in row.verdict.shut():
-        _shut_gate(sheet, gate, row, view)
+        _shut_gate(sheet, gate, row, view, reading.unfolded)
     _open_gates(sheet, row.verdict.gates, view, reading)
     _notes(sheet, row, view)
     _handler(sheet, row, view)
@@ -125,15 +125,15 @@ def _things(count: int) -> str:
     return "1 thing" if count == 1 else f"{count} things"
 
 
-def _shut_gate(sheet: Sheet, gate: Gate, row: Standing, view: View) -> None:
+def _shut_gate(sheet: Sheet, gate: Gate, row: Standing, view: View, places: bool) -> None:
     head = Content.assemble((" ✗ ", "$text-error"), (gate.name, "bold"))
-    lines = list(_facts(gate, row, view))
+    lines = list(_facts(gate, row, view, places))
     for number, (label, text, style) in enumerate(lines):
         before = [(head if number == 0 else Content(), NAME + 2), (Content.styled(label, MUTED), 7)]
         sheet.put(before, foreign(text).stylize(style))
 
 
-def _facts(gate: Gate, row: Standing, view: View) -> list[tuple[str, str, str]]:
+def _facts(gate: Gate, row: Standing, view: View, places: bool) -> list[tuple[str, str, str]]:
     """Label, text and style of each line about a shut check."""
     facts = []
     needed = ", ".join(gate.missing or gate.needed)
@@ -143,6 +143,9 @@ def _facts(gate: Gate, row: Standing, view: View) -> list[tuple[str, str, str]]:
     at = _setting_place(gate, view)
     if found or at:
         facts.append(("found", " · ".join(part for part in (found, at) if part), ""))
+    facts += [("near", text, "$text-warning") for text in gate.near]
+    if places and gate.looked:
+        facts.append(("looked", " · ".join(gate.looked), MUTED))
     if gate.place is not None:
         facts.append(("where", f"{view.host.surroundings.short(gate.place.file)}:{gate.place.line}", ""))
     if gate.reason:

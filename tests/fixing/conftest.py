@@ -1,0 +1,33 @@
+"""A machine of the test's own, looked at through the workbench."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hookscope.core.hooks import Gate
+from hookscope.workbench import Options, View, Workbench
+
+Bench = Callable[..., Workbench]
+
+
+@pytest.fixture
+def bench(workspace: Path, tmp_path: Path) -> Bench:
+    """bench(dialect, NAME="value") → a workbench whose environment holds PATH, HOME and these."""
+    bundled = tmp_path / "bundled"
+    bundled.mkdir()
+    tools = tmp_path / "tools"
+    tools.mkdir()
+
+    def made(dialect: str = "openclaw", **env: str) -> Workbench:
+        given = {"PATH": str(tools), **env}
+        options = Options(workspace=workspace, bundled=bundled, dialect=dialect, clean_env=True, env=given)
+        return Workbench(options)
+
+    return made
+
+
+def gate_of(view: View, name: str, gate: str) -> Gate:
+    row = view.inventory.find(name)
+    assert row is not None
+    return next(one for one in row.verdict.gates if one.name == gate)
