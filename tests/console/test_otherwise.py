@@ -96,6 +96,22 @@ async def test_a_fault_for_a_hook_that_is_not_called_is_refused_in_words(
         await story.shows("◂ nobody ▸")
 
 
+async def test_a_fuzz_finds_the_smallest_event_that_fails_and_loads_it(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    source = "def handler(event):\n    event.context['senderId'].upper()\n"
+    make_hook(workspace / "hooks", "greet", READY, source)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await at_fire(story)
+        await story.press("Z")
+        await story.shows("Fuzz   command:new", "KeyError: 'senderId'", "the smallest event: {}")
+        await story.press("enter")
+        await story.shows("Event   fuzz-command-new-greet.yaml")
+        await story.press("ctrl+r")
+        await story.shows("1 of 1 failed", "not as fuzz-command-new-greet.yaml expects")
+
+
 WAYS = st.lists(st.tuples(st.integers(0, 5), st.sampled_from([1, -1])), max_size=30)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
+from hookscope.console.fire.fuzzed import FuzzScreen, summary
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.repeated import RepeatScreen
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
-from hookscope.console.state import ConsoleState, Draft
+from hookscope.console.state import ConsoleState, Draft, FiringBegan, FiringEnded
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Event, Plan, Run, Started
 from hookscope.workbench.watching import AUTHORED
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import View
+    from hookscope.workbench.fuzzing import Fuzzed
 
 
 class FireDesk:
@@ -190,6 +192,31 @@ class FireDesk:
 
         if not self.screen.runner.fire_otherwise(view, event, draft.only, way, told):
             self._say("A run is still going; esc cancels it.", "warning")
+
+    def fuzz(self, event: Event, only: str | None) -> None:
+        """Look for the smallest events that hooks fail at; what is found can be loaded."""
+        view = self.state.view
+        if view is None:
+            self._say("Still looking.", "warning")
+            return
+        if not self.screen.runner.fuzz(view, event, only, self._fuzzed):
+            self._say("A run is still going; esc cancels it.", "warning")
+            return
+        self.screen.change(FiringBegan(0))
+        self._say(f"Strange events of {event.key} are fired on copies; esc ends it.")
+
+    def _fuzzed(self, fuzzed: Fuzzed | None) -> None:
+        self.screen.change(FiringEnded(0))
+        if fuzzed is None:
+            return
+        level = "error" if fuzzed.found else "info"
+        self.screen.log_line("fuzz", summary(fuzzed), level, fuzzed.template.key)
+
+        def chosen(file: Path | None) -> None:
+            if file is not None:
+                self.screen.saved.load(file)
+
+        self.screen.app.push_screen(FuzzScreen(fuzzed), chosen)
 
     def cancel(self) -> None:
         """Cancel the run on its way."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
+from secrets import token_bytes, token_hex
 from typing import TYPE_CHECKING, Any, Protocol
 
 from textual.message_pump import MessagePump
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import PastRun, View, Workbench
+    from hookscope.workbench.fuzzing import Fuzzed
     from hookscope.workbench.play import Playing
     from hookscope.workbench.sequences import EventSequence
     from hookscope.workbench.sequencing import Sequencing, Stepped
@@ -49,6 +51,13 @@ class Firing(Protocol):
     def __await__(self) -> Generator[Any, None, Run]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """What is no run, and can be cancelled as one."""
+
+    cancel: Callable[[], object]
+
+
 class Runner:
     """Fires what it is asked to, one after another, and posts what comes of it. A failure is a message."""
 
@@ -56,7 +65,7 @@ class Runner:
         """`look` is called where a run has found out what rows should show."""
         self.screen, self.bench, self.look = screen, bench, look
         self._runs = 0
-        self._firing: Firing | Playing | Sequencing | None = None
+        self._firing: Firing | Playing | Sequencing | Stopped | None = None
         self._preparing = False  # copies are made, modules loaded, or another run of several follows
 
     def remember(self, view: View) -> None:
@@ -220,6 +229,37 @@ class Runner:
             post(self.screen, PlayOver(played))
         finally:
             self._firing, self._preparing = None, False
+
+    def fuzz(
+        self, view: View, event: Event, only: str | None, told: Callable[[Fuzzed | None], object]
+    ) -> bool:
+        """Look for the smallest events that hooks fail at, on copies; `told` hears what was found, None where
+        nothing could be looked for. False where a run is going on."""
+        if self._firing is not None or self._preparing:
+            return False
+        self._preparing = True
+        work = self._fuzz(view, event, only, told)
+        self.screen.run_worker(work, name="fuzz", group="fire", exit_on_error=False)
+        return True
+
+    async def _fuzz(
+        self, view: View, event: Event, only: str | None, told: Callable[[Fuzzed | None], object]
+    ) -> None:
+        from hookscope.workbench.fuzzing import Fuzz, kept  # here: few fuzz
+
+        found: Fuzzed | None = None
+        try:
+            ready = await self.bench.ready(view, event.kind)
+            seed = int.from_bytes(token_bytes(4))
+            fuzz = Fuzz(self.bench, ready, event, only=only, seed=seed, sandbox=True)
+            self._firing = Stopped(fuzz.stop)
+            fuzzed = await fuzz.run()
+            found = await asyncio.to_thread(kept, self.bench, ready, fuzzed)
+        except Exception as error:
+            post(self.screen, Said(said(error), "warning"))
+        finally:
+            self._firing, self._preparing = None, False
+        post(self.screen, Answered(partial(told, found)))
 
     def sequence(
         self,

@@ -259,6 +259,10 @@ class MainScreen(Shell):
     def _save_asked(self, event: FirePane.SaveAsked) -> None:
         self.saved.save(event.saved, event.file)
 
+    @on(FirePane.FuzzAsked)
+    def _fuzz_asked(self, event: FirePane.FuzzAsked) -> None:
+        self.desk.fuzz(event.event, event.only)
+
     @on(FirePane.ReplayAsked)
     def _replay_asked(self, event: FirePane.ReplayAsked) -> None:
         self.comparing.replay(event.start)

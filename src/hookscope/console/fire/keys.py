@@ -44,6 +44,14 @@ KEYS: list[BindingType] = [
         tooltip="Fire forced, with a fault in a handler's place, several times, on copies",
     ),
     Binding(
+        "Z,f10",
+        "fuzz",
+        "Fuzz",
+        id="fire.fuzz",
+        show=False,
+        tooltip="Fire strange events like this one on copies, and keep the smallest that fails",
+    ),
+    Binding(
         "R", "replay", "Replay", id="fire.replay", show=False, tooltip="Fire the shown run again, marked so"
     ),
     Binding(

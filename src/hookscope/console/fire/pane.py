@@ -111,6 +111,13 @@ class FirePane(Widget):
     class SavedAsked(Message):
         """The list of saved events is wanted."""
 
+    class FuzzAsked(Message):
+        """The smallest events like this one that a hook fails at are to be looked for."""
+
+        def __init__(self, event: Event, only: str | None) -> None:
+            super().__init__()
+            self.event, self.only = event, only
+
     class ReplayAsked(Message):
         """The shown run is to be fired again, marked so; from its handler of the number `start` on."""
 
@@ -482,6 +489,14 @@ class FirePane(Widget):
 
     def action_saved(self) -> None:
         self.post_message(self.SavedAsked())
+
+    def action_fuzz(self) -> None:
+        composer = self.query_one(Composer)
+        event = composer.checked.event
+        if event is None:
+            self._say(f"Not fired: {word(composer.checked.problem)}.", "warning")
+        elif not self._busy():
+            self.post_message(self.FuzzAsked(event, composer.draft.only))
 
     def action_replay(self, from_here: bool = False) -> None:
         sheet = self.runs.current
