@@ -13,6 +13,7 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
 
+from hookscope.console.fire import asked
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.theme import DUSK
 from hookscope.core.dialect import Choices, Trust
@@ -54,7 +55,7 @@ class FireApp(App[None]):
     def copy_to_clipboard(self, text: str) -> None:
         self.copied = text
 
-    def on_fire_pane_draft_changed(self, message: FirePane.DraftChanged) -> None:
+    def on_draft_changed(self, message: asked.DraftChanged) -> None:
         self.asked.append(message)
         if message.event is None:
             self.pane.show_plan(None)
@@ -64,10 +65,10 @@ class FireApp(App[None]):
     def _keep(self, message: Message) -> None:
         self.asked.append(message)
 
-    on_fire_pane_fire_asked = _keep
-    on_fire_pane_cancel_asked = _keep
-    on_fire_pane_edit_asked = _keep
-    on_fire_pane_trust_asked = _keep
+    on_fire_asked = _keep
+    on_cancel_asked = _keep
+    on_edit_asked = _keep
+    on_trust_asked = _keep
 
 
 def planned(view: View, event: Event) -> Plan:
@@ -131,7 +132,7 @@ class Console:
         self, number: int, change: Callable[[Result], Result] = lambda result: result, **run: Any
     ) -> Run:
         """Start and end a run of the draft; `change` makes each result what the test wants."""
-        event = self.last(FirePane.DraftChanged).event
+        event = self.last(asked.DraftChanged).event
         plan = planned(self.app.look, event)
         results = tuple(
             change(Result(call, "ok", started=index * 0.01, took=0.01))

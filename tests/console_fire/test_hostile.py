@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from hookscope.console.fire import asked
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.draft import Draft
 from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.waterfall import Waterfall
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Failure, Frame, NotRun, Result
@@ -134,7 +134,7 @@ async def test_a_context_keeps_what_nobody_sees(console: Any, view: View, text: 
         assert "\x1b" not in editor.text
         assert "\u202e" not in editor.text
         await c.press("ctrl+r")
-        assert c.last(FirePane.FireAsked).event.context["cfg"] == {text: text}
+        assert c.last(asked.FireAsked).event.context["cfg"] == {text: text}
 
 
 @hostile

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from hookscope.console.fire import asked
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.waterfall import Waterfall
 from hookscope.core.runs import Code, Ending, Failure, Frame, NotRun, Result, Run, Started
@@ -39,18 +39,18 @@ async def test_the_plan_says_who_would_run_and_who_not(console: Any, size: Size)
 async def test_an_event_is_fired_with_one_key(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("ctrl+r")
-        asked = c.last(FirePane.FireAsked)
-        assert asked.event.key == "command:new"
-        assert asked.event.context["commandSource"] == "telegram"
-        assert asked.only is None
+        told = c.last(asked.FireAsked)
+        assert told.event.key == "command:new"
+        assert told.event.context["commandSource"] == "telegram"
+        assert told.only is None
 
 
 async def test_invalid_json_never_fires_and_says_why(console: Any, size: Size) -> None:
     async with console(size=size) as c:
         await c.press("tab", "tab", "comma", "f5")
         await c.shows("line 1, column 1: Expecting value", "Not fired", "no plan until the event is valid")
-        assert not any(isinstance(message, FirePane.FireAsked) for message in c.app.asked)
-        assert c.last(FirePane.DraftChanged).event is None
+        assert not any(isinstance(message, asked.FireAsked) for message in c.app.asked)
+        assert c.last(asked.DraftChanged).event is None
 
 
 async def test_the_field_under_the_cursor_is_explained(console: Any) -> None:
@@ -67,9 +67,9 @@ async def test_an_error_opens_its_tab_with_the_source_line(console: Any, size: S
         await c.shows("session-memory/handler.py:5  in handler", "E opens line 5")
         c.pane.query_one(Waterfall).focus()
         await c.press("E")
-        asked = c.last(FirePane.EditAsked)
-        assert (asked.path.name, asked.line) == ("handler.py", 5)
-        assert asked.path.parent.name == "session-memory"
+        told = c.last(asked.EditAsked)
+        assert (told.path.name, told.line) == ("handler.py", 5)
+        assert told.path.parent.name == "session-memory"
 
 
 async def test_success_leaves_the_reader_at_the_messages(console: Any, size: Size) -> None:
@@ -129,7 +129,7 @@ async def test_a_run_is_cancelled_and_not_fired_over(console: Any) -> None:
         await c.press("ctrl+r")
         await c.shows("Run 4 is still going on")
         await c.press("escape")
-        assert isinstance(c.app.asked[-1], FirePane.CancelAsked)
+        assert isinstance(c.app.asked[-1], asked.CancelAsked)
 
 
 async def test_a_firing_that_came_to_nothing_says_so(console: Any) -> None:
@@ -150,7 +150,7 @@ async def test_older_and_newer_runs(console: Any) -> None:
         await c.press("right_square_bracket", "right_square_bracket")
         await c.shows("Run 3", "This is the newest run.")
         await c.press("r")
-        assert c.last(FirePane.FireAsked).event.key == "command:new"
+        assert c.last(asked.FireAsked).event.key == "command:new"
 
 
 async def test_fifty_runs_are_kept(console: Any) -> None:
@@ -167,10 +167,10 @@ async def test_only_one_hook_is_said_and_taken_back(console: Any, size: Size) ->
     async with console(size=size, only="session-memory") as c:
         await c.shows("only at session-memory")
         await c.press("ctrl+r")
-        assert c.last(FirePane.FireAsked).only == "session-memory"
+        assert c.last(asked.FireAsked).only == "session-memory"
         await c.press("f8")
         assert "only at" not in c.screen
-        assert c.last(FirePane.DraftChanged).only is None
+        assert c.last(asked.DraftChanged).only is None
 
 
 async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size: Size) -> None:
@@ -178,7 +178,7 @@ async def test_untrusted_hooks_ask_for_trust(console: Any, untrusted: Any, size:
         await c.shows("nothing would run", "◇", "untrusted   t trusts")
         c.pane.query_one("#fire-plan").focus()
         await c.press("t")
-        (folder,) = c.last(FirePane.TrustAsked).folders
+        (folder,) = c.last(asked.TrustAsked).folders
         assert folder.name == "hooks"
 
 
@@ -203,7 +203,7 @@ async def test_a_field_that_was_perhaps_meant_is_named(console: Any) -> None:
         c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'
         await c.shows("senderID is no known field; did you mean senderId?")
         await c.press("ctrl+r")
-        assert c.last(FirePane.FireAsked).event.context["senderID"] == "dev"
+        assert c.last(asked.FireAsked).event.context["senderID"] == "dev"
 
 
 async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size) -> None:
@@ -211,7 +211,7 @@ async def test_a_key_of_ones_own_is_allowed_and_doubted(console: Any, size: Size
         await c.press("ctrl+@", *"message:recieved", "enter")
         await c.shows("did you mean message:received?", "nothing would run: no hook listens to")
         await c.press("ctrl+r")
-        assert c.last(FirePane.FireAsked).event.key == "message:recieved"
+        assert c.last(asked.FireAsked).event.key == "message:recieved"
 
 
 async def test_what_was_written_by_hand_is_kept(console: Any) -> None:
@@ -231,7 +231,7 @@ async def test_long_settings_stay_out_of_the_text(console: Any, view: Any) -> No
         await c.shows("cfg: settings in force (12 keys)")
         assert '"cfg"' not in c.screen
         await c.press("ctrl+r")
-        assert c.last(FirePane.FireAsked).event.context["cfg"] == settings
+        assert c.last(asked.FireAsked).event.context["cfg"] == settings
         await c.press("ctrl+t")
         assert "cfg" not in json.loads(c.pane.query_one(JsonEditor).text)
 

@@ -12,6 +12,7 @@ from textual.worker import Worker, WorkerState
 
 from hookscope.console import narrate
 from hookscope.console.editor import open_editor
+from hookscope.console.fire import asked
 from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of
@@ -243,44 +244,44 @@ class MainScreen(Shell):
 
     # The composer.
 
-    @on(FirePane.DraftChanged)
-    def _drafted(self, event: FirePane.DraftChanged) -> None:
+    @on(asked.DraftChanged)
+    def _drafted(self, event: asked.DraftChanged) -> None:
         self.change(Drafted(Draft(event.event, event.only)))
 
-    @on(FirePane.FireAsked)
-    def _fire(self, event: FirePane.FireAsked) -> None:
+    @on(asked.FireAsked)
+    def _fire(self, event: asked.FireAsked) -> None:
         self.desk.ask(Draft(event.event, event.only, event.guarded, event.way, event.file))
 
-    @on(FirePane.SavedAsked)
+    @on(asked.SavedAsked)
     def _saved_asked(self) -> None:
         self.saved.show_list()
 
-    @on(FirePane.SaveAsked)
-    def _save_asked(self, event: FirePane.SaveAsked) -> None:
+    @on(asked.SaveAsked)
+    def _save_asked(self, event: asked.SaveAsked) -> None:
         self.saved.save(event.saved, event.file)
 
-    @on(FirePane.FuzzAsked)
-    def _fuzz_asked(self, event: FirePane.FuzzAsked) -> None:
+    @on(asked.FuzzAsked)
+    def _fuzz_asked(self, event: asked.FuzzAsked) -> None:
         self.desk.fuzz(event.event, event.only)
 
-    @on(FirePane.ReplayAsked)
-    def _replay_asked(self, event: FirePane.ReplayAsked) -> None:
+    @on(asked.ReplayAsked)
+    def _replay_asked(self, event: asked.ReplayAsked) -> None:
         self.comparing.replay(event.start)
 
-    @on(FirePane.CompareAsked)
+    @on(asked.CompareAsked)
     def _compare_asked(self) -> None:
         self.comparing.show()
 
-    @on(FirePane.AcceptAsked)
-    def _accept_asked(self, event: FirePane.AcceptAsked) -> None:
+    @on(asked.AcceptAsked)
+    def _accept_asked(self, event: asked.AcceptAsked) -> None:
         self.saved.accept(event.number, event.checked)
 
-    @on(FirePane.PlayAsked)
-    def _play(self, event: FirePane.PlayAsked) -> None:
+    @on(asked.PlayAsked)
+    def _play(self, event: asked.PlayAsked) -> None:
         self.desk.play(event.text)
 
-    @on(FirePane.ArmAsked)
-    def _arm(self, event: FirePane.ArmAsked) -> None:
+    @on(asked.ArmAsked)
+    def _arm(self, event: asked.ArmAsked) -> None:
         draft, armed = Draft(event.event, event.only, file=event.file), self.state.armed
         if not self.watches:
             self.say("Nothing is watched, so no save would be noticed.", "warning")
@@ -291,16 +292,16 @@ class MainScreen(Shell):
             self.change(Armed(draft))
             self.say(f"{event.event.key} fires again whenever a file is saved; w ends it.")
 
-    @on(FirePane.CancelAsked)
+    @on(asked.CancelAsked)
     def _cancel(self) -> None:
         self.desk.cancel()
 
-    @on(FirePane.EditAsked)
-    def _edit_from_fire(self, event: FirePane.EditAsked) -> None:
+    @on(asked.EditAsked)
+    def _edit_from_fire(self, event: asked.EditAsked) -> None:
         self._open(Place(event.path, event.line))
 
-    @on(FirePane.TrustAsked)
-    def _trust_from_fire(self, event: FirePane.TrustAsked) -> None:
+    @on(asked.TrustAsked)
+    def _trust_from_fire(self, event: asked.TrustAsked) -> None:
         self._question(event.folders)
 
     @on(LogPane.RunAsked)

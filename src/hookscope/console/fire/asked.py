@@ -1,0 +1,120 @@
+"""What the fire pane asks of its screen. Data only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.message import Message
+
+from hookscope.core.runs import Event
+
+if TYPE_CHECKING:
+    from hookscope.console.fire.otherwise import Otherwise
+    from hookscope.workbench.drafts import SavedDraft
+    from hookscope.workbench.testing import Checked
+
+
+class FireAsked(Message):
+    """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`.
+
+    `file` is the saved event that it is; `way` says how, where it is not simply fired.
+    """
+
+    def __init__(
+        self,
+        event: Event,
+        only: str | None,
+        guarded: bool = False,
+        file: Path | None = None,
+        way: Otherwise | None = None,
+    ) -> None:
+        super().__init__()
+        self.event, self.only, self.guarded, self.file, self.way = event, only, guarded, file, way
+
+
+class DraftChanged(Message):
+    """The composer holds another event; None while it holds none that is valid."""
+
+    def __init__(self, event: Event | None, only: str | None) -> None:
+        super().__init__()
+        self.event, self.only = event, only
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, DraftChanged)
+
+
+class ArmAsked(Message):
+    """This event is to be fired again whenever a file is saved; or no longer."""
+
+    def __init__(self, event: Event, only: str | None, file: Path | None = None) -> None:
+        super().__init__()
+        self.event, self.only, self.file = event, only, file
+
+
+class SaveAsked(Message):
+    """The composer's event is to be saved: over the file that it was loaded from, or as a new one."""
+
+    def __init__(self, saved: SavedDraft, file: Path | None) -> None:
+        super().__init__()
+        self.saved, self.file = saved, file
+
+
+class SavedAsked(Message):
+    """The list of saved events is wanted."""
+
+
+class FuzzAsked(Message):
+    """The smallest events like this one that a hook fails at are to be looked for."""
+
+    def __init__(self, event: Event, only: str | None) -> None:
+        super().__init__()
+        self.event, self.only = event, only
+
+
+class ReplayAsked(Message):
+    """The shown run is to be fired again, marked so; from its handler of the number `start` on."""
+
+    def __init__(self, start: int | None = None) -> None:
+        super().__init__()
+        self.start = start
+
+
+class CompareAsked(Message):
+    """The shown run is wanted beside another one."""
+
+
+class AcceptAsked(Message):
+    """What happened in a run is to be what its saved event expects."""
+
+    def __init__(self, number: int, checked: Checked) -> None:
+        super().__init__()
+        self.number, self.checked = number, checked
+
+
+class PlayAsked(Message):
+    """A whole session is to be played, begun by this message of a user."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class CancelAsked(Message):
+    """The run that is going on is to be cancelled."""
+
+
+class EditAsked(Message):
+    """The editor is wanted at a line of a file."""
+
+    def __init__(self, path: Path, line: int) -> None:
+        super().__init__()
+        self.path, self.line = path, line
+
+
+class TrustAsked(Message):
+    """These folders are to be allowed to run."""
+
+    def __init__(self, folders: tuple[Path, ...]) -> None:
+        super().__init__()
+        self.folders = folders

@@ -1,0 +1,271 @@
+"""The Fire pane: compose an event, see who would run, fire, read what each handler did."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.reactive import reactive
+from textual.timer import Timer
+from textual.widget import Widget
+
+from hookscope.console.fire import asked
+from hookscope.console.fire.arrangement import ARRANGEMENTS, PARTS, arrangement
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.head import KeyField
+from hookscope.console.fire.history import History
+from hookscope.console.fire.otherwise import Otherwise
+from hookscope.console.fire.plan_view import PlanView
+from hookscope.console.fire.run_pane import RunPane
+from hookscope.console.fire.runs import Runs
+from hookscope.console.fire.saved import Loaded, draft_from
+from hookscope.console.fire.saved import title as saved_title
+from hookscope.core.plan import kind_of
+from hookscope.core.runs import Event, Plan, Run, Step
+
+if TYPE_CHECKING:
+    from hookscope.workbench import PastRun, View
+    from hookscope.workbench.drafts import SavedDraft
+    from hookscope.workbench.testing import Checked
+
+FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
+FRAME = 0.1  # seconds between two drawings of a running run
+
+
+def first_key(view: View) -> str:
+    """The event to begin with: one that somebody would hear."""
+    heard = {call.key for call in view.registry.registrations}
+    listened = (key for key in view.keys if key in heard or key.partition(":")[0] in heard)
+    return next(listened, view.keys[0] if view.keys else "")
+
+
+def hooks_of(view: View, event: Event) -> tuple[str, ...]:
+    """The hooks of the event's kind, each by its name."""
+    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
+    return tuple(dict.fromkeys(row.hook.name for row in rows if kind_of(row.hook) == event.kind))
+
+
+class FireFrame(Widget):
+    """Composer, plan, runs and run, laid out, and what the screen tells them."""
+
+    view: reactive[View | None] = reactive(None, init=False)
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002  (Textual's name)
+        classes: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.runs = Runs(clock)
+        self._frame: Timer | None = None
+        self._told: asked.DraftChanged | None = None
+        self._wanted: tuple[str, str | None] | None = None  # asked for before there was a view
+        self._way = Otherwise()  # as it was last chosen
+        self._loaded: Loaded | None = None  # the saved event in the composer
+        self._only_of: dict[int, str | None] = {}
+        self._asked_only: str | None = None
+        self._plan: Plan | None = None
+        self._problem = ""
+        self._zoomed: str | None = None
+
+    def compose(self) -> ComposeResult:
+        with Container(id="fire-top"):
+            yield Composer(id="fire-composer")
+            with Container(id="fire-side"):
+                yield PlanView(id="fire-plan")
+                yield History(id="fire-runs")
+        yield RunPane(id="fire-run")
+
+    def on_mount(self) -> None:
+        self.set_class(True, "-plan")
+        self._show_view()
+
+    def on_resize(self, event: events.Resize) -> None:
+        now = arrangement(event.size.width, event.size.height)
+        for name in ARRANGEMENTS:
+            self.set_class(name in now, f"-{name}")
+
+    def on_descendant_focus(self) -> None:
+        """Whoever writes gets more lines, where there are few."""
+        self.set_class(self.query_one(Composer).sheet.has_focus_within, "-writing")
+
+    def watch_view(self) -> None:
+        if self.is_mounted:
+            self._show_view()
+            self.refresh_bindings()
+
+    def compose_event(self, key: str, only: str | None = None) -> None:
+        """Put an event of this key into the composer, at one hook only where `only` names it."""
+        if self.view is None:
+            self._wanted = (key, only)
+            return
+        composer = self.query_one(Composer)
+        if composer.draft.key == key and not composer.untouched:
+            composer.limit(only)
+        else:
+            composer.load(key, only)
+        self._zoom(None)
+        self._prefer_plan(True)
+        # Not an editor: the next key is a command. Later, as a pane just shown takes no focus before.
+        self.call_after_refresh(self.query_one(KeyField).focus)
+
+    @property
+    def loaded(self) -> Path | None:
+        """The file of the saved event in the composer."""
+        return self._loaded.file if self._loaded is not None else None
+
+    @property
+    def event(self) -> Event | None:
+        """The composer's event, where it is one."""
+        return self.query_one(Composer).checked.event
+
+    @property
+    def key(self) -> str:
+        """The key of the composer's event."""
+        return self.query_one(Composer).draft.key
+
+    def load_saved(self, file: Path, saved: SavedDraft) -> None:
+        """Put a saved event into the composer."""
+        if self.view is None:
+            return
+        composer = self.query_one(Composer)
+        composer.put(draft_from(saved, self.view))
+        self.kept_as(file)
+        self._zoom(None)
+        self._prefer_plan(True)
+        self.call_after_refresh(self.query_one(KeyField).focus)
+
+    def kept_as(self, file: Path) -> None:
+        """The composer's event is what this file says."""
+        self._loaded = Loaded(file, self.query_one(Composer).draft)
+        self._draw_title()
+
+    def _draw_title(self) -> None:
+        composer = self.query_one(Composer)
+        composer.entitle(saved_title(self._loaded, composer.draft))
+
+    @property
+    def _unchanged(self) -> Path | None:
+        """The saved event that the composer holds just as its file has it."""
+        loaded = self._loaded
+        if loaded is None or loaded.changed(self.query_one(Composer).draft):
+            return None
+        return loaded.file
+
+    def compared(self, number: int, checked: Checked) -> None:
+        """A run was compared with what its saved event expects."""
+        self.runs.check(number, checked)
+        self._draw_run()
+
+    def show_plan(self, plan: Plan | None, problem: str = "") -> None:
+        """Show who would run, or why there is no plan."""
+        self._plan, self._problem = plan, problem
+        if self.is_mounted:
+            self._draw_plan()
+
+    def remember(self, past: Sequence[PastRun]) -> None:
+        """Runs of earlier sittings: shown as those of this one, behind them."""
+        if self.runs.current is not None:
+            return  # the first run of this sitting was faster
+        for run in past:
+            self.runs.begin(run.id, run.plan, run.at)
+            self.runs.end(run.id, run.run, "its program ended before it did")
+        if past:
+            self._draw_run()
+
+    def firing_started(self, number: int, plan: Plan) -> None:
+        """A run has begun: its rows stand there at once."""
+        self.runs.begin(number, plan, datetime.now(UTC))
+        self._only_of[number] = self._asked_only
+        self._only_of = {kept.number: self._only_of.get(kept.number) for kept in self.runs.sheets}
+        if self._zoomed != "run":
+            self._zoom(None)
+        self._prefer_plan(False)
+        self._draw_run()
+        if self._frame is None:
+            self._frame = self.set_interval(FRAME, self._draw_run, name="fire-frame")
+
+    def step(self, number: int, step: Step) -> None:
+        """Take a step; it is drawn with the next frame."""
+        self.runs.step(number, step)
+
+    def firing_ended(self, number: int, run: Run | None, problem: str = "") -> None:
+        """A run is complete; or there is none, and why."""
+        self.runs.end(number, run, problem)
+        if self._frame is not None and self.runs.running is None:
+            self._frame.stop()
+            self._frame = None
+        self._draw_run()
+
+    def show_run(self, number: int) -> bool:
+        """Put a run of this sitting on the screen; False where it is no longer kept."""
+        if not self.runs.show(number):
+            return False
+        self._prefer_plan(False)
+        self._draw_run()
+        return True
+
+    def _show_view(self) -> None:
+        view = self.view
+        composer, run_pane = self.query_one(Composer), self.query_one(RunPane)
+        run_pane.view = view
+        self._told = None  # the same event may now mean another plan
+        composer.show_view(view)
+        if view is None:
+            return
+        if self._wanted is not None:
+            (key, only), self._wanted = self._wanted, None
+            self.compose_event(key, only)
+        elif not composer.draft.key and view.keys:
+            composer.load(first_key(view))
+        self._draw_plan()
+
+    def _draw_plan(self) -> None:
+        checked = self.query_one(Composer).checked
+        problem = self._problem
+        if self._plan is None and not problem and checked.event is None and self.view is not None:
+            problem = f"no plan until the event is valid: {checked.problem}"
+        self.query_one(PlanView).show(self._plan, problem, self.view)
+
+    def _draw_run(self) -> None:
+        self.runs.settle()
+        older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
+        neighbours = (("[", older), ("]", newer))
+        beside = "   ".join(f"{key} run {number}" for key, number in neighbours if number is not None)
+        self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside)
+        self.query_one(History).show(self.runs.sheets, self.runs.shown)
+
+    def _prefer_plan(self, plan: bool) -> None:
+        """Where there is room for one of them, show the plan or the run."""
+        leaving = self.query_one(PlanView) if not plan else self.query_one(RunPane)
+        had_focus = leaving.has_focus or leaving.has_focus_within
+        self.set_class(plan, "-plan")
+        if had_focus and self.has_class("-stacked"):
+            self._focus_lower()
+
+    def _focus_lower(self) -> None:
+        target = (
+            self.query_one(PlanView) if self.has_class("-plan") else self.query_one("#fire-run Waterfall")
+        )
+        self.call_after_refresh(target.focus)
+
+    def _part_in_focus(self) -> str | None:
+        focused = self.screen.focused
+        ids = {node.id for node in focused.ancestors_with_self} if focused is not None else set()
+        return next((part for part in PARTS if f"fire-{part}" in ids), None)
+
+    def _zoom(self, part: str | None) -> None:
+        self._zoomed = part
+        for name in PARTS:
+            self.set_class(name == part, f"-zoom-{name}")
+
+    def _say(self, text: str, severity: str = "information") -> None:
+        self.app.notify(text, severity="warning" if severity == "warning" else "information", markup=False)
