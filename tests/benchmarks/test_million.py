@@ -11,10 +11,11 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from statistics import median, quantiles
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import pytest
 
@@ -25,6 +26,7 @@ from hookscope.journal.journal import END_RUN, INSERT_RUN
 from hookscope.journal.records import event_document, outcome_of, run_document
 from hookscope.journal.thin import thinned
 from hookscope.journal.tidying import tidy
+from hookscope.journal.transactions import commit
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("HOOKSCOPE_BENCHMARKS") != "1", reason="set HOOKSCOPE_BENCHMARKS=1 to measure"
@@ -32,7 +34,8 @@ pytestmark = pytest.mark.skipif(
 
 RUNS = int(os.environ.get("HOOKSCOPE_RUNS", "1000000"))
 TOGETHER = 10_000
-ROUNDS = 40
+ROUNDS = 60
+APPENDS = 3_000
 MOST_MS = 5.0
 MOST_TIMES = 2.0  # a bare insert
 ALL = Retention(runs=10**9, size=10**15)
@@ -56,10 +59,12 @@ class World:
         self.words = ["".join(self.dice.choices(letters, k=self.dice.randint(3, 11))) for _ in range(30_000)]
         self.common = list(accumulate(1 / (rank + 1) for rank in range(len(self.words))))
         self.often = list(accumulate(1 / (rank + 1) for rank in range(len(KEYS))))
+        self.said: list[str] = []  # the texts of the runs
         self.listeners = {key: self.dice.sample(HOOKS, self.dice.randint(0, 4)) for key in KEYS}
 
     def text(self, count: int) -> str:
-        return " ".join(self.dice.choices(self.words, cum_weights=self.common, k=count))
+        self.said.append(" ".join(self.dice.choices(self.words, cum_weights=self.common, k=count)))
+        return self.said[-1]
 
     def session(self) -> str:
         return f"{self.dice.getrandbits(64):016x}"
@@ -131,13 +136,16 @@ class Model:
         self.event, self.document = json.dumps(event_document(run.event)), json.dumps(thin)
 
 
+def row_of(model: Model, workspace: str, number: int, event: str) -> tuple[object, ...]:
+    when = round((BEGAN + number * PER_RUN).timestamp() * 1000)
+    owner = (1, "4a1c9d1e-0000-0000-0000-000000000000 123456")
+    return (workspace, b"\0", model.key, when, when, *owner, len(event), event)
+
+
 def put(database: sqlite3.Connection, model: Model, workspace: str, number: int, session: str) -> None:
     """With the journal's own statements: begun, and ended."""
     event = model.event.replace(SESSION, session)
-    when = round((BEGAN + number * PER_RUN).timestamp() * 1000)
-    owner = (1, "4a1c9d1e-0000-0000-0000-000000000000 123456")
-    row = (workspace, b"\0", model.key, when, when, *owner, len(event), event)
-    run = database.execute(INSERT_RUN, row).lastrowid
+    run = database.execute(INSERT_RUN, row_of(model, workspace, number, event)).lastrowid
     size = len(model.document)
     database.execute(END_RUN, (model.outcome, 0.004, model.document, size, run))
 
@@ -149,6 +157,7 @@ def say(text: str) -> None:
 def filters(world: World) -> dict[str, Callable[[], Wanted]]:
     """Each filter of the command line with a value of the dice, and how they are combined."""
     dice = world.dice
+    failed: frozenset[Outcome] = frozenset({"failed"})
 
     def key() -> str:
         return dice.choice(KEYS)
@@ -159,17 +168,22 @@ def filters(world: World) -> dict[str, Callable[[], Wanted]]:
     def word() -> str:
         return dice.choices(world.words, cum_weights=world.common)[0]
 
+    def said() -> str:
+        """Two words that some runs have side by side."""
+        text = world.said[dice.randrange(len(world.said))].split()
+        at = dice.randrange(len(text) - 1)
+        return " ".join(text[at : at + 2])
+
     def window() -> tuple[datetime, datetime]:
         start = BEGAN + PER_RUN * dice.randint(0, RUNS)
         return start, start + PER_RUN * dice.randint(100, 100_000)
 
-    failed: frozenset[Outcome] = frozenset({"failed"})
     return {
         "nothing": Wanted,
         "event": lambda: Wanted(key=key()),
         "hook": lambda: Wanted(hook=hook()),
         "failed": lambda: Wanted(outcomes=failed),
-        "cancelled": lambda: Wanted(outcomes=frozenset({"cancelled"})),
+        "not failed": lambda: Wanted(outcomes=frozenset({"ok", "cancelled"})),
         "interrupted": lambda: Wanted(outcomes=frozenset({"interrupted"})),
         "time": lambda: Wanted(since=(when := window())[0], until=when[1]),
         "pinned": lambda: Wanted(pinned=True),
@@ -177,8 +191,8 @@ def filters(world: World) -> dict[str, Callable[[], Wanted]]:
         "a word of all": lambda: Wanted(text="telegram"),
         "a word of one": lambda: Wanted(text=world.session()),
         "a word of none": lambda: Wanted(text="nowhere"),
-        "two words in a row": lambda: Wanted(text=f"{word()} {word()}"),
-        "the start of a rare word": lambda: Wanted(text=f"{dice.choice(world.words)[:6]}*"),
+        "two words side by side": lambda: Wanted(text=said()),
+        "the start of a rare word": lambda: Wanted(text=f"{dice.choice(world.words[5_000:])[:6]}*"),
         "event, hook": lambda: Wanted(key=key(), hook=hook()),
         "event, failed": lambda: Wanted(key=key(), outcomes=failed),
         "hook, failed": lambda: Wanted(hook=hook(), outcomes=failed),
@@ -195,22 +209,74 @@ def filters(world: World) -> dict[str, Callable[[], Wanted]]:
         "pinned, failed": lambda: Wanted(pinned=True, outcomes=failed),
         "pinned, hook": lambda: Wanted(pinned=True, hook=hook()),
         "pinned, word": lambda: Wanted(pinned=True, text=word()),
+        # Known to be slow, since they read long lists to their end: told, and not asserted.
+        "(two common words apart)": lambda: Wanted(text=f"telegram {world.words[dice.randint(0, 20)]}"),
+        "(the start of common words)": lambda: Wanted(text=f"{dice.choice('aeiou')}*"),
     }
 
 
 def test_every_filter_finds_among_a_million_within_milliseconds(path: Path, world: World) -> None:
+    """The time that the thread has worked is asserted: on a machine that others use too, the clock tells of
+    them. All is in the page cache, so nothing waits for a disk."""
     slow = {}
+    say(f"{'ms':<28}{'work p50':>9}{'p95':>7}{'worst':>7}{'clock p50':>11}{'p95':>7}")
     with Journal(path, HERE, "d") as journal, Journal(path, THERE, "d") as other:
         for name, make in filters(world).items():
-            times = []
+            worked, passed = [], []
             for number in range(ROUNDS):
-                wanted = make()
-                began = perf_counter()
-                found = (other if number % 4 == 0 else journal).select(wanted, 20)
-                times.append((perf_counter() - began) * 1e3)
+                wanted, asked = make(), other if number % 4 == 0 else journal
+                clock, work = perf_counter(), thread_time()
+                found = asked.select(wanted, 20)
+                worked.append((thread_time() - work) * 1e3)
+                passed.append((perf_counter() - clock) * 1e3)
                 assert all(wanted.takes(run) and wanted.in_time(run) for run in found)
-            p95 = quantiles(times, n=20)[-1]
-            say(f"{name:<26} p50 {median(times):6.2f}  p95 {p95:6.2f}  worst {max(times):6.2f} ms")
-            if p95 >= MOST_MS:
+            p95, p95_clock = quantiles(worked, n=20)[-1], quantiles(passed, n=20)[-1]
+            told = f"{median(worked):9.2f}{p95:7.2f}{max(worked):7.2f}{median(passed):11.2f}{p95_clock:7.2f}"
+            say(f"{name:<28}{told}")
+            if p95 >= MOST_MS and not name.startswith("("):
                 slow[name] = p95
     assert not slow
+
+
+def test_an_append_costs_at_most_twice_a_bare_insert(path: Path, world: World, tmp_path: Path) -> None:
+    """Into the million, with the journal's own statements, beside a table without anything. The same bytes,
+    pragmas and transactions, in turn. What is done later, when nobody waits, is told apart."""
+    bare = open_database(tmp_path / "bare.db")
+    bare.execute("create table bare (id integer primary key, text text not null)")
+    full = open_database(path)
+    models = [Model(world.run()) for _ in range(200)]
+    times: dict[str, list[float]] = {"bare": [], "journal": []}
+    with closing(bare), closing(full):
+        for number in range(APPENDS):
+            model = models[number % len(models)]
+            began = perf_counter()
+            for text in (model.event, model.document):
+                commit(bare, [partial(insert_bare, text=text)])
+            times["bare"].append(perf_counter() - began)
+            began = perf_counter()
+            (run,) = commit(full, [partial(begin, model=model, number=RUNS + number)])
+            commit(full, [partial(end, model=model, run=run)])
+            times["journal"].append(perf_counter() - began)
+            assert isinstance(run, int)
+        clock, worked = perf_counter(), thread_time()
+        while tidy(full, ALL):
+            pass
+        later, later_work = perf_counter() - clock, thread_time() - worked
+    floor, ours = (median(times[name]) * 1e6 for name in ("bare", "journal"))
+    ratio = median(ours / bare for bare, ours in zip(times["bare"], times["journal"], strict=True))
+    say(f"append (begin and end): bare {floor:.1f} µs, journal {ours:.1f} µs, {ratio:.2f} times as much;")
+    say(f"later, for each: {later / APPENDS * 1e6:.0f} µs, of them {later_work / APPENDS * 1e6:.0f} µs work")
+    assert ratio <= MOST_TIMES
+
+
+def insert_bare(database: sqlite3.Connection, text: str) -> int:
+    return database.execute("insert into bare (text) values (?)", (text,)).lastrowid or 0
+
+
+def begin(database: sqlite3.Connection, model: "Model", number: int) -> int:
+    return database.execute(INSERT_RUN, row_of(model, HERE, number, model.event)).lastrowid or 0
+
+
+def end(database: sqlite3.Connection, model: "Model", run: object) -> int:
+    values = (model.outcome, 0.004, model.document, len(model.document), run)
+    return database.execute(END_RUN, values).rowcount

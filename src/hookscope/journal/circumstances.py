@@ -55,31 +55,43 @@ class Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class MaskedSettings:
+    """A host's settings as they may be stored. An empty text: it has none."""
+
+    text: str
+    digest: bytes
+
+
+NO_SETTINGS = MaskedSettings("", b"")
+
+
+def masked_settings(settings: Settings, known: Iterable[Secret] = ()) -> MaskedSettings:
+    """The settings' file and values, with secrets masked, `known` ones too."""
+    if not settings.exists:
+        return NO_SETTINGS
+    value = plain(settings.value)
+    veil = Veil.over((*standing_in(value, known), *secrets_in(value)))
+    text = json.dumps({"file": str(settings.file), "value": veil.value(value)})
+    return MaskedSettings(text, _short_digest(text.encode()))
+
+
+@dataclass(frozen=True, slots=True)
 class Circumstances:
-    """As it is stored: texts, and one digest of all."""
+    """As they are stored, once for all runs that have them in common."""
 
     dialect: str
     version: str
-    settings: str  # masked; empty: the host has none
+    settings: MaskedSettings
     handlers: str
 
     @property
     def digest(self) -> bytes:
-        text = "\0".join((self.dialect, self.version, self.settings, self.handlers))
-        return blake2b(text.encode(), digest_size=16).digest()
-
-    @property
-    def settings_digest(self) -> bytes:
-        return blake2b(self.settings.encode(), digest_size=16).digest()
+        text = "\0".join((self.dialect, self.version, self.settings.digest.hex(), self.handlers))
+        return _short_digest(text.encode())
 
 
-def settings_text(settings: Settings, known: Iterable[Secret] = ()) -> str:
-    """The settings as they may be stored: their file and their values, secrets masked, `known` ones too."""
-    if not settings.exists:
-        return ""
-    value = plain(settings.value)
-    veil = Veil.over((*standing_in(value, known), *secrets_in(value)))
-    return json.dumps({"file": str(settings.file), "value": veil.value(value)})
+def _short_digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=16).digest()
 
 
 def handlers_text(handlers: Iterable[HandlerFile]) -> str:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,14 @@ from typing import Any
 from hookscope.core.dialect import Dialect, Settings
 from hookscope.core.event import iso
 from hookscope.core.runs import Event, Plan, Registration, Run
-from hookscope.journal.circumstances import Circumstances, Fingerprints, handlers_text, settings_text
+from hookscope.journal.circumstances import (
+    NO_SETTINGS,
+    Circumstances,
+    Fingerprints,
+    MaskedSettings,
+    handlers_text,
+    masked_settings,
+)
 from hookscope.journal.database import explained, open_reading
 from hookscope.journal.masking import mask_event, mask_run, secrets_of_event, secrets_of_run
 from hookscope.journal.owner import Owner
@@ -55,6 +63,17 @@ INSERT_ENTRY = """
 PAGE = 500  # runs read at once where all are wanted
 
 
+@dataclass(slots=True)
+class _Shared:
+    """What a journal has in common with those that are made `under` other settings."""
+
+    writer: Writer
+    fingerprints: Fingerprints = field(default_factory=Fingerprints)
+    # What began runs hid: a handler may remove a secret from the context and print it.
+    hidden: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
+    known: tuple[Secret, ...] = ()
+
+
 class Journal:
     """The durable record of one workspace; the file may hold those of others. A PlanRecorder.
 
@@ -77,12 +96,8 @@ class Journal:
         self.dialect = storable(dialect)
         self.version = ""
         self._settings: Settings | None = None
-        self._settings_text: str | None = None
-        self._fingerprints = Fingerprints()
-        self._writer = Writer(path, retention, self.workspace)
-        # What began runs hid: a handler may remove a secret from the context and print it.
-        self._hidden: dict[int, tuple[Secret, ...]] = {}
-        self._known: tuple[Secret, ...] = ()
+        self._masked: tuple[tuple[Secret, ...], MaskedSettings] | None = None  # with what was known then
+        self._shared = _Shared(Writer(path, retention, self.workspace))
 
     def under(self, dialect: Dialect, settings: Settings) -> Journal:
         """The same journal, for runs under this dialect with the host's settings as they are now."""
@@ -90,7 +105,7 @@ class Journal:
             return self
         made = copy(self)
         made.dialect, made.version = dialect.name, dialect.version
-        made._settings, made._settings_text = settings, None
+        made._settings, made._masked = settings, None
         return made
 
     def __enter__(self) -> Journal:
@@ -103,14 +118,12 @@ class Journal:
 
     def close(self) -> None:
         """Write all that waits. Blocks until it is on disk; reading still works."""
-        self._writer.close()
+        self._shared.writer.close()
 
     def hide(self, secrets: Iterable[Secret]) -> None:
         """Mask these too from now on: secrets by the name of the variable they came from, though nothing in
         an event says so."""
-        known = tuple(dict.fromkeys((*self._known, *secrets)))
-        if known != self._known:
-            self._known, self._settings_text = known, None
+        self._shared.known = tuple(dict.fromkeys((*self._shared.known, *secrets)))
 
     async def begin_plan(self, plan: Plan) -> int:
         """The run's id, given once the event is on disk, with the handlers of the plan as they are now."""
@@ -119,7 +132,7 @@ class Journal:
     async def begin(self, event: Event, calls: Sequence[Registration] = ()) -> int:
         """The run's id, given once the event is on disk. `calls`: whose handlers are to run."""
         document = event_document(event)  # a copy made now: the event may change while it waits
-        veil = Veil.over((*standing_in(document, self._known), *secrets_of_event(document)))
+        veil = Veil.over((*standing_in(document, self._shared.known), *secrets_of_event(document)))
         text = json.dumps(mask_event(document, veil))
         around = await self._circumstances(calls)
         now = moment(datetime.now(UTC))
@@ -139,25 +152,29 @@ class Journal:
 
         run_id = await self._written(insert)
         if veil.secrets:
-            self._hidden[run_id] = veil.secrets
+            self._shared.hidden[run_id] = veil.secrets
         return run_id
 
     async def _circumstances(self, calls: Sequence[Registration]) -> Circumstances:
-        if self._settings_text is None and self._settings is not None:
-            # Not in this thread: to search the settings of a large host takes many frames of a screen.
-            self._settings_text = await asyncio.to_thread(settings_text, self._settings, self._known)
-        handlers = handlers_text(self._fingerprints.of_calls(calls))
-        return Circumstances(self.dialect, self.version, self._settings_text or "", handlers)
+        known, masked = self._shared.known, NO_SETTINGS
+        if self._settings is not None:
+            if self._masked is None or self._masked[0] != known:
+                # Not in this thread: to search the settings of a large host takes many frames of a screen.
+                self._masked = known, await asyncio.to_thread(masked_settings, self._settings, known)
+            masked = self._masked[1]
+        handlers = handlers_text(self._shared.fingerprints.of_calls(calls))
+        return Circumstances(self.dialect, self.version, masked, handlers)
 
     def _add(self, database: sqlite3.Connection, around: Circumstances) -> int:
         """What the run refers to, where it is not there; its size. The run that brings it pays for it."""
         database.execute("insert or ignore into workspaces (path) values (?)", (self.workspace,))
         number, size = None, len(around.handlers)
-        if around.settings:
-            digest = around.settings_digest
-            values = (digest, around.settings)
-            added = database.execute("insert or ignore into settings (digest, text) values (?, ?)", values)
-            size += len(around.settings) if added.rowcount else 0
+        text, digest = around.settings.text, around.settings.digest
+        if text:
+            added = database.execute(
+                "insert or ignore into settings (digest, text) values (?, ?)", (digest, text)
+            )
+            size += len(text) if added.rowcount else 0
             number = database.execute("select id from settings where digest = ?", (digest,)).fetchone()[0]
         database.execute(
             """insert or ignore into circumstances (digest, dialect, version, settings, handlers)
@@ -169,7 +186,7 @@ class Journal:
     async def end(self, run: Run) -> None:
         """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
-        hidden, known = self._hidden.pop(run.id, ()), self._known
+        hidden, known = self._shared.hidden.pop(run.id, ()), self._shared.known
         outcome = outcome_of(run)
 
         def update(database: sqlite3.Connection) -> int:
@@ -199,7 +216,7 @@ class Journal:
     ) -> int:
         """Record a load, a change or a notice; its id. `detail` is any value that JSON can show."""
         value = plain(detail)
-        veil = Veil.over((*self._known, *secrets_in(value), *secrets_in([subject, text])))
+        veil = Veil.over((*self._shared.known, *secrets_in(value), *secrets_in([subject, text])))
         now = datetime.now(UTC)
         shown = None if detail is None else json.dumps(veil.value(value))
         texts = (kind, veil.text(subject), level, veil.text(text))
@@ -271,7 +288,7 @@ class Journal:
             return select_entries(database, wanted, limit, newest_first=newer_than is None)
 
     async def _written(self, work: Work) -> int:
-        return await asyncio.wrap_future(self._writer.submit(work))
+        return await asyncio.wrap_future(self._shared.writer.submit(work))
 
     def _runs(
         self, wanted: Wanted, limit: int, *, after: int = 0, newest_first: bool = True
