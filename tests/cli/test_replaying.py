@@ -99,6 +99,19 @@ def test_the_last_ones_are_those_that_were_no_replays(scope: Program, greet: Pat
     assert "greet: error: ZeroDivisionError: division by zero → ok" in done.out
 
 
+def test_a_window_or_an_event_is_replayed_as_a_whole(scope: Program, greet: Path) -> None:
+    for key in ("command:new", "command:new", "gateway:startup"):
+        scope("fire", key, "--context", '{"who": "Ada"}')
+    numbers = [item["replayed"] for item in scope("replay", "--event", "command:new", "--json").json]
+    assert numbers == [1, 2]
+    assert [item["replayed"] for item in scope("replay", "--since", "1h", "--json").json] == [1, 2, 3]
+    assert len(scope("replay", "--all", "--dry", "--json").json) == 3
+    assert "No run fits" in scope("replay", "--event", "command:stop").err
+    refused = scope("replay", "1", "--since", "1h")
+    assert refused.code == 2
+    assert "by number, or looked for" in refused.err
+
+
 def test_one_that_cannot_be_fired_keeps_no_other_from_it(scope: Program, greet: Path) -> None:
     greet.write_text("def handler(event): pass\n")
     secret = "sk" + "-0123456789abcdefghijklmnop"

@@ -15,6 +15,8 @@ from hookscope.core.runs import Event, Plan, Run
 from hookscope.journal import changed_since, on_record
 from hookscope.journal.circumstances import Changed
 from hookscope.workbench.forcing import forced_plan
+from hookscope.workbench.history import Wanted
+from hookscope.workbench.past import past_of
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.resuming import AS_RECORDED, Start, resumed, start_of
 from hookscope.workbench.view import PastRun
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
-RECENT = 1_000  # runs among which the last ones are looked for
+MOST = 10_000  # runs that are looked at, and fired again, at once
+FEW = 50  # more than are wanted: some were replays
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +46,31 @@ class Replayed:
 
 
 def past_runs(
-    bench: Workbench, numbers: Sequence[int], *, last: int = 1, failed: bool = False
+    bench: Workbench, numbers: Sequence[int], wanted: Wanted, last: int | None = None
 ) -> tuple[PastRun, ...]:
-    """The runs of those numbers; where none is named the last ones that were no replays, oldest first.
+    """The runs of those numbers; where none is named those that are wanted and were no replays, oldest first.
 
-    Raises Refusal where there is none; OSError.
-
-    Args:
-        failed: of the last ones, only those in which something did not end well.
+    With `last` only so many, the newest. Raises Refusal where there is none, or there are too many; OSError.
     """
     view = bench.look()
     if numbers:
         return tuple(bench.past_run(view, number) for number in numbers)
-    recent = bench.past_runs(view, limit=RECENT)
-    fit = [past for past in recent if not is_replay(past) and (not failed or _failed(past.run))]
+    journal = bench.journal(view.host)
+    for limit in (MOST + 1,) if last is None else (last + FEW, MOST + 1):  # most often few are enough
+        newest = journal.select(wanted, limit)
+        past = (past_of(stored, view.host) for stored in newest)
+        fit = [one for one in past if one is not None and not is_replay(one)]
+        if (last is not None and len(fit) >= last) or len(newest) < limit:
+            break
+    if last is None and len(newest) > MOST:
+        raise Refusal(f"More than {MOST:,} runs fit.", "--since and --last narrow them down.")
     if fit:
-        return tuple(fit[-last:])
-    if failed and recent:
-        raise Refusal("No run failed here of late.", "`hookscope log` lists the runs.")
+        return tuple(reversed(fit[:last]))
+    if wanted != Wanted() and journal.recent(1):
+        failed = wanted.outcomes is not None and "failed" in wanted.outcomes
+        raise Refusal(
+            "No run failed here of late." if failed else "No run fits.", "`hookscope log` lists the runs."
+        )
     raise Refusal("Nothing was fired in this workspace yet.", "`hookscope fire` fires an event.")
 
 
@@ -68,10 +78,6 @@ def is_replay(past: PastRun) -> bool:
     """Was its event fired again already when it ran."""
     event = past.plan.event
     return any(MARK in place for place in (event.context, event.ctx, event.meta))
-
-
-def _failed(run: Run | None) -> bool:
-    return run is not None and bool(run.failed or run.ending.failure)
 
 
 def _forced(run: Run | None) -> str | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from hookscope.cli import answers, documents, replay_tables, tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.core.runs import Plan
 from hookscope.workbench import Options, PastRun, Refusal, Workbench
 from hookscope.workbench.replay import Replayed, again, past_runs
@@ -17,10 +19,9 @@ from hookscope.workbench.replay import Replayed, again, past_runs
 SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(min=1)),
-    click.Option(
-        ["--last"], type=click.IntRange(1, 1_000), metavar="N", default=1, help="The last N runs; else one."
-    ),
-    click.Option(["--failed"], is_flag=True, help="The last ones in which something failed."),
+    click.Option(["--last"], type=click.IntRange(1, 10_000), metavar="N", help="The last N runs; else one."),
+    click.Option(["--all", "every"], is_flag=True, help="All runs, or all of those below."),
+    *filter_options(),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(
         ["--from", "start"], metavar="K|HOOK", help="Fire from its handler K on, with the event as it was."
@@ -46,28 +47,35 @@ class Asked:
 def command(
     options: Options,
     numbers: Sequence[int],
-    last: int,
-    failed: bool,
+    last: int | None,
+    every: bool,
     only: str | None,
     start: str | None,
     dry: bool,
     sandbox: bool,
     timeout: float | None,
     trust: bool,
+    **given: Any,
 ) -> Answer:
     """Fire the event of an earlier run again, the last one's where none is named, and say what is different:
     handlers, order, messages, context, verdict. Handlers find which run it was in `replayed`. Exit 1 where
     anything is different.
 
     The last ones are those that were no replays themselves, so that each is compared with what was first.
+    Where a window or an event is asked for (--since, --event, …) all of those are fired again.
+
     With --from the handlers before that one are not fired: what they changed is laid on the event as it was
     recorded.
     """
     if start is not None and only is not None:
         raise Refusal("--from and --only leave out different handlers.", "Choose one of them.", code=2)
+    asked_for = [name for name, value in given.items() if value and name != "failed"]
+    if numbers and (every or last or asked_for or given["failed"]):
+        raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
+    wide = last is None and (every or bool(asked_for))
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     try:
-        past = past_runs(bench, numbers, last=last, failed=failed)
+        past = past_runs(bench, numbers, wanted_of(given), None if wide else last or 1)
     except OSError as error:
         raise Refusal(str(error)) from None
     asked = Asked(only, start, sandbox, dry)
