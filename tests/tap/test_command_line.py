@@ -79,9 +79,12 @@ def test_from_the_agent_to_a_test(
     (run,) = fired.json
     assert run["run"]["messages"] == ["Ada ['at', 'real'] True"]
     assert run["real"]["id"] == event["id"]
-    everybody = hookscope("tap", "fire", "--trust")
-    assert "event-tap" in everybody.out  # it ran, and wrote nothing: that event was no real one
-    assert len(agent.lines()) == 1
+    everybody = hookscope("tap", "fire", "--trust", "--json").json[0]["run"]
+    assert [result["hook"] for result in everybody["results"]] == ["echo"]
+    assert everybody["not_run"][0]["hook"] == "event-tap"
+    alone = hookscope("tap", "fire", "--trust", "--only", "event-tap", "--json").json[0]["run"]
+    assert [result["status"] for result in alone["results"]] == ["ok"]
+    assert len(agent.lines()) == 1  # it ran, and wrote nothing: that event was no real one
     saved = hookscope("tap", "save", event["id"])
     file = workspace / ".hookscope" / "events" / f"command-new-{event['id'][:8]}.yaml"
     assert str(file) in saved.out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
+from hookscope.console.log.model import LogEntry
 from hookscope.console.state import Change
 from hookscope.core.hooks import Hook, Place
 from hookscope.core.runs import Plan, Run, Step
@@ -184,6 +185,14 @@ class PlayOver(Message):
 
     def __init__(self, played: Played | None, problem: str = "") -> None:
         self.played, self.problem = played, problem
+        super().__init__()
+
+
+class RealCame(Message):
+    """Real events came into the spool: a line of the log each."""
+
+    def __init__(self, entries: tuple[LogEntry, ...]) -> None:
+        self.entries = entries
         super().__init__()
 
 

@@ -13,10 +13,13 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
 from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import one_line
+from hookscope.workbench.tap.events import brief
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
     from hookscope.workbench.play import Played
+    from hookscope.workbench.tap.following import Came
+    from hookscope.workbench.tap.spool import Heard
 
 MOST_FILES = 8  # named one by one; a checkout changes hundreds
 
@@ -135,6 +138,30 @@ def remembered(past: PastRun) -> LogEntry:
         return ended(at, past.id, past.run)
     text = f"run {past.id} interrupted: its program ended before it did"
     return LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
+
+
+def came(at: datetime, news: Came) -> list[LogEntry]:
+    """What a host really sent, a line each; and what of it could not be told."""
+    entries = [_real(heard) for heard in news.events]
+    if news.left:
+        told = f"{news.left:,} more came before these; `hookscope tap events` lists them"
+        entries.insert(0, LogEntry(at, "real", "others", told))
+    if news.missed:
+        entries.append(LogEntry(at, "real", "others", "some came too fast to be shown here", "warning"))
+    if news.skipped:
+        lines = "1 line is no event" if news.skipped == 1 else f"{news.skipped:,} lines are no events"
+        entries.append(LogEntry(at, "real", "spool", lines, "warning"))
+    return entries
+
+
+def _real(heard: Heard) -> LogEntry:
+    """`at` is the host's own clock, as the lines around it are this one's."""
+    at = heard.at.astimezone().replace(tzinfo=None)
+    if heard.kind == "loaded":
+        return LogEntry(at, "real", one_line(heard.host), f"the tap was loaded by process {heard.pid}")
+    cut = "shortened" if heard.cut else ""
+    told = (one_line(heard.session, 60), one_line(heard.host, 30), cut, brief(heard))
+    return LogEntry(at, "real", one_line(heard.key), " · ".join(filter(None, told)), real=heard.id)
 
 
 def milliseconds(seconds: float) -> str:

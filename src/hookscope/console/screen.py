@@ -35,6 +35,7 @@ from hookscope.console.messages import (
     LookAsked,
     PastRuns,
     PlayOver,
+    RealCame,
     Said,
     SettingsWritten,
     StepsCame,
@@ -100,6 +101,7 @@ class MainScreen(Shell):
         self._told_to_look = False
         if first:
             self.runner.remember(look.view)
+        self.real.looked(look.view)
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:
@@ -310,6 +312,18 @@ class MainScreen(Shell):
             self.change(ModeChosen("fire"))
         else:
             self.say(f"Run {event.number} is no longer kept.", "warning")
+
+    @on(LogPane.RealAsked)
+    def _real_asked(self, event: LogPane.RealAsked) -> None:
+        (self.real.save if event.save else self.real.open)(event.name)
+
+    @on(LogPane.TapAsked)
+    def _tap_asked(self) -> None:
+        self.real.show_lists()
+
+    @on(RealCame)
+    def _real_came(self, event: RealCame) -> None:
+        self.log_entries(event.entries)
 
     @on(PastRuns)
     def _past_runs(self, event: PastRuns) -> None:

@@ -29,6 +29,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
 from hookscope.console.problems import ProblemLines
+from hookscope.console.real import RealDesk
 from hookscope.console.runner import Runner
 from hookscope.console.saving import SavedDesk
 from hookscope.console.start import StartHere
@@ -54,6 +55,7 @@ class Shell(Screen[None]):
         self.edits = EditDesk(self)
         self.saved = SavedDesk(self)
         self.comparing = CompareDesk(self)
+        self.real = RealDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._reading = ("", 0)  # the row whose file was asked for, and in which look
 
@@ -78,6 +80,7 @@ class Shell(Screen[None]):
 
     def on_unmount(self) -> None:
         self.bridge.close()
+        self.real.close()
 
     # State: one way in, one way out.
 

@@ -37,3 +37,12 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     """The known word that `word` was perhaps meant to be."""
     near = get_close_matches(word, list(words), n=1, cutoff=0.6)
     return near[0] if near else None
+
+
+def lasting(seconds: float) -> str:
+    """How long that is, in its two largest units: `3 d 4 h`, `12 s`. Less than nothing is nothing."""
+    minutes, rest = divmod(max(int(seconds), 0), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
+    return " ".join([f"{number} {unit}" for number, unit in parts if number][:2]) or "0 s"

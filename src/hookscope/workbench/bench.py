@@ -41,6 +41,7 @@ from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved, secrets_of
+from hookscope.workbench.tap.plans import HEARS_ITS_HOST, without_taps
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
@@ -258,7 +259,7 @@ class Workbench:
             only = self.hook(view, only).hook.name
         event = resolved(event, view.host, lambda: self._noted(view, event))
         check_complete(event, view.host)
-        return make_plan(
+        plan = make_plan(
             event,
             view.registry,
             view.inventory,
@@ -269,6 +270,7 @@ class Workbench:
             barred=self._barred if automatic else None,
             forced=forced,
         )
+        return plan if only is not None else without_taps(plan)
 
     async def module(self, view: View, hook: Hook) -> Module | Failure:
         """The module of a plugin or stream hook, or why it does not load. Imports it in its worker.
@@ -357,7 +359,8 @@ class Workbench:
 
     def untrusted(self, view: View, plan: Plan) -> tuple[Path, ...]:
         """The folders that would have to be trusted for all listeners of this plan to run."""
-        hooks = [item.hook for item in plan.not_run if item.hook is not None and item.listens]
+        left = [item for item in plan.not_run if item.listens and item.reason != HEARS_ITS_HOST]
+        hooks = [item.hook for item in left if item.hook is not None]
         blocked = [hook for hook in hooks if view.inventory.standing(hook).state is State.UNTRUSTED]
         return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
 

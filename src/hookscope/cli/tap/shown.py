@@ -10,7 +10,7 @@ from hookscope.cli import documents
 from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.event import iso
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import lasting, one_line, printable
 from hookscope.workbench import View
 from hookscope.workbench.tap.events import brief, short_id
 from hookscope.workbench.tap.firing import Fired
@@ -120,12 +120,12 @@ def status(taps: Sequence[TapStatus], item: Recorded, view: View) -> str:
         lines.append(f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  {_path(tap.root, view)}")
         lines += [f"  hears {_events(tap)}", *_wants(tap), ""]
     if item.loaded is not None:
-        when = f"{_moment(item.loaded)}, {lasting(item.loaded)} ago"
+        when = f"{_moment(item.loaded)}, {_lasting(item.loaded)} ago"
         lines.append(f"loaded    by {product}, last {when}; its process was {item.pid}")
     elif taps:
         lines.append(f"loaded    not yet: {product} has not loaded it since it records")
     if item.events:
-        last = f", the last {lasting(item.last)} ago" if item.last else ""
+        last = f", the last {_lasting(item.last)} ago" if item.last else ""
         where = f"{item.size:,} bytes in {_path(item.folder, view)}"
         lines.append(f"recorded  {_count(item.events, 'event')}{last}; {where}")
     elif taps:
@@ -151,15 +151,8 @@ def _moment(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def lasting(since: datetime) -> str:
-    """How long that is by now, in the two largest units."""
-    seconds = max(int((datetime.now(UTC) - since).total_seconds()), 0)
-    days, seconds = divmod(seconds, 86_400)
-    hours, seconds = divmod(seconds, 3_600)
-    minutes, seconds = divmod(seconds, 60)
-    parts = ((days, "d"), (hours, "h"), (minutes, "min"), (seconds, "s"))
-    shown = [f"{number} {unit}" for number, unit in parts if number]
-    return " ".join(shown[:2]) or "0 s"
+def _lasting(since: datetime) -> str:
+    return lasting((datetime.now(UTC) - since).total_seconds())
 
 
 # Events
@@ -261,7 +254,7 @@ def lists(item: Lists) -> str:
     if item.since is None:
         return "Nothing was ever recorded here: both lists need a tap. `hookscope tap install` puts one in."
     what = f"{_count(item.count, 'event')} of {_count(len(item.seen), 'key')}"
-    lines = [f"Recorded for {lasting(item.since)}: {what}.", "", "Subscribed, never seen"]
+    lines = [f"Recorded for {_lasting(item.since)}: {what}.", "", "Subscribed, never seen"]
     lines += list(_never_seen(item)) or ["  none"]
     lines += ["", "Seen, nobody listens", *(_unanswered(item) or ["  none"])]
     if item.unknown:
@@ -280,6 +273,6 @@ def _never_seen(item: Lists) -> Iterator[str]:
 def _unanswered(item: Lists) -> list[str]:
     width = column((one_line(one.key) for one in item.unanswered), 32)
     return [
-        f"  {fitted(one_line(one.key), width)}  {one.count:>7,} ×  last {lasting(one.last)} ago"
+        f"  {fitted(one_line(one.key), width)}  {one.count:>7,} ×  last {_lasting(one.last)} ago"
         for one in item.unanswered
     ]

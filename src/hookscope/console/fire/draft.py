@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.marks import count, word
@@ -33,6 +33,7 @@ class Draft:
     only: str | None = None
     cfg: Mapping[str, Any] | None = None  # settings in force, too long for the text
     ctx_text: str = ""  # the second argument of stream and plugin handlers
+    meta: Mapping[str, Any] = field(default_factory=dict)  # of a stream's envelope
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +49,18 @@ class Checked:
 
 
 def template_draft(key: str, view: View, only: str | None = None) -> Draft:
-    """A realistic event of that key as text. Long settings stay out of the text, and are kept."""
-    event = template(key, view.host)
+    """A realistic event of that key as text."""
+    return replace(event_draft(template(key, view.host), only), key=key)
+
+
+def event_draft(event: Event, only: str | None = None) -> Draft:
+    """An event as text. Long settings stay out of the text, and are kept."""
     context = dict(event.context)
     held = None
     if len(as_json(context.get(CFG, {}))) >= SMALL:
         held = context.pop(CFG)
-    ctx = as_json(event.ctx) if has_ctx(key, view) else ""
-    return Draft(key, event.session_key, as_json(context), only, held, ctx)
+    ctx = as_json(event.ctx) if event.kind != "folder" else ""
+    return Draft(event.key, event.session_key, as_json(context), only, held, ctx, event.meta)
 
 
 def has_ctx(key: str, view: View | None) -> bool:
@@ -82,7 +87,7 @@ def check(draft: Draft, view: View | None) -> Checked:
     if draft.cfg is not None:
         context.setdefault(CFG, draft.cfg)
     bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
-    event = replace(bare, session_key=draft.session, context=context, ctx=ctx)
+    event = replace(bare, session_key=draft.session, context=context, ctx=ctx, meta=draft.meta)
     if view is not None:
         try:
             check_complete(event, view.host)
@@ -118,12 +123,13 @@ def same_event(first: Event | None, second: Event | None) -> bool:
     """Are two drafts' events alike but for the moment of writing?"""
     if first is None or second is None:
         return first is second
-    return (first.key, first.session_key, first.kind, first.context, first.ctx) == (
+    return (first.key, first.session_key, first.kind, first.context, first.ctx, first.meta) == (
         second.key,
         second.session_key,
         second.kind,
         second.context,
         second.ctx,
+        second.meta,
     )
 
 

@@ -18,6 +18,7 @@ from textual.widget import Widget
 from hookscope.console.fire import asked
 from hookscope.console.fire.arrangement import ARRANGEMENTS, PARTS, arrangement
 from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.draft import Draft, event_draft
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.history import History
 from hookscope.console.fire.otherwise import Otherwise
@@ -136,9 +137,17 @@ class FireFrame(Widget):
         """Put a saved event into the composer."""
         if self.view is None:
             return
-        composer = self.query_one(Composer)
-        composer.put(draft_from(saved, self.view))
+        self._put(draft_from(saved, self.view))
         self.kept_as(file)
+
+    def load_event(self, event: Event) -> None:
+        """Put an event into the composer that was sent before."""
+        self._put(event_draft(event))
+        self._loaded = None
+        self._draw_title()
+
+    def _put(self, draft: Draft) -> None:
+        self.query_one(Composer).put(draft)
         self._zoom(None)
         self._prefer_plan(True)
         self.call_after_refresh(self.query_one(KeyField).focus)

@@ -10,6 +10,7 @@ from textual.content import Content
 
 from hookscope.console.fire.draft import CFG, Draft, as_json, has_ctx
 from hookscope.console.fire.marks import MUTED, word
+from hookscope.core.differences import MARK
 from hookscope.workbench.compose import parse_context, template
 from hookscope.workbench.drafts import SavedDraft, draft_of
 
@@ -47,9 +48,12 @@ def draft_from(saved: SavedDraft, view: View) -> Draft:
 
 
 def to_save(draft: Draft, event: Event, view: View) -> SavedDraft:
-    """The composer's event as a file says it: the settings in force are left out. `event` is valid."""
-    context = {name: value for name, value in parse_context(draft.text).items() if name != CFG}
-    return draft_of(event, template(event.key, view.host), context)
+    """The composer's event as a file says it: the settings in force are left out, and that it was one before.
+
+    `event` is valid."""
+    context = {name: value for name, value in parse_context(draft.text).items() if name not in (CFG, MARK)}
+    ctx = {name: value for name, value in event.ctx.items() if name != MARK}
+    return draft_of(replace(event, ctx=ctx), template(event.key, view.host), context)
 
 
 def name_for(key: str) -> str:

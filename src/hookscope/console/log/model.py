@@ -25,6 +25,7 @@ class LogEntry:
     text: str
     level: str = "info"
     run: int | None = None  # the run it tells of
+    real: str | None = None  # the id of the real event that it is
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,14 @@ class LogPane(Widget):
             "p", "pause", "Pause", id="log.pause", tooltip="Hold the picture still; entries are kept coming"
         ),
         Binding("G", "tail", "Tail", id="log.tail", tooltip="Go to the newest entry and follow"),
+        Binding("s", "save", "Save", id="log.save", tooltip="Keep the real event as a saved event"),
+        Binding(
+            "T",
+            "tap",
+            "Live agent",
+            id="log.tap",
+            tooltip="The tap: how it stands, what was never seen, what nobody listens to",
+        ),
         Binding("y", "copy_line", "Copy", id="log.copy", tooltip="Copy the entry under the cursor, whole"),
         Binding("escape", "clear", "Clear", id="log.clear", show=False, tooltip="Show all entries again"),
     ]
@@ -85,6 +93,16 @@ class LogPane(Widget):
         def __init__(self, number: int) -> None:
             super().__init__()
             self.number = number
+
+    class RealAsked(Message):
+        """A real event is to be opened in the composer, or kept as a saved event."""
+
+        def __init__(self, name: str, save: bool = False) -> None:
+            super().__init__()
+            self.name, self.save = name, save
+
+    class TapAsked(Message):
+        """How the tap stands is to be shown."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes=classes)
@@ -164,7 +182,9 @@ class LogPane(Widget):
     def _chosen(self, event: Lines.Chosen) -> None:
         event.stop()
         entry = self.query_one(LogView).entry
-        if entry is None or entry.run is None:
+        if entry is not None and entry.real is not None:
+            self.post_message(self.RealAsked(entry.real))
+        elif entry is None or entry.run is None:
             self.app.notify("This line tells of no run: there is nothing to open.", markup=False)
         else:
             self.post_message(self.RunAsked(entry.run))
@@ -196,6 +216,16 @@ class LogPane(Widget):
         view = self.query_one(LogView)
         view.action_last()
         self._title()
+
+    def action_save(self) -> None:
+        entry = self.query_one(LogView).entry
+        if entry is None or entry.real is None:
+            self.app.notify("This line is no real event (≈): there is nothing to save.", markup=False)
+        else:
+            self.post_message(self.RealAsked(entry.real, save=True))
+
+    def action_tap(self) -> None:
+        self.post_message(self.TapAsked())
 
     def action_copy_line(self) -> None:
         entry = self.query_one(LogView).entry

@@ -17,6 +17,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "warn": ("!", "$text-warning"),
     "debug": ("·", MUTED),
 }
+OF_KIND: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # what a host really sent, in any theme
 KIND = 8
 ROOMY = 100  # cells from which milliseconds are shown and subjects get more room
 
@@ -27,7 +28,8 @@ def entry_line(entry: LogEntry, width: int) -> Content:
     roomy = width >= ROOMY
     time = f"{at:%H:%M:%S}.{at.microsecond // 1000:03}" if roomy else f"{at:%H:%M:%S}"
     subject = 26 if roomy else max(10, min(18, width // 4))
-    glyph, style = SIGNS.get(SAME.get(entry.level.lower(), entry.level.lower()), (" ", ""))
+    level = SAME.get(entry.level.lower(), entry.level.lower())
+    glyph, style = SIGNS.get(level) or OF_KIND.get(entry.kind, (" ", ""))
     left = len(time) + 2 + 2 + KIND + 1 + subject + 2
     return Content.assemble(
         Content.styled(f"{time}  ", MUTED),

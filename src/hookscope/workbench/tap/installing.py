@@ -13,10 +13,9 @@ from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
 from hookscope.core.dialect import Host
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.tap.places import Tap, roots_of, spool_folder, spool_place, taps_of
-from hookscope.workbench.tap.record import KINDS, Installed, Record
+from hookscope.workbench.tap.record import KINDS, Installed, record
 from hookscope.workbench.tap.spool import SPOOLED
 from hookscope.workbench.tap.templates import SUFFIX, TapLanguage
-from hookscope.workbench.trust import state_folder
 
 CACHE = "__pycache__"
 THEN = "Move it away first."
@@ -42,11 +41,6 @@ class Installing:
     def changes(self) -> tuple[Change, ...]:
         """Every file that is written or removed, in order."""
         return tuple(change for step in self.steps for change in step.changes)
-
-
-def record() -> Record:
-    """Where it is kept what was installed."""
-    return Record(state_folder() / "tap" / "installed.json")
 
 
 def installed_of(host: Host) -> Mapping[Path, Installed]:

@@ -12,7 +12,7 @@ from typing import Any
 from hookscope.core.event import from_iso, iso
 from hookscope.core.runs import EventKind
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.trust import replace_file
+from hookscope.workbench.trust import replace_file, state_folder
 
 KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
 PATIENCE = 10  # seconds to wait for another of our processes
@@ -71,6 +71,11 @@ class Record:
         except (OSError, ValueError, KeyError, TypeError):
             return {}
         return taps if isinstance(taps, dict) else {}
+
+
+def record() -> Record:
+    """Where it is kept what was installed."""
+    return Record(state_folder() / "tap" / "installed.json")
 
 
 def _document(entry: Installed) -> Mapping[str, Any]:

@@ -1,0 +1,99 @@
+"""Real events in the console: they come into the log, are opened in the composer, saved, and summed up."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from hookscope.console import narrate
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.messages import RealCame, Said, Severity
+from hookscope.console.posting import post
+from hookscope.console.state import ModeChosen
+from hookscope.console.tap_screen import TapScreen
+from hookscope.workbench.tap.events import event_of, marked, picked, save_real
+from hookscope.workbench.tap.following import Came, Follow
+from hookscope.workbench.tap.places import spool_place
+from hookscope.workbench.tap.report import report_of
+
+if TYPE_CHECKING:
+    from hookscope.console.shell import Shell
+    from hookscope.core.runs import Event
+    from hookscope.workbench import View
+    from hookscope.workbench.tap.events import Saved
+    from hookscope.workbench.tap.spool import Heard
+
+ROOM = "real events"
+
+
+class RealDesk:
+    """Follows what taps record, and does what is asked of it. The spool is read in threads."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+        self._follow = Follow(self._came)
+
+    def looked(self, view: View) -> None:
+        """Follow the spool of this host from now on."""
+        self._follow.follow(spool_place(view.host))
+
+    def close(self) -> None:
+        """Follow nothing any more."""
+        self._follow.close()
+
+    def _came(self, came: Came) -> None:
+        """Called in the thread that follows; only lines leave it, since events may be large."""
+        post(self.screen, RealCame(tuple(narrate.came(datetime.now(), came))))
+
+    def open(self, name: str) -> None:
+        """Put a real event into the composer, with the mark that its handlers see."""
+        view = self._view()
+        if view is None:
+            return
+
+        def reading() -> tuple[Heard, Event]:
+            (heard,) = picked(view, [name])
+            return heard, marked(event_of(heard, view.host), heard)
+
+        self.screen.bridge.ask(ROOM, reading, lambda found: self._opened(*found))
+
+    def _opened(self, heard: Heard, event: Event) -> None:
+        self.screen.change(ModeChosen("fire"))
+        self.screen.query_one(FirePane).load_event(event)
+        if heard.cut:
+            self._say("Parts of this event were shortened when it was recorded.", "warning")
+
+    def save(self, name: str) -> None:
+        """Keep a real event as a saved event."""
+        view = self._view()
+        if view is None:
+            return
+
+        def saving() -> Saved:
+            (heard,) = picked(view, [name])
+            return save_real(heard, view)
+
+        self.screen.bridge.ask(ROOM, saving, self._saved)
+
+    def _saved(self, done: Saved) -> None:
+        variables = f"; from the environment: {', '.join(done.variables)}" if done.variables else ""
+        self.screen.log_line("saved", f"{done.file}{variables}", subject=done.file.name)
+        self._say(f"Saved as {done.file.name}.")
+
+    def show_lists(self) -> None:
+        """Who listens to what never came, and what came that nobody listens to."""
+        view, bench = self._view(), self.screen.bridge.bench
+        if view is not None:
+            self.screen.bridge.ask(
+                ROOM,
+                lambda: report_of(bench, view),
+                lambda report: self.screen.app.push_screen(TapScreen(report, view)),
+            )
+
+    def _view(self) -> View | None:
+        if self.screen.state.view is None:
+            self._say("Still looking.", "warning")
+        return self.screen.state.view
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(Said(text, severity))

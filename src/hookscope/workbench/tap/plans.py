@@ -1,0 +1,41 @@
+"""Taps in the plans of what Hookscope fires: they hear their host, and nothing that is fired by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from hookscope.core.hooks import Hook
+from hookscope.core.runs import Group, NotRun, Plan
+from hookscope.workbench.tap.record import record
+
+HEARS_ITS_HOST = "left out: a tap records what its host sends, and this is not that"
+
+
+def without_taps(plan: Plan) -> Plan:
+    """The plan without installed taps: nobody is asked to trust them, and no worker starts for them."""
+    installed = record().all()
+    if not installed:
+        return plan
+    modules = frozenset(file for entry in installed.values() for file in entry.files)
+    groups = tuple(_without(group, modules) for group in plan.groups)
+    gone = [call for call in plan.calls if _is_tap(call.hook, modules)]
+    return replace(
+        plan,
+        groups=tuple(group for group in groups if group.calls),
+        not_run=(
+            *(NotRun(call.name, HEARS_ITS_HOST, call.hook) for call in gone),
+            *(
+                replace(item, reason=HEARS_ITS_HOST) if item.listens and _is_tap(item.hook, modules) else item
+                for item in plan.not_run
+            ),
+        ),
+    )
+
+
+def _without(group: Group, modules: frozenset[Path]) -> Group:
+    return replace(group, calls=tuple(call for call in group.calls if not _is_tap(call.hook, modules)))
+
+
+def _is_tap(hook: Hook | None, modules: frozenset[Path]) -> bool:
+    return hook is not None and hook.handler is not None and hook.handler in modules

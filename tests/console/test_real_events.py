@@ -1,0 +1,155 @@
+"""What a running agent sends, in the console: seen as it comes, opened, fired again, saved, summed up."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import SIZES, Open, Story
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.log.view import LogView
+from hookscope.core.event import iso
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.tap.installing import carry_out, installing
+
+GREET = """
+def handler(event):
+    event.messages.append(f"hello {event.context['senderId']}, {sorted(event.context['replayed'])}")
+"""
+
+
+@pytest.fixture
+def spool(home: Path, workspace: Path) -> Path:
+    """OpenClaw with a tap that has recorded nothing yet."""
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    carry_out(installing(Workbench(Options(dialect="openclaw", workspace=workspace)).open(), "typescript"))
+    return home / ".openclaw" / "hookscope" / "events.jsonl"
+
+
+def sent(spool: Path, key: str, context: dict[str, Any] | None = None, **more: Any) -> None:
+    """What the tap writes when its host sends an event."""
+    told = {
+        "tap": 1,
+        "at": iso(datetime.now(UTC)),
+        "kind": "folder",
+        "key": key,
+        "host": "openclaw",
+        "pid": 7,
+    }
+    with spool.open("a") as file:
+        file.write(
+            json.dumps({**told, "session": "agent:main:main", "context": context or {}, **more}) + "\n"
+        )
+
+
+async def at_the_log(story: Story) -> None:
+    await story.press("3")
+    await story.until(lambda: isinstance(story.screen.focused, LogView), "the log has the focus")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_real_event_is_seen_opened_fired_again_and_saved(
+    console: Open, size: tuple[int, int], workspace: Path, spool: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command:new]}}", GREET)
+    Workbench().trust(workspace / "hooks")
+    sent(spool, "command:stop", {"senderId": "before"})
+    async with console(size, dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.shows("≈ real", "command:st")
+        sent(spool, "command:new", {"senderId": "Ada"}, left_out=["cfg"])
+        log = story.screen.query_one(LogView)
+        await story.until(lambda: log.entry and log.entry.subject == "command:new", "it is in the log")
+        await story.press("s")
+        await story.shows("Saved as command-new-")
+        (file,) = (workspace / ".hookscope" / "events").glob("command-new-*.yaml")
+        assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada"\n'
+        await story.press("end", "up", "enter")
+        await story.until(lambda: story.screen.state.mode == "fire", "the composer is open")
+        event = story.screen.query_one(FirePane).event
+        assert event is not None
+        assert (event.key, event.context["senderId"], event.context["cfg"]) == ("command:new", "Ada", {})
+        assert set(event.context["replayed"]) == {"real", "at"}
+        await story.press("ctrl+r")
+        await story.shows("hello Ada, ['at', 'real']")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+
+
+async def test_the_lists_stand_over_everything_and_can_be_copied(
+    console: Open, workspace: Path, spool: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "typo", "{openclaw: {events: [command:nwe]}}")
+    sent(spool, "message:received")
+    sent(spool, "message:received")
+    async with console((120, 36), dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.press("T")
+        await story.shows(
+            "Live agent", "stands as written", "2 events", "Subscribed, never seen", "command:nwe"
+        )
+        await story.shows("typo (workspace)", "Seen, nobody listens", "2 ×")
+        await story.press("y", "escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "it is closed")
+        assert "command:nwe" in story.app.clipboard
+
+
+async def test_without_a_tap_the_screen_says_how_to_get_one(console: Open, workspace: Path) -> None:
+    async with console((80, 24)) as story:
+        await at_the_log(story)
+        await story.press("T")
+        await story.shows("hookscope tap install", "both lists are empty")
+
+
+async def test_lines_without_an_event_answer_in_one_line(console: Open, workspace: Path) -> None:
+    async with console((120, 36)) as story:
+        await at_the_log(story)
+        await story.press("s")
+        await story.shows("there is nothing to save")
+
+
+async def test_hostile_events_do_no_harm(console: Open, workspace: Path, spool: Path) -> None:
+    sent(spool, "command:[/x]", {"text": "\x1b[2J[@click=app.quit]x[/]\u202e"}, session="\x1b]0;x\x07[/")
+    sent(spool, "message:sent", {"text": "x" * 100_000}, cut=3)
+    with spool.open("ab") as file:
+        file.write(b"\xff garbage\n")
+    async with console((120, 36), dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.shows("command:[/x]", "shortened")
+        sent(spool, "command:new")
+        with spool.open("ab") as file:
+            file.write(b"\xff more garbage\n")
+        await story.shows("1 line is no event")
+        await story.press("home", "enter", "y", "T", "escape")
+        assert "\x1b" not in story.text()
+        assert "\u202e" not in story.text()
+
+
+async def test_another_dialect_means_another_spool(
+    console: Open, workspace: Path, home: Path, spool: Path
+) -> None:
+    (home / ".milady" / "hookscope").mkdir(parents=True)
+    sent(home / ".milady" / "hookscope" / "events.jsonl", "session:end", host="milady")
+    async with console((120, 36), dialect="openclaw") as story:
+        await at_the_log(story)
+        story.screen.bridge.bench.use_dialect("milady")
+        story.screen.bridge.look()
+        await story.shows("session:end")
+
+
+async def test_an_event_that_has_left_the_spool_is_said_to_be_gone(
+    console: Open, workspace: Path, spool: Path
+) -> None:
+    sent(spool, "command:new")
+    async with console((120, 36), dialect="openclaw") as story:
+        await at_the_log(story)
+        await story.shows("≈ real")
+        os.rename(spool, f"{spool}.gone")
+        await story.press("end", "enter")
+        await story.shows("is recorded here")
