@@ -100,6 +100,13 @@ def test_settings_are_left_out_and_secrets_under_their_keys(agent: Agent) -> Non
     }
 
 
+def test_a_message_cannot_ask_for_a_secret(agent: Agent) -> None:
+    """Fired again, an event gets its secrets from the environment: only those that the tap took out."""
+    agent.send(("message", "received", {"content": "see ${SECRET:AWS_KEY} and ${HOME}", "${SECRET:A}": 1}))
+    (line,) = agent.lines()
+    assert line["context"] == {"content": "see $ {SECRET:AWS_KEY} and ${HOME}", "$ {SECRET:A}": 1}
+
+
 def test_what_is_no_json_is_written_short_and_left_as_it_is(agent: Agent) -> None:
     agent.run(HOSTILE[agent.language])
     first, deep, wide = agent.lines()

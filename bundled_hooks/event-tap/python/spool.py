@@ -14,6 +14,7 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 # Filled in by `hookscope tap install`. Without a folder nothing is recorded.
@@ -71,7 +72,7 @@ def _line(heard: dict[str, Any], copy: _Copy) -> bytes:
     for name in ("key", "type", "action", "session"):
         value = heard.get(name)
         if isinstance(value, str):
-            told[name] = value[:NAME]
+            told[name] = _own_words(value[:NAME])
     for name in ("timestamp", "context", "meta", "ctx"):
         if heard.get(name) is not None:
             told[name] = copy.of(heard[name])
@@ -158,7 +159,7 @@ class _Copy:
             if len(made) >= ITEMS or self._left <= 0:
                 self.cut += 1
                 break
-            name = str(key)[:NAME] if isinstance(key, (str, int)) else "<key>"
+            name = _own_words(str(key)[:NAME]) if isinstance(key, (str, int)) else "<key>"
             self._left -= len(name)
             if not keys and name in self._leave_out:
                 self.left_out.append(name)
@@ -170,11 +171,17 @@ class _Copy:
     def _text(self, value: str) -> str:
         room = max(0, min(TEXT, self._left))
         self._left -= min(len(value), room)
-        return value if len(value) <= room else self._short(f"{value[:room]}…")
+        whole = len(value) <= room
+        return _own_words(value) if whole else self._short(f"{_own_words(value[:room])}…")
 
     def _short(self, value: str) -> str:
         self.cut += 1
         return value
+
+
+def _own_words(value: str) -> str:
+    """A text as it was, but that it cannot ask for a secret when the event is fired again."""
+    return value.replace("${SECRET:", "$ {SECRET:")
 
 
 def _variable_of(keys: Keys) -> str:
@@ -186,8 +193,13 @@ def _variable_of(keys: Keys) -> str:
 # The file
 
 
+@cache
+def _file() -> str:
+    return os.path.join(os.path.dirname(os.path.realpath(__file__)), SPOOL, FILE)
+
+
 def _append(text: bytes) -> None:
-    file = os.path.join(os.path.dirname(os.path.realpath(__file__)), SPOOL, FILE)
+    file = _file()
     handle = _opened(file)
     try:
         state = os.fstat(handle)

@@ -63,7 +63,7 @@ function line(heard: Heard, copy: Copy): Buffer {
   const told: Members = { tap: 1, at: new Date().toISOString(), kind: heard.kind };
   for (const name of ["key", "type", "action", "session"] as const) {
     const value = heard[name];
-    if (typeof value === "string") told[name] = value.slice(0, NAME);
+    if (typeof value === "string") told[name] = ownWords(value.slice(0, NAME));
   }
   for (const name of ["timestamp", "context", "meta", "ctx"] as const) {
     if (heard[name] !== undefined) told[name] = copy.of(heard[name]);
@@ -150,7 +150,7 @@ class Copy {
         this.cut += 1;
         break;
       }
-      const name = typeof key === "string" || typeof key === "number" ? String(key).slice(0, NAME) : "<key>";
+      const name = typeof key === "string" || typeof key === "number" ? ownWords(String(key).slice(0, NAME)) : "<key>";
       this.left -= name.length;
       if (keys.length === 0 && this.leaveOut.includes(name)) {
         this.leftOut.add(name);
@@ -168,7 +168,7 @@ class Copy {
   private text(value: string): string {
     const room = Math.max(0, Math.min(TEXT, this.left));
     this.left -= Math.min(value.length, room);
-    return value.length <= room ? value : this.short(`${value.slice(0, room)}…`);
+    return value.length <= room ? ownWords(value) : this.short(`${ownWords(value.slice(0, room))}…`);
   }
 
   private short(value: string): string {
@@ -182,6 +182,11 @@ function* membersOf(value: object): Iterable<readonly [string, unknown]> {
     const member = Object.getOwnPropertyDescriptor(value, name);
     if (member !== undefined && "value" in member) yield [name, member.value];
   }
+}
+
+/** A text as it was, but that it cannot ask for a secret when the event is fired again. */
+function ownWords(value: string): string {
+  return value.replaceAll("${SECRET:", "$ {SECRET:");
 }
 
 /** The variable that stands for a secret when the event is fired again: of `auth.apiKey`, AUTH_API_KEY. */
