@@ -63,6 +63,8 @@ class SlowBench:
         assert self.gate.wait(10)
         return SimpleNamespace(number=self.looks)
 
+    def filling(self, view: Any) -> None: ...
+
 
 class Burst:
     """A firing of many quick steps."""

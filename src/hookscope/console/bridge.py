@@ -61,10 +61,12 @@ class Bridge:
         began = perf_counter()
         try:
             view = self.bench.look()
+            filling = self.bench.filling(view)
         except Exception as error:  # the console lives on; what went wrong is said
             post(self.screen, Changed(LookFailed(said(error))))
         else:
-            post(self.screen, Changed(Looked(number, view, perf_counter() - began)))
+            took = perf_counter() - began
+            post(self.screen, Changed(Looked(number, view, took, filling)))
 
     def follow(self, view: View) -> str:
         """Watch the files of this view from now on; what is watched, in words."""

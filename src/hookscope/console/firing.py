@@ -16,6 +16,8 @@ from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said
 from hookscope.console.state import ConsoleState, Draft, FiringBegan, FiringEnded
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Event, Plan, Run, Started
+from hookscope.workbench.filling import filled_event
+from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
@@ -62,10 +64,22 @@ class FireDesk:
         except Exception as error:  # a Refusal says it in words; nothing else may end the console
             return None, str(error) or type(error).__name__
 
+    def _filled(self, draft: Draft) -> tuple[Draft, str]:
+        """The draft with its variables filled in, now; or why they cannot be."""
+        filling = self.state.filling
+        if not draft.written or draft.event is None or filling is None:
+            return draft, ""
+        try:
+            event = filled_event(draft.event, filling, self.screen.bridge.bench.filled)
+        except Refusal as refused:
+            return replace(draft, event=None), str(refused)
+        return replace(draft, event=event, written=False), ""
+
     def ask(self, draft: Draft) -> None:
         """Fire this; ask first where handlers that listen are not allowed to run."""
         view = self.state.view
-        plan, problem = self._plan(draft)
+        draft, unset = self._filled(draft)
+        plan, problem = self._plan(draft) if not unset else (None, unset)
         if view is None or plan is None:
             self._say(problem or "Still looking.", "warning")
             return
@@ -86,9 +100,12 @@ class FireDesk:
                 "Still looking." if view is None else "A run is still going; esc cancels it.", "warning"
             )
             return
+        filling, bench = self.state.filling, self.screen.bridge.bench
         try:
-            folders = self.screen.bridge.bench.untrusted_on_stage(view)
-        except Exception as error:  # a host without sessions, or an agent that cannot be read
+            if filling is not None:
+                message = str(bench.filled(message, filling.variables, datetime.now(UTC), "The message"))
+            folders = bench.untrusted_on_stage(view)
+        except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
             self._say(str(error) or type(error).__name__, "warning")
             return
         if folders:
@@ -167,7 +184,11 @@ class FireDesk:
         self._due = False
         if draft is not None and draft.event is not None:
             draft = replace(draft, event=replace(draft.event, timestamp=datetime.now(UTC)))
-            self._fire_draft(draft, automatic=True)
+            draft, unset = self._filled(draft)
+            if unset:
+                self._say(f"Not fired on save: {unset}", "warning")
+            else:
+                self._fire_draft(draft, automatic=True)
 
     def trust_failed(self) -> None:
         """Nothing waits any more."""
@@ -199,7 +220,11 @@ class FireDesk:
         if view is None:
             self._say("Still looking.", "warning")
             return
-        if not self.screen.runner.fuzz(view, event, only, self._fuzzed):
+        draft, unset = self._filled(Draft(event, only, written=True))
+        if draft.event is None:
+            self._say(unset, "warning")
+            return
+        if not self.screen.runner.fuzz(view, draft.event, only, self._fuzzed):
             self._say("A run is still going; esc cancels it.", "warning")
             return
         self.screen.change(FiringBegan(0))

@@ -252,7 +252,12 @@ class MainScreen(Shell):
 
     @on(asked.FireAsked)
     def _fire(self, event: asked.FireAsked) -> None:
-        self.desk.ask(Draft(event.event, event.only, event.guarded, event.way, event.file))
+        self.desk.ask(Draft(event.event, event.only, event.guarded, event.written, event.way, event.file))
+
+    @on(asked.EnvironmentAsked)
+    def _environment_asked(self, event: asked.EnvironmentAsked) -> None:
+        self.bridge.bench.use_environment(event.name)
+        self.bridge.look()
 
     @on(asked.SavedAsked)
     def _saved_asked(self) -> None:
@@ -284,7 +289,7 @@ class MainScreen(Shell):
 
     @on(asked.ArmAsked)
     def _arm(self, event: asked.ArmAsked) -> None:
-        draft, armed = Draft(event.event, event.only, file=event.file), self.state.armed
+        draft, armed = Draft(event.event, event.only, written=True, file=event.file), self.state.armed
         if not self.watches:
             self.say("Nothing is watched, so no save would be noticed.", "warning")
         elif armed and same_event(armed.event, draft.event) and armed.only == draft.only:

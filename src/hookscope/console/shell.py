@@ -102,6 +102,8 @@ class Shell(Screen[None]):
             self.query_one(HooksPane).show(state)
             start = self.query_one(StartHere)
             start.view, start.row, start.folders = state.view, state.row, state.folders_shown
+            if state.filling is not before.filling:
+                self.query_one(FirePane).show_filling(state.filling)
             if state.view is not before.view and state.view is not None:
                 self.query_one(FirePane).view = state.view
                 self.query_one(ProblemLines).show(state.view)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.runs import Event
     from hookscope.workbench import View
+    from hookscope.workbench.filling import Filling
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Draft:
     event: Event | None = None
     only: str | None = None
     guarded: bool = False  # on copies of what handlers may write to
+    written: bool = False  # its variables stand there as they were written, and are still to be filled
     way: Otherwise | None = None  # how it is fired, where it is not simply fired
     file: Path | None = None  # the saved event that it is, unchanged: its run is compared with that
 
@@ -45,6 +47,7 @@ class ConsoleState:
     reading: bool = False  # a small screen shows the side, not the list
     zoom: Pane | None = None
     view: View | None = None
+    filling: Filling | None = None  # what fills the variables of events
     rows: tuple[Row, ...] = ()
     generation: int = 0  # of the look that is shown
     looking: bool = False
@@ -88,6 +91,7 @@ class Looked:
     generation: int
     view: View
     took: float  # seconds
+    filling: Filling | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +281,7 @@ def _looked(state: ConsoleState, change: Looked) -> ConsoleState:
         state,
         view=change.view,
         rows=rows,
+        filling=change.filling,
         generation=change.generation,
         looking=False,
         selected=state.selected if kept else "",

@@ -37,6 +37,7 @@ from hookscope.workbench.compose import check_complete, event_keys, template
 from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.environments import read_environment
+from hookscope.workbench.filling import Filling, filling_of
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
@@ -166,7 +167,13 @@ class Workbench:
     def use_dialect(self, name: str) -> None:
         """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""
         options = replace(self.options, dialect=name)
-        self.setup, self.options = set_up(options), options
+        environment, origin = self.setup.environment, self.setup.environment_from
+        setup = replace(set_up(options), environment=environment, environment_from=origin)
+        self.setup, self.options = setup, options
+
+    def use_environment(self, name: str | None) -> None:
+        """Fill events with the variables of this environment from now on, or (None) of none."""
+        self.setup = replace(self.setup, environment=name, environment_from="chosen" if name else "")
 
     def _with_notes(
         self,
@@ -212,6 +219,10 @@ class Workbench:
         chosen = self.setup.environment
         environment = None if chosen is None else read_environment(view.host.workspace, chosen)
         return variables_of(view.host, self.options.env, environment)
+
+    def filling(self, view: View) -> Filling:
+        """What fills events of this view now: files are read anew. Never raises."""
+        return filling_of(view.host, self.options.env, self.setup.environment)
 
     def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
         """A plain value of an event with its variables and times filled in; `now` is the event's moment.

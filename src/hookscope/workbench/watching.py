@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hookscope.core.dialect import Host
+from hookscope.workbench.filling import files_of
 
 Told: TypeAlias = Callable[[frozenset[Path]], object]
 Stamp: TypeAlias = tuple[int, int, int, int]
@@ -82,9 +83,9 @@ class Watch:
         self.note = ""  # how the watching is limited; empty mostly
 
     def follow(self, host: Host) -> str:
-        """Watch what matters to this host from now on; what is watched, in words for people."""
+        """Watch what matters to this host and fills its events; the hooks folders watched, in words."""
         watched = watched_of(host)
-        self.watch(watched)
+        self.watch(watched.and_also(files_of(host.workspace)))
         count = len(watched.folders)
         return self.note or f"watching {count} folder{'s' * (count != 1)}"
 

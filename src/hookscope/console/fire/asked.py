@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class FireAsked(Message):
     """This event is to be fired, at one hook only where `only` names it; on copies if `guarded`.
 
-    `file` is the saved event that it is; `way` says how, where it is not simply fired.
+    `file` is the saved event that it is; `way` says how, where it is not simply fired. Of an event as it
+    was `written` the variables are still to be filled.
     """
 
     def __init__(
@@ -28,9 +29,11 @@ class FireAsked(Message):
         guarded: bool = False,
         file: Path | None = None,
         way: Otherwise | None = None,
+        written: bool = False,
     ) -> None:
         super().__init__()
         self.event, self.only, self.guarded, self.file, self.way = event, only, guarded, file, way
+        self.written = written
 
 
 class DraftChanged(Message):
@@ -42,6 +45,14 @@ class DraftChanged(Message):
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, DraftChanged)
+
+
+class EnvironmentAsked(Message):
+    """Events are to be filled from this environment; None: from none."""
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__()
+        self.name = name
 
 
 class ArmAsked(Message):

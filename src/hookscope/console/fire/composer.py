@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from textual import events, on
@@ -24,11 +25,13 @@ from hookscope.console.fire.draft import (
 from hookscope.console.fire.head import FACES, Head, PartChoice, choice
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.offers import offer_help, offers
+from hookscope.console.fire.references import reference_help
 from hookscope.console.fire.sheet import Sheet
 from hookscope.core.event_types import EventType
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
+    from hookscope.workbench.filling import Filling
 
 
 OBSERVED = "handlers observe: answers are ignored"
@@ -74,6 +77,11 @@ def limits_line(draft: Draft) -> Content:
     return Content(f"only at {word(draft.only, 60)}") + Content.styled("   f8 all hooks", MUTED)
 
 
+def environment(filling: Filling | None) -> str:
+    """Whose variables fill the event."""
+    return f"environment {word(filling.chosen, 40)}" if filling is not None and filling.chosen else ""
+
+
 def delivery(draft: Draft, view: View | None) -> str:
     """What becomes of what handlers say: of the messages that they push, or of what they return."""
     if view is None:
@@ -115,6 +123,7 @@ class Composer(Vertical):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.view: View | None = None
+        self.filling: Filling | None = None
         self.draft = Draft()
         self.checked = Checked(None)
         self._pristine = Draft()  # the template: replaced without regret
@@ -147,6 +156,11 @@ class Composer(Vertical):
         """Are the texts still the template's, or empty?"""
         texts = ((self.draft.text, self._pristine.text), (self.draft.ctx_text, self._pristine.ctx_text))
         return all(text.strip() in ("", pristine.strip()) for text, pristine in texts)
+
+    def show_filling(self, filling: Filling | None) -> None:
+        """Variables are looked up there from now on."""
+        self.filling = filling
+        self.read()
 
     def show_view(self, view: View | None) -> None:
         """Check against another look; settings that are held are taken anew."""
@@ -234,7 +248,7 @@ class Composer(Vertical):
         self.draft = replace(
             self.draft, session=self._head.session, text=self._first.text, ctx_text=self._second.text
         )
-        self.checked = check(self.draft, self.view)
+        self.checked = check(self.draft, self.view, self.filling)
         line = self.checked.line - 1 if self.checked.line else None
         self._first.editor.mark(None if self.checked.in_ctx else line)
         self._second.editor.mark(line if self.checked.in_ctx else None)
@@ -256,7 +270,8 @@ class Composer(Vertical):
         limits = limits_line(self.draft)
         only.display = bool(limits)
         only.update(limits)
-        self.border_subtitle = Content(delivery(self.draft, self.view))
+        told = [delivery(self.draft, self.view), environment(self.filling)]
+        self.border_subtitle = Content(" · ".join(filter(None, told)))
         self._draw_help()
 
     def entitle(self, title: Content) -> None:
@@ -269,7 +284,17 @@ class Composer(Vertical):
         self.border_title = Content.assemble(self._title, "  ", faces)
 
     def _draw_help(self) -> None:
-        self.query_one("#fire-help", Static).update(help_line(self.draft, self.view, self.sheet))
+        meant = self._reference_help()
+        told = (
+            Content.styled(word(meant, 300), MUTED) if meant else help_line(self.draft, self.view, self.sheet)
+        )
+        self.query_one("#fire-help", Static).update(told)
+
+    def _reference_help(self) -> str:
+        """What the variable under the cursor comes to."""
+        if self.filling is None or not self.sheet.has_focus_within:
+            return ""
+        return reference_help(*self.sheet.cursor, self.filling.variables, datetime.now(UTC))
 
     def go_to_mistake(self) -> None:
         """Put the cursor where the text is wrong."""

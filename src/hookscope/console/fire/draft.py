@@ -9,11 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.marks import count, word
+from hookscope.console.fire.references import unset_in
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
+from hookscope.workbench.filling import Filling, filled_event
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.variables import escaped as literal
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -59,8 +62,9 @@ def event_draft(event: Event, only: str | None = None) -> Draft:
     held = None
     if len(as_json(context.get(CFG, {}))) >= SMALL:
         held = context.pop(CFG)
-    ctx = as_json(event.ctx) if event.kind != "folder" else ""
-    return Draft(event.key, event.session_key, as_json(context), only, held, ctx, event.meta)
+    context = literal(context)
+    ctx = as_json(literal(event.ctx)) if event.kind != "folder" else ""
+    return Draft(event.key, literal(event.session_key), as_json(context), only, held, ctx, event.meta)
 
 
 def has_ctx(key: str, view: View | None) -> bool:
@@ -68,8 +72,8 @@ def has_ctx(key: str, view: View | None) -> bool:
     return view is not None and view.host.dialect.event_of(key).kind != "folder"
 
 
-def check(draft: Draft, view: View | None) -> Checked:
-    """The event of a draft, or why it is none."""
+def check(draft: Draft, view: View | None, filling: Filling | None = None) -> Checked:
+    """The event of a draft as it is written, or why it is none. Without `filling` variables are let be."""
     key = draft.key.strip()
     if not key:
         return Checked(None, "an event key is wanted, such as command:new")
@@ -85,15 +89,39 @@ def check(draft: Draft, view: View | None) -> Checked:
     except BadContext as error:
         return Checked(None, error.problem, error.line, error.column, in_ctx=True)
     if draft.cfg is not None:
-        context.setdefault(CFG, draft.cfg)
+        context.setdefault(CFG, literal(draft.cfg))
     bare = view.host.dialect.event_of(key) if view is not None else Event(kind, action)
     event = replace(bare, session_key=draft.session, context=context, ctx=ctx, meta=draft.meta)
+    meant = event
+    if filling is not None:
+        unset = mistake_in(draft, event, filling)
+        if unset is not None:
+            return unset
+        meant = filled_event(event, filling)
     if view is not None:
         try:
-            check_complete(event, view.host)
+            check_complete(meant, view.host)
         except Refusal as refused:
             return Checked(None, refused.what.rstrip("."))
-    return Checked(event, note=key_note(key, view) or context_note(event, view))
+    return Checked(event, note=key_note(key, view) or context_note(meant, view))
+
+
+def mistake_in(draft: Draft, event: Event, filling: Filling) -> Checked | None:
+    """The first variable that cannot be filled, as what is wrong with the draft."""
+    if filling.problem:
+        return Checked(None, filling.problem)
+    variables, now = filling.variables, event.timestamp
+    session = unset_in(event.session_key, "", variables, now)
+    if session is not None:
+        return Checked(None, f"the session: {session.problem}")
+    for value, text, in_ctx in ((event.context, draft.text, False), (event.ctx, draft.ctx_text, True)):
+        unset = unset_in(value, text, variables, now)
+        if unset is not None and unset.at is not None:
+            line = text.count("\n", 0, unset.at) + 1
+            return Checked(None, unset.problem, line, unset.at - text.rfind("\n", 0, unset.at), in_ctx=in_ctx)
+        if unset is not None:
+            return Checked(None, unset.problem)
+    return None
 
 
 def key_note(key: str, view: View | None) -> str:

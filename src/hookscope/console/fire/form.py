@@ -65,7 +65,10 @@ class FieldForm(Container):
     """
 
     class Moved(Message):
-        """The cursor is on another field."""
+        """The cursor is on another field, or elsewhere in its value."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, FieldForm.Moved)
 
     def __init__(self, edited: Callable[[str], None], undo: Callable[[bool], None]) -> None:
         """`edited` gets the new text; `undo` takes its last change back, or (True) makes it again."""
@@ -89,6 +92,11 @@ class FieldForm(Container):
         """The row at the cursor."""
         rows = self._lines.rows
         return rows[self._at] if rows else Row()
+
+    @property
+    def value_at_cursor(self) -> tuple[str, int]:
+        """What the input holds, and where in it the cursor stands."""
+        return self._input.value, self._input.cursor_position
 
     @property
     def target(self) -> Lines | Input:
@@ -174,7 +182,7 @@ class FieldForm(Container):
         self._lines.cursor = self._at
         self._place()
         self._show_value()
-        self.post_message(self.Moved())
+        self.cursor_moved()
 
     def go_to_mistake(self) -> bool:
         """Go to the first field whose value is none; False where there is none such."""
@@ -195,6 +203,10 @@ class FieldForm(Container):
             self._take(self._form.write(self._at, value))
         elif row.offer is not None and value:
             self._add(row.offer.name, quoted(value) if row.offer.is_text else escaped(value).strip())
+
+    def cursor_moved(self) -> None:
+        """Perhaps another part of the value is meant."""
+        self.post_message(self.Moved())
 
     def entered(self, value: str) -> None:
         """Go on; an absent field takes its example, a new name becomes a field."""

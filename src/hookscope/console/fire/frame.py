@@ -33,6 +33,7 @@ from hookscope.core.runs import Event, Plan, Run, Step
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
     from hookscope.workbench.drafts import SavedDraft
+    from hookscope.workbench.filling import Filling
     from hookscope.workbench.testing import Checked
 
 FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
@@ -132,6 +133,10 @@ class FireFrame(Widget):
     def key(self) -> str:
         """The key of the composer's event."""
         return self.query_one(Composer).draft.key
+
+    def show_filling(self, filling: Filling | None) -> None:
+        """Fill events with these variables from now on."""
+        self.query_one(Composer).show_filling(filling)
 
     def load_saved(self, file: Path, saved: SavedDraft) -> None:
         """Put a saved event into the composer."""

@@ -18,7 +18,7 @@ class Offer:
 
     name: str
     help: str
-    kind: str = "text"  # its types, for people
+    told: str = ""  # the same with values and types
     example: str = '""'  # JSON, over several lines perhaps
     values: tuple[str, ...] = ()  # all that it can be, as JSON; empty: anything
 
@@ -32,8 +32,8 @@ def offers(fields: Mapping[str, Field], required: Sequence[str] = ()) -> tuple[O
     return tuple(
         Offer(
             name,
-            told(field),
-            f"{typed(field)}, needed" if name in required else typed(field),
+            field.text,
+            f"{told(field)} · {typed(field)}{', needed' if name in required else ''}",
             _example(field),
             tuple(as_json(value) for value in field.values),
         )
@@ -51,6 +51,6 @@ def offer_help(known: Sequence[Offer], name: str | None, text: str) -> str:
     """One line about the field of this name, else about the fields that `text` does not have."""
     found = next((offer for offer in known if offer.name == name), None)
     if found is not None:
-        return f"{name}: {found.help} · {found.kind}"
+        return f"{name}: {found.told or found.help}"
     absent = [offer.name for offer in known if f'"{offer.name}"' not in text and offer.name != CFG]
     return f"could also hold: {', '.join(absent)}" if absent else ""

@@ -15,6 +15,7 @@ from hookscope.console.fire import asked
 from hookscope.console.fire.arrangement import STYLES, WIDE
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.draft import has_ctx, same_event
+from hookscope.console.fire.environments import EnvironmentScreen
 from hookscope.console.fire.event_picker import EventPicker
 from hookscope.console.fire.frame import FireFrame
 from hookscope.console.fire.head import KeyField
@@ -123,7 +124,7 @@ class FirePane(FireFrame):
             self._say(f"Not fired: {place}{word(composer.checked.problem)}.", "warning")
             composer.go_to_mistake()
             return
-        self._fire(event, composer.draft.only, guarded, self._unchanged)
+        self._fire(event, composer.draft.only, guarded, self._unchanged, written=True)
 
     def action_otherwise(self) -> None:
         composer = self.query_one(Composer)
@@ -145,7 +146,8 @@ class FirePane(FireFrame):
         now = replace(event, timestamp=datetime.now(UTC))
         self._asked_only = way.only
         file = self._unchanged if way.plain and way.only is None else None
-        self.post_message(asked.FireAsked(now, way.only, way.guarded, file, None if way.plain else way))
+        chosen = None if way.plain else way
+        self.post_message(asked.FireAsked(now, way.only, way.guarded, file, chosen, written=True))
 
     def action_play(self) -> None:
         event = self.query_one(Composer).checked.event
@@ -218,9 +220,18 @@ class FirePane(FireFrame):
             file = sheet.checked.file if sheet.checked is not None else None
             self._fire(sheet.plan.event, self._only_of.get(sheet.number), file=file)
 
-    def _fire(self, event: Event, only: str | None, guarded: bool = False, file: Path | None = None) -> None:
+    def _fire(
+        self,
+        event: Event,
+        only: str | None,
+        guarded: bool = False,
+        file: Path | None = None,
+        *,
+        written: bool = False,
+    ) -> None:
         self._asked_only = only
-        self.post_message(asked.FireAsked(replace(event, timestamp=datetime.now(UTC)), only, guarded, file))
+        now = replace(event, timestamp=datetime.now(UTC))
+        self.post_message(asked.FireAsked(now, only, guarded, file, written=written))
 
     def _busy(self) -> bool:
         running = self.runs.running
@@ -260,6 +271,17 @@ class FirePane(FireFrame):
 
     def action_face(self) -> None:
         self.query_one(Composer).turn_face()
+
+    def action_environment(self) -> None:
+        filling = self.query_one(Composer).filling
+        if filling is None or not filling.environments:
+            self._say("There is no environment. A file .hookscope/environments/dev.yaml makes one.")
+        else:
+            self.app.push_screen(EnvironmentScreen(filling), self._environment_chosen)
+
+    def _environment_chosen(self, chosen: asked.EnvironmentAsked | None) -> None:
+        if chosen is not None:
+            self.post_message(chosen)
 
     def action_part(self) -> None:
         if not self.query_one(Composer).turn_part():

@@ -55,6 +55,14 @@ class Sheet(Vertical):
             return self.form.row.name or None
         return field_at(self.editor.text, *self.editor.cursor_location)
 
+    @property
+    def cursor(self) -> tuple[str, int]:
+        """The line that is written, or the value of the form's row, and where in it the cursor stands."""
+        if self.as_form:
+            return self.form.value_at_cursor
+        line, column = self.editor.cursor_location
+        return self.editor.document.get_line(line), column
+
     def rewrite(self, text: str) -> None:
         """Put a whole other text in place."""
         self.editor.rewrite(text)

@@ -18,6 +18,7 @@ class Owner(Protocol):
     """The form. It is told at once, so that no key meets a row that is no longer the one on the screen."""
 
     def typed(self, value: str) -> None: ...
+    def cursor_moved(self) -> None: ...
     def entered(self, value: str) -> None: ...
     def move(self, by: int, pages: bool = False) -> None: ...
     def wish(self, what: Wish) -> None: ...
@@ -72,6 +73,9 @@ class ValueInput(Input):
     def watch_value(self, value: str) -> None:
         if self._told:
             self._owner.typed(value)
+
+    def watch_selection(self) -> None:
+        self._owner.cursor_moved()
 
     def insert(self, text: str, index: int) -> None:
         if text == " " and not self._literal and self.value in self.FLIPS:

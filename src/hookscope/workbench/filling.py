@@ -1,0 +1,56 @@
+"""What fills the events of a workspace: its variables as they are now, and the environments there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from hookscope.core.dialect import Host
+from hookscope.core.runs import Event
+from hookscope.workbench.environments import ENVIRONMENTS, environments_of, read_environment
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.variables import DOTENV, Variables, filled, variables_of
+
+Fill = Callable[[Any, Variables, datetime], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """Variables, and whence they can come. `problem`: the chosen environment cannot be read, and why."""
+
+    variables: Variables = field(default_factory=Variables)
+    environments: tuple[str, ...] = ()
+    chosen: str | None = None  # the environment in force
+    problem: str = ""
+
+
+def files_of(workspace: Path) -> tuple[Path, ...]:
+    """The file and the folder that it is read from."""
+    return workspace / DOTENV, workspace / ENVIRONMENTS
+
+
+def filling_of(host: Host, given: Mapping[str, str], chosen: str | None) -> Filling:
+    """What fills events of this host. Reads `.env` and the environment's file. Never raises."""
+    names = tuple(environments_of(host.workspace))
+    try:
+        environment = None if chosen is None else read_environment(host.workspace, chosen)
+        return Filling(variables_of(host, given, environment), names, chosen)
+    except Refusal as refused:
+        problem = str(refused).replace(f"{host.workspace}{os.sep}", "")
+        return Filling(variables_of(host, given), names, chosen, problem)
+
+
+def filled_event(event: Event, filling: Filling, fill: Fill = filled) -> Event:
+    """The event with its variables and times filled in, `${now}` being its own moment. Raises Refusal.
+
+    `fill` does it: the workbench's own method notes secrets, too.
+    """
+    if filling.problem:
+        raise Refusal(filling.problem, code=2)
+    written = [event.session_key, event.context, event.ctx]
+    session, context, ctx = fill(written, filling.variables, event.timestamp)
+    return replace(event, session_key=str(session), context=context, ctx=ctx)

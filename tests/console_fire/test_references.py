@@ -1,0 +1,84 @@
+"""Variables in a draft: what they come to, and where the one stands that is not set."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.console.fire.draft import Draft, as_json, check
+from hookscope.console.fire.references import reference_help
+from hookscope.workbench import View
+from hookscope.workbench.filling import Filling
+from hookscope.workbench.variables import Variables, escaped
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+KNOWN = Variables(
+    {"USER": "ada", "API_TOKEN": "sk-live-0123456789abcdef", "NOTHING": ""},
+    {"USER": ".env", "API_TOKEN": "--env", "NOTHING": ".env"},
+)
+FILLING = Filling(KNOWN, ("ci", "dev"), "dev")
+
+
+@pytest.mark.parametrize(
+    ("text", "help_"),
+    [
+        ("${USER}", "${USER}: ada · from .env"),
+        ("${API_TOKEN}", "${API_TOKEN}: •••• · from --env"),
+        ("${NOTHING}", "${NOTHING}: empty · from .env"),
+        ("${now-2h}", "${now-2h}: 2026-03-01T10:00:00.000Z · from the event's time"),
+        ("${USR}", "${USR}: is not set; did you mean ${USER}?"),
+        ("${now-2}", "${now-2}: is no time; one looks like ${now-1h30m}"),
+        ("$${USER}", "$${USER}: the text ${USER}"),
+        ("${SECRET:X}", ""),
+        ("${", ""),
+    ],
+)
+def test_help_for_the_variable_under_the_cursor(text: str, help_: str) -> None:
+    line = f'  "a": "see {text}", "b": 1'
+    assert reference_help(line, line.index(text) + 1, KNOWN, NOON) == help_
+    assert reference_help(line, 0, KNOWN, NOON) == reference_help(line, len(line), KNOWN, NOON) == ""
+
+
+@given(st.text(max_size=20), st.integers(-5, 30))
+def test_any_text_may_be_under_the_cursor(text: str, at: int) -> None:
+    reference_help(text, at, KNOWN, NOON)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "line", "column"),
+    [
+        ('{\n  "a": "$${USR} and ${USR}"\n}', "${USR} is not set; did you mean ${USER}?", 2, 21),
+        ('{"${USR}": 1, "a": ["${now+}"]}', "${now+} is no time; one looks like ${now-1h30m}", 1, 22),
+        ('{"a": "$\\u007bUSR}"}', "${USR} is not set; did you mean ${USER}?", 0, 0),
+    ],
+)
+def test_what_is_not_set_is_a_mistake_with_its_place(
+    view: View, text: str, problem: str, line: int, column: int
+) -> None:
+    checked = check(Draft("command:new", text=text), view, FILLING)
+    assert (checked.event, checked.problem, checked.line, checked.column) == (None, problem, line, column)
+    assert check(Draft("command:new", text=text), view).event is not None  # while nothing is known yet
+
+
+def test_mistakes_of_session_and_environment(view: View) -> None:
+    assert check(Draft("command:new", "${USR}"), view, FILLING).problem.startswith("the session: ${USR} is")
+    unread = Filling(KNOWN, problem="dev.yaml, line 2: no.")
+    assert check(Draft("command:new"), view, unread).problem == "dev.yaml, line 2: no."
+
+
+def test_the_event_is_checked_as_it_is_filled_and_kept_as_it_is_written(view: View) -> None:
+    text = '{"sessionId": "${USER}", "timestamp": "${now:ms}"}'
+    checked = check(Draft("message:received", "s-${USER}", text), view, FILLING)
+    assert checked.event is not None
+    assert checked.event.context == {"sessionId": "${USER}", "timestamp": "${now:ms}"}
+    assert checked.event.session_key == "s-${USER}"
+    assert "timestamp" not in checked.note  # a number by then
+
+
+@given(st.dictionaries(st.text(max_size=5), st.sampled_from(["${A}", "$${A}", "$", "${now}"]), max_size=3))
+def test_settings_in_force_are_no_variables(settings: dict[str, str]) -> None:
+    event = check(Draft("command:new", cfg=settings), None, Filling()).event
+    assert event is not None
+    assert event.context["cfg"] == escaped(settings)
+    assert check(Draft("command:new", text=as_json(escaped(settings))), None, Filling()).event is not None
