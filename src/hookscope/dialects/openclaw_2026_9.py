@@ -133,6 +133,7 @@ OPENCLAW_2026_9 = Dialect(
             shape=Shape(
                 "openclaw",
                 ("handler.ts", "handler.js", "index.ts", "index.js"),
+                older_namespaces=COLLECTIONS.namespaces[1:],
                 follows_links=False,
                 handler_must_stay=True,
                 reports_real_handler=True,

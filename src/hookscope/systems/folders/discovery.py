@@ -32,6 +32,7 @@ class Shape:
 
     namespace: str  # metadata.<namespace>
     handlers: tuple[str, ...]  # the host's own names, first wins
+    older_namespaces: tuple[str, ...] = ()  # that the host still reads
     follows_links: bool = True  # is a linked hook folder a hook
     handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
     reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to

@@ -1,0 +1,38 @@
+"""`hookscope lint [PATH...]`."""
+
+from pathlib import Path
+
+import click
+
+from hookscope.cli import answers, lint_tables
+from hookscope.cli.answers import Answer
+from hookscope.workbench import Options
+
+PARAMETERS = (
+    click.Argument(["paths"], metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path)),
+    click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this rule; may be repeated."),
+    click.Option(
+        ["--explain"], metavar="ID", help="What a rule is about, with an example; `all` lists them."
+    ),
+)
+
+
+@answers.command("lint", *PARAMETERS)
+def command(options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], explain: str | None) -> Answer:
+    """What is wrong with hooks, and what to do about it. Runs nothing.
+
+    PATH is a hook's folder, or a folder with hooks somewhere below it; without one, all hooks of the host
+    are linted. Exit code 1: there are errors. Warnings and hints alone: 0.
+
+    `metadata: {hookscope: {lint: {ignore: [ID]}}}` in a HOOK.md ignores a rule for the hook, and a comment
+    `hookscope: ignore[ID]` in its handler for that line.
+    """
+    from hookscope.workbench.linting import lint_hooks, rule_named, rules_in_short
+
+    if explain == "all":
+        return Answer(rules_in_short(), lint_tables.listed(rules_in_short()))
+    if explain is not None:
+        told = rule_named(explain)
+        return Answer(lint_tables.rule_document(explain, told), lint_tables.explained(explain, told))
+    linted = lint_hooks(answers.bench_of(options), paths, rules)
+    return Answer(lint_tables.document(linted), lint_tables.shown(linted), yes=not linted.report.failed)

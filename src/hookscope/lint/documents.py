@@ -1,0 +1,82 @@
+"""A rule's documentation, read from its module's text: the same is explained, and is tested.
+
+Title, one sentence.
+
+Why, in paragraphs.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    …
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import cleandoc
+from textwrap import dedent
+
+SECTION = re.compile(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """The files of one hook's folder: name → text."""
+
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """What a rule's text says."""
+
+    title: str
+    why: str
+    bad: Example
+    good: Example
+    host: str = ""  # the dialect that the example is of, where not the first one's
+    folder: str = "tidy"  # the name of the example's folder
+
+
+def documented(text: str) -> Documented:
+    """The documentation in its parts. Raises ValueError where one is missing: our own mistake."""
+    text = cleandoc(text)
+    marks = list(SECTION.finditer(text))
+    parts: dict[str, str] = {}
+    for mark, after in zip(marks, [*marks[1:], None], strict=True):
+        parts[mark[1]] = mark[2] + text[mark.end() : after.start() if after else len(text)]
+    if not {"Bad", "Good"} <= parts.keys():
+        raise ValueError("a rule's documentation has an example under `Bad:` and one under `Good:`")
+    title, _, why = text[: marks[0].start()].strip().partition("\n\n")
+    return Documented(
+        " ".join(title.split()),
+        why.strip(),
+        _example(parts["Bad"]),
+        _example(parts["Good"]),
+        parts.get("Host", "").strip(),
+        parts.get("Folder", "tidy").strip(),
+    )
+
+
+def _example(block: str) -> Example:
+    files: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in dedent(block.strip("\n")).split("\n"):
+        if line and not line[0].isspace():
+            lines = files.setdefault(line.strip(), [])
+        else:
+            lines.append(line)
+    return Example({name: _text(lines) for name, lines in files.items()})
+
+
+def _text(lines: list[str]) -> str:
+    text = dedent("\n".join(lines)).strip("\n")
+    return f"{text}\n" if text else ""

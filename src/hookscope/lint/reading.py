@@ -1,0 +1,182 @@
+"""Reads a hook's files for the rules, through the host's own files. The only reader of the lint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hookscope.core.hooks import LANGUAGE_OF, Hook, Inventory, Rejected
+from hookscope.core.surroundings import Files
+from hookscope.lint.header import LIMIT, Header, read_header
+from hookscope.lint.source.facts import LARGEST, HandlerFacts, Met
+from hookscope.lint.source.python import python_facts
+from hookscope.lint.source.scripts import Script, ScriptReader
+from hookscope.lint.subject import HostFacts, Package, Subject
+
+MANIFEST = "HOOK.md"
+PACKAGE = "package.json"
+LARGEST_PACKAGE = 262_144  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """What a handler needs of the world, as its source says."""
+
+    env: tuple[str, ...] = ()
+    optional_env: tuple[str, ...] = ()  # it goes on without them
+    bins: tuple[str, ...] = ()
+    network: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+def uses_of(facts: HandlerFacts) -> Uses:
+    needed = _names(met for met in facts.env if met.kind != "optional")
+    return Uses(
+        env=needed,
+        optional_env=tuple(name for name in _names(facts.env) if name not in needed),
+        bins=_names(facts.programs),
+        network=_names(facts.network),
+        writes=_names(facts.writes),
+    )
+
+
+def _names(mets: Iterable[Met]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(met.name for met in mets if met.name))
+
+
+def read_subjects(inventory: Inventory, host: HostFacts, files: Files) -> tuple[Subject, ...]:
+    """Everything in an inventory that is a hook, or was meant to be one, but for its source's facts.
+
+    Never raises.
+    """
+    subjects = [
+        read_subject(row.hook, host, files)
+        for row in inventory.hooks
+        if row.hook.path is not None or row.hook.handler is not None
+    ]
+    seen = {subject.folder for subject in subjects}
+    for rejected in inventory.rejected:
+        if not rejected.ignored and rejected.path not in seen:
+            seen.add(rejected.path)
+            subjects += _read_rejected(rejected, host, files)
+    return tuple(subjects)
+
+
+def read_subject(hook: Hook, host: HostFacts, files: Files) -> Subject:
+    """One hook with its files read, but for the facts of its source."""
+    handler = hook.handler
+    folder = hook.path if hook.kind == "folder" and hook.path else (handler or Path()).parent
+    return replace(
+        _read(hook.name, folder, hook.manifest, handler, host, files),
+        hook=hook,
+    )
+
+
+def _read_rejected(rejected: Rejected, host: HostFacts, files: Files) -> Iterator[Subject]:
+    facts = files.facts(rejected.path)
+    if facts is None or not facts.folder:
+        return
+    names = _names_in(rejected.path, files)
+    manifest = rejected.path / MANIFEST if MANIFEST in names else None
+    file = next((name for name in (*host.handlers, *host.beyond) if name in names), None)
+    handler = rejected.path / file if file else None
+    name = rejected.name or rejected.path.name
+    yield replace(_read(name, rejected.path, manifest, handler, host, files), rejected=rejected)
+
+
+def _read(
+    name: str, folder: Path, manifest: Path | None, handler: Path | None, host: HostFacts, files: Files
+) -> Subject:
+    text, unread = _text_of(handler, files) if handler is not None else ("", "there is no handler")
+    return Subject(
+        name=name,
+        folder=folder,
+        host=host,
+        names=_names_in(folder, files),
+        manifest=manifest,
+        header=_header_of(manifest, files) if manifest is not None else Header(),
+        handler=handler,
+        text=text,
+        unread=unread,
+        package=_package_above(handler, files) if handler is not None and handler.suffix == ".js" else None,
+    )
+
+
+def _names_in(folder: Path, files: Files) -> frozenset[str]:
+    try:
+        return frozenset(files.names(folder))
+    except OSError:
+        return frozenset()
+
+
+def _header_of(manifest: Path, files: Files) -> Header:
+    source = _bytes_of(manifest, LIMIT + 1, files)
+    return read_header(source) if source is not None else Header()
+
+
+def _text_of(handler: Path, files: Files) -> tuple[str, str]:
+    """The handler's text, or why there is none."""
+    source = _bytes_of(handler, LARGEST + 1, files)
+    if source is None:
+        return "", "it cannot be read"
+    if len(source) > LARGEST:
+        return "", f"it is larger than {LARGEST:,} bytes"
+    return source.decode("utf-8", "replace").removeprefix("\ufeff"), ""
+
+
+def _bytes_of(path: Path, limit: int, files: Files) -> bytes | None:
+    facts = files.facts(path)
+    if facts is None or not facts.file:  # a pipe would be read for ever
+        return None
+    try:
+        return files.read(path, limit)[:limit]
+    except OSError:
+        return None
+
+
+def _package_above(handler: Path, files: Files) -> Package | None:
+    """The nearest package.json upwards. One that cannot be read says nothing, as to Node it does not."""
+    for folder in handler.parents:
+        source = _bytes_of(folder / PACKAGE, LARGEST_PACKAGE, files)
+        if source is not None:
+            try:
+                said = json.loads(source.decode("utf-8", "replace"))
+            except (ValueError, RecursionError):
+                said = None
+            kind = said.get("type") if isinstance(said, dict) else None
+            return Package(folder / PACKAGE, kind if isinstance(kind, str) else "")
+    return None
+
+
+# Facts of the source
+
+
+def with_facts(subjects: Iterable[Subject], scripts: ScriptReader) -> tuple[Subject, ...]:
+    """The subjects with the facts of their handlers. Scripts are parsed together, by one child."""
+    subjects = tuple(subjects)
+    wanted = [
+        Script(str(subject.handler), subject.text, _is_typescript(subject))
+        for subject in subjects
+        if not subject.unread and not _is_python(subject)
+    ]
+    read = scripts(wanted) if wanted else {}
+    return tuple(_with_facts(subject, read) for subject in subjects)
+
+
+def _with_facts(subject: Subject, read: dict[str, HandlerFacts | str]) -> Subject:
+    if subject.unread:
+        return subject
+    if _is_python(subject):
+        return replace(subject, facts=python_facts(subject.text))
+    found = read.get(str(subject.handler), "it was not parsed")
+    return replace(subject, unread=found) if isinstance(found, str) else replace(subject, facts=found)
+
+
+def _is_python(subject: Subject) -> bool:
+    return subject.handler is not None and subject.handler.suffix == ".py"
+
+
+def _is_typescript(subject: Subject) -> bool:
+    return subject.handler is not None and LANGUAGE_OF.get(subject.handler.suffix) == "typescript"

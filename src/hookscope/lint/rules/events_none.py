@@ -1,0 +1,41 @@
+"""A hook listens to nothing.
+
+Without `events` under its host's metadata a hook is found, and is never called.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {emoji: "🧹"}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {emoji: "🧹", events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    written = subject.own.get("events")
+    if subject.own and not written and "events" not in subject.header.value:
+        path = ".".join(map(str, subject.base))
+        yield error(
+            subject.in_header(*subject.base),
+            f"No events stand under `{path}`, and so this hook never runs.",
+            'Add `events: ["…"]` there; `hookscope events` lists what there is.',
+        )
+
+
+RULE = Rule("events-none", __doc__, check)

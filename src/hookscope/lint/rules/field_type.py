@@ -1,0 +1,53 @@
+"""A field of the metadata has a value of the wrong type.
+
+`events: command:new` is a text where a list is wanted. A host that checks types passes the hook over; one
+that does not takes the text letter by letter.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: "command:new"}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from hookscope.formats.places import KeyPath
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+LISTS = frozenset({"events", "os", "bins", "anyBins", "env", "config"})
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    faults = subject.hook.meta.faults if subject.hook is not None else ()
+    for fault in faults if not subject.header.quoted else ():
+        value = _value_at(subject.header.value, fault.path)
+        fix = None
+        if isinstance(value, str) and fault.path and fault.path[-1] in LISTS:
+            name = fault.path[-1]
+            fix = (subject.edit(fault.path, [value], f"{name}: a list of one"),)
+        then = "Write it as a list: `[…]`." if fix else ""
+        yield error(subject.in_header(*fault.path), f"{fault.text}.", then, fix)
+
+
+def _value_at(value: Any, path: KeyPath) -> object:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+RULE = Rule("field-type", __doc__, check, by_host=True)

@@ -1,0 +1,37 @@
+"""A HOOK.md has no handler beside it.
+
+Hosts look for certain names and pass the folder over where there is none of them.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.rules.handler_extension import strangers
+from hookscope.lint.subject import Subject, error
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    no_hook = subject.hook is None and subject.header.exists
+    if no_hook and subject.handler is None and not strangers(subject):
+        wanted = ", ".join((*subject.host.handlers, *subject.host.beyond))
+        text = "HOOK.md has no handler beside it, and so its folder is no hook."
+        yield error(subject.in_header(), text, f"Add one of {wanted}.")
+
+
+RULE = Rule("handler-missing", __doc__, check, by_host=True)

@@ -1,0 +1,44 @@
+"""Two files in one folder could be the handler.
+
+One of them wins by its name, and the other is never looked at: often an old build beside its source.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        export default async () => {};
+    handler.js
+        module.exports = async () => {};
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        export default async () => {};
+"""
+
+from collections.abc import Iterator
+
+from hookscope.core.hooks import Place
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, warning
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    hook = subject.hook
+    if hook is None or hook.kind != "folder" or subject.handler is None:
+        return
+    candidates = (*subject.host.handlers, *subject.host.beyond)
+    others = [name for name in candidates if name in subject.names and name != subject.handler.name]
+    if others:
+        text = f"{subject.handler.name} wins over {' and '.join(others)}, which never run."
+        yield warning(Place(subject.folder / others[0]), text, "Keep one, or give the others other names.")
+
+
+RULE = Rule("handler-twice", __doc__, check, by_host=True)

@@ -1,0 +1,45 @@
+"""The front matter of a HOOK.md cannot be read.
+
+It does not end, is not UTF-8, is no YAML, or is longer than 64 KiB. Its host passes the hook over.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.core.hooks import Place
+from hookscope.core.text import one_line
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    wrong = subject.header.error
+    if wrong is None or subject.manifest is None or subject.hook is not None:
+        return
+    where = Place(subject.manifest, wrong.span.line, wrong.span.column)
+    long = "; no more than 64 KiB of it are read" if not subject.header.whole else ""
+    yield error(
+        where,
+        f"The front matter cannot be read: {one_line(wrong.problem)}{long}.",
+        "Until it reads, the hook is passed over.",
+    )
+
+
+RULE = Rule("header-broken", __doc__, check)

@@ -1,0 +1,45 @@
+"""A folder has a handler and no HOOK.md.
+
+Names are compared letter for letter: `hook.md` does not count.
+
+Bad:
+    hook.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.core.hooks import Place
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+MANIFEST = "HOOK.md"
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    if subject.manifest is not None or subject.hook is not None:
+        return
+    misspelt = next((name for name in sorted(subject.names) if name.lower() == MANIFEST.lower()), None)
+    if misspelt is not None:
+        where = Place(subject.folder / misspelt)
+        yield error(where, f"The file must be called {MANIFEST}; this one is {misspelt}.", "Rename it.")
+    elif subject.handler is not None:
+        text = f"{subject.handler.name} stands in a folder without a {MANIFEST}, which is no hook."
+        yield error(Place(subject.handler), text, f"Write a {MANIFEST}, or move the file elsewhere.")
+
+
+RULE = Rule("manifest-missing", __doc__, check)

@@ -1,0 +1,55 @@
+"""The metadata stands under another name than the one that its host reads.
+
+Each host reads its own name below `metadata`. What stands under another, or straight under `metadata`, does
+not count, and the hook has no events.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {moltbot: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.py
+        def handler(event): ...
+"""
+
+from collections.abc import Iterator
+
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    block = subject.header.metadata
+    if not block or subject.own or subject.kind != "folder":
+        return
+    wanted = f"metadata.{subject.namespace}"
+    others = [name for name, value in block.items() if isinstance(value, dict) and "events" in value]
+    if others:
+        names = ", ".join(f"`metadata.{name}`" for name in others)
+        fix = None
+        if len(others) == 1:
+            value = block[others[0]]
+            meaning = f"metadata.{others[0]} → {wanted}"
+            fix = (subject.edit(("metadata", subject.namespace), value, meaning),)
+        text = f"The metadata stands under {names}; {subject.host.product} reads `{wanted}`."
+        yield error(subject.in_header("metadata", others[0]), text, f"Write it under `{wanted}` too.", fix)
+    elif "events" in block:
+        text = f"`events` stands straight under `metadata`; {subject.host.product} reads `{wanted}.events`."
+        fix = (subject.edit(("metadata", subject.namespace), dict(block), f"metadata → {wanted}"),)
+        yield error(subject.in_header("metadata", "events"), text, f"Move it to `{wanted}`.", fix)
+    elif subject.namespace not in block:
+        text = f"There is no `{wanted}`, which {subject.host.product} reads: this hook has no events."
+        yield error(subject.in_header("metadata"), text, f'Add `{subject.namespace}: {{events: ["…"]}}`.')
+
+
+RULE = Rule("metadata-namespace", __doc__, check, by_host=True)

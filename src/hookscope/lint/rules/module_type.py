@@ -1,0 +1,49 @@
+"""A `.js` handler is written as an ES module, and no package.json says so.
+
+Older versions of Node, and hosts that load it their own way, take such a file for CommonJS and fail at its
+first `import` or `export`.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.js
+        export default async function handler(event) {}
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.js
+        export default async function handler(event) {}
+    package.json
+        {"type": "module"}
+"""
+
+from collections.abc import Iterator
+
+from hookscope.core.hooks import Edit
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, warning
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    handler, facts, package = subject.handler, subject.facts, subject.package
+    if handler is None or facts is None or handler.suffix != ".js" or facts.module != "esm":
+        return
+    if package is not None and package.type == "module":
+        return
+    own = handler.parent / "package.json"
+    fix = None
+    if package is None or package.file != own or not package.type:
+        fix = (Edit(own, ("type",), "module", '"type": "module"'),)
+    which = "the nearest package.json does not say" if package else "no package.json says"
+    text = f"{handler.name} is an ES module, and {which} so."
+    yield warning(subject.in_handler(), text, 'Put a package.json with `{"type": "module"}` beside it.', fix)
+
+
+RULE = Rule("module-type", __doc__, check, reads_source=True)

@@ -1,0 +1,52 @@
+"""A handler imports its host's package under a name that it does not have.
+
+The import fails, and with it the hook. An import of types alone does no harm: it is gone when the file runs.
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import { defineHook } from "@anthropic-ai/openclaw/hooks";
+        export default defineHook(async (event) => {});
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import type { HookHandler } from "openclaw/hooks";
+        const handler: HookHandler = async (event) => {};
+        export default handler;
+"""
+
+from collections.abc import Iterator
+
+from hookscope.core.text import one_line
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    packages = subject.host.packages
+    last_words = {name.rpartition("/")[2] for name in packages}
+    for met in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
+        scope, _, rest = met.name.partition("/")
+        if met.kind == "type" or not scope.startswith("@") or not rest:
+            continue
+        name = rest.partition("/")[0]
+        if name in last_words and f"{scope}/{name}" not in packages:
+            text = f"`{one_line(met.name, 80)}` is no package of {subject.host.product}'s."
+            then = f"Its package is {' or '.join(packages)}; import types alone where you can."
+            yield error(subject.in_handler(met), text, then)
+
+
+def _is_script(subject: Subject) -> bool:
+    return subject.handler is not None and subject.handler.suffix != ".py"
+
+
+RULE = Rule("sdk-name", __doc__, check, reads_source=True)

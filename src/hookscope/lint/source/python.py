@@ -1,0 +1,339 @@
+"""The facts of a Python handler, from its syntax tree."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterator
+
+from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.words import ANSWERS, EVENT, GUARDED, HOME, program_in, program_named
+
+COMMANDS = {  # function → does it take a whole command line
+    "subprocess.run": False,
+    "subprocess.call": False,
+    "subprocess.check_call": False,
+    "subprocess.check_output": False,
+    "subprocess.Popen": False,
+    "subprocess.getoutput": True,
+    "subprocess.getstatusoutput": True,
+    "os.system": True,
+    "os.popen": True,
+    "asyncio.create_subprocess_exec": False,
+    "asyncio.create_subprocess_shell": True,
+    "shutil.which": False,
+}
+NETWORK = ("urllib.request.", "http.client.", "requests.", "httpx.", "aiohttp.", "websockets.", "smtplib.")
+NETWORK_CALLS = ("urllib3.request", "socket.create_connection", "asyncio.open_connection")
+WRITERS = frozenset(
+    {
+        "shutil.copy",
+        "shutil.copy2",
+        "shutil.copyfile",
+        "shutil.copytree",
+        "shutil.move",
+        "shutil.rmtree",
+        "os.makedirs",
+        "os.mkdir",
+        "os.remove",
+        "os.rename",
+        "os.replace",
+        "os.rmdir",
+        "os.unlink",
+    }
+)
+WRITING_METHODS = frozenset({"write_text", "write_bytes"})
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def python_facts(text: str) -> HandlerFacts:
+    """What the source says it does. Never raises: what cannot be read is an `error`."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that is none is the author's affair
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        at = Met(error.msg, max(error.lineno or 1, 1), max(error.offset or 1, 1))
+        return HandlerFacts(error=at)
+    except (ValueError, MemoryError, RecursionError) as error:
+        return HandlerFacts(error=Met(str(error) or type(error).__name__, 1, 1))
+    try:
+        return _Reader(tree).facts()
+    except RecursionError:
+        return HandlerFacts(error=Met("it is nested too deeply to be read", 1, 1))
+
+
+class _Reader:
+    """One walk over a tree. Lives as long as that walk."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._names = dict(_imported(tree))
+        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._events = _event_names(tree)
+        self._contexts = self._context_names()
+        self._met: dict[str, list[Met]] = {}
+
+    def facts(self) -> HandlerFacts:
+        for node in ast.walk(self._tree):
+            self._look_at(node)
+        stored = {met.name for met in self._met.pop("stored", [])}
+        if "fields" in self._met:
+            self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
+        found = {name: tuple(sorted(mets, key=_place)) for name, mets in self._met.items()}
+        return HandlerFacts(**found)  # type: ignore[arg-type]  # its names are fields, but for `module`
+
+    def _note(self, what: str, name: str, node: ast.AST, kind: str = "") -> None:
+        mets = self._met.setdefault(what, [])
+        if len(mets) < MOST:
+            mets.append(Met(name, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1, kind))
+
+    def _look_at(self, node: ast.AST) -> None:
+        match node:
+            case ast.Call():
+                self._call(node)
+            case ast.Subscript():
+                self._subscript(node)
+            case ast.Attribute():
+                self._attribute(node)
+            case ast.Compare():
+                self._compare(node)
+            case ast.Match():
+                self._match(node)
+            case ast.Return(value=ast.Dict() as answer):
+                self._answer(node, answer)
+            case ast.AugAssign(target=ast.Attribute(attr="messages", value=owner)) if self._is_event(owner):
+                self._note("pushes", "+=", node)
+            case ast.Constant(value=str() as text) if HOME.match(text) and not self._is_a_docstring(node):
+                self._note("homes", text, node)
+            case ast.Import():
+                for alias in node.names:
+                    self._note("imports", alias.name, node)
+            case ast.ImportFrom(level=0, module=str() as module):
+                self._note("imports", module, node)
+
+    # Names
+
+    def _dotted(self, node: ast.AST) -> str:
+        """`subprocess.run` for whatever name it goes by here; empty for what is no plain name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name) or node.id not in self._names:
+            return ""
+        return ".".join([self._names[node.id], *reversed(parts)])
+
+    def _is_event(self, node: ast.AST) -> bool:
+        return isinstance(node, ast.Name) and node.id in self._events
+
+    def _is_context(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return self._is_context(node.values[0])
+        if isinstance(node, ast.Attribute):
+            return node.attr == "context" and self._is_event(node.value)
+        return isinstance(node, ast.Name) and node.id in self._contexts
+
+    def _context_names(self) -> frozenset[str]:
+        """Names that stand for the event's context and for nothing else."""
+        self._contexts = frozenset[str]()
+        given: dict[str, set[bool]] = {}
+        for node in ast.walk(self._tree):
+            targets: list[ast.expr] = []
+            if isinstance(node, ast.Assign):
+                targets = node.targets
+            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                targets = [node.target]
+            for target in targets:
+                if isinstance(target, ast.Name) and isinstance(
+                    node, ast.Assign | ast.AnnAssign | ast.NamedExpr
+                ):
+                    assert node.value is not None
+                    given.setdefault(target.id, set()).add(self._is_context(node.value))
+            if isinstance(node, ast.arg):
+                given.setdefault(node.arg, set()).add(False)
+        return frozenset(name for name, kinds in given.items() if kinds == {True})
+
+    def _is_a_docstring(self, node: ast.Constant) -> bool:
+        return isinstance(self._parents.get(node), ast.Expr)
+
+    # What is looked at
+
+    def _call(self, node: ast.Call) -> None:
+        name = self._dotted(node.func)
+        if name in ("os.getenv", "os.environ.get", "os.environ.pop") and node.args:
+            has_default = len(node.args) > 1 or bool(node.keywords)
+            self._variable(node.args[0], node, optional=has_default)
+        elif name in COMMANDS:
+            self._command(node, whole_line=COMMANDS[name])
+        elif name.startswith(NETWORK) or name in NETWORK_CALLS:
+            self._note("network", name, node)
+        elif name in WRITERS or self._writes(node):
+            self._note("writes", name or _last(node.func), node)
+        if isinstance(node.func, ast.Attribute):
+            self._method(node, node.func)
+
+    def _method(self, node: ast.Call, function: ast.Attribute) -> None:
+        owner = function.value
+        if function.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
+            if owner.attr == "messages" and self._is_event(owner.value):
+                self._note("pushes", function.attr, node)
+        elif self._is_context(owner) and node.args and isinstance(field := _text(node.args[0]), str):
+            if function.attr == "get":
+                self._note("fields", field, node)
+            elif function.attr == "setdefault":
+                self._note("stored", field, node)
+
+    def _writes(self, node: ast.Call) -> bool:
+        match node.func:
+            case ast.Name(id="open"):
+                modes = [*node.args[1:2], *(word.value for word in node.keywords if word.arg == "mode")]
+            case ast.Attribute(attr="open"):
+                modes = [*node.args[:1], *(word.value for word in node.keywords if word.arg == "mode")]
+            case ast.Attribute(attr=attr):
+                return attr in WRITING_METHODS
+            case _:
+                return False
+        return any(set(_text(mode) or "") & set("wax+") for mode in modes)
+
+    def _command(self, node: ast.Call, *, whole_line: bool) -> None:
+        if not node.args:
+            return
+        first = node.args[0]
+        if isinstance(first, ast.List | ast.Tuple) and first.elts:
+            program = program_named(_text(first.elts[0]) or "")
+        else:
+            text = _text(first) or _begins(first)
+            program = program_in(text) if whole_line or " " in text else program_named(text)
+        if program:
+            self._note("programs", program, node)
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        name = _text(node.slice)
+        if name is None:
+            return
+        stores = not isinstance(node.ctx, ast.Load)
+        if self._dotted(node.value) == "os.environ" and not stores:
+            self._variable(node.slice, node, optional=self._is_tried(node))
+        elif self._is_context(node.value):
+            self._note("stored" if stores else "fields", name, node)
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        parent = self._parents.get(node)
+        called = isinstance(parent, ast.Call) and parent.func is node
+        if self._is_context(node.value) and not called:
+            self._note("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
+
+    def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
+        text = _text(name)
+        if text:
+            self._note("env", text, node, "optional" if optional or self._has_fallback(node) else "")
+
+    def _has_fallback(self, node: ast.expr) -> bool:
+        """Does what it belongs to go on without it: `x or y`, `if x:`, `x == "1"`, `x in …`."""
+        parent = self._parents.get(node)
+        match parent:
+            case ast.BoolOp():
+                return isinstance(parent.op, ast.And) or parent.values[-1] is not node
+            case ast.UnaryOp(op=ast.Not()) | ast.Compare():
+                return True
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                return test is node
+            case ast.Call(func=ast.Name(id="bool")):
+                return True
+        return False
+
+    def _is_tried(self, node: ast.AST) -> bool:
+        """Does it stand in a `try` that takes the KeyError."""
+        while (parent := self._parents.get(node)) is not None:
+            if isinstance(parent, ast.Try) and node in parent.body:
+                return any(_takes_key_error(handler.type) for handler in parent.handlers)
+            node = parent
+        return False
+
+    # Guards
+
+    def _guarded(self, node: ast.AST) -> str:
+        """ "type" or "action" where that member of the event stands."""
+        if isinstance(node, ast.Attribute) and node.attr in GUARDED and self._is_event(node.value):
+            return node.attr
+        return ""
+
+    def _compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for one, other, sign in zip(sides, sides[1:], node.ops, strict=False):
+            if isinstance(sign, ast.Eq | ast.NotEq):
+                for field, value in ((one, other), (other, one)):
+                    self._guard(self._guarded(field), value)
+            elif isinstance(sign, ast.In | ast.NotIn) and isinstance(other, ast.Tuple | ast.List | ast.Set):
+                for value in other.elts:
+                    self._guard(self._guarded(one), value)
+
+    def _match(self, node: ast.Match) -> None:
+        member = self._guarded(node.subject)
+        for case in node.cases if member else ():
+            patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
+            for pattern in patterns:
+                if isinstance(pattern, ast.MatchValue):
+                    self._guard(member, pattern.value)
+
+    def _guard(self, member: str, value: ast.expr) -> None:
+        text = _text(value)
+        if member and text is not None:
+            self._note("guards", text, value, member)
+
+    def _answer(self, node: ast.Return, answer: ast.Dict) -> None:
+        scope: ast.AST | None = node
+        while scope is not None and not isinstance(scope, SCOPES):
+            scope = self._parents.get(scope)
+        if scope is None or not any(argument.arg in self._events for argument in scope.args.args[:1]):
+            return
+        for key in answer.keys:
+            name = _text(key) if key is not None else None
+            if name in ANSWERS and name is not None and key is not None:
+                self._note("answers", name, key)
+
+
+def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def _event_names(tree: ast.Module) -> frozenset[str]:
+    """What the event is called: the first parameter of a function at the top named so, or of `handler`."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
+            if first is not None and (node.name in ("handler", "default") or EVENT.match(first.arg)):
+                found.add(first.arg)
+    return frozenset(found)
+
+
+def _takes_key_error(type_: ast.expr | None) -> bool:
+    names = [node.id for node in ast.walk(type_) if isinstance(node, ast.Name)] if type_ else ["Exception"]
+    return bool({"KeyError", "LookupError", "Exception"} & set(names))
+
+
+def _text(node: ast.AST) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _begins(node: ast.AST) -> str:
+    """The plain beginning of an f-string, up to its last blank: the program's name is whole."""
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return (_text(node.values[0]) or "").rpartition(" ")[0]
+    return ""
+
+
+def _last(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _place(met: Met) -> tuple[int, int]:
+    return met.line, met.column

@@ -1,0 +1,283 @@
+"""The facts of a TypeScript or JavaScript handler, from its syntax tree. Runs in the child that parses.
+
+Names are those of tree-sitter's grammars. The walk has a stack of its own: no text is too deep for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.script_names import FUNCTIONS, Names, dotted, is_text, plain, text_of
+from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+COMMANDS = {"exec": True, "execSync": True} | dict.fromkeys(
+    ("spawn", "spawnSync", "execFile", "execFileSync"), False
+)
+WRITERS = frozenset(
+    f"{name}{more}"
+    for name in ("appendFile", "copyFile", "cp", "mkdir", "rename", "rm", "rmdir", "unlink", "writeFile")
+    for more in ("", "Sync")
+) | {"createWriteStream"}
+NETWORK = frozenset({"axios", "got", "node-fetch", "undici", "ws", "superagent"})
+NETWORK_CALLS = frozenset(f"{module}.{name}" for module in ("http", "https") for name in ("request", "get"))
+GLOBAL_NETWORK = frozenset({"fetch", "WebSocket", "EventSource"})
+EQUAL = frozenset({"===", "!==", "==", "!="})
+ELSE = frozenset({"||", "??", "&&"})
+
+
+def script_facts(root: Node, source: bytes) -> HandlerFacts:
+    """What a parsed file says it does."""
+    return _Reader(root, source).facts()
+
+
+class _Reader:
+    """One walk over a tree. Lives as long as that walk."""
+
+    def __init__(self, root: Node, source: bytes) -> None:
+        self._nodes = list(_walk(root))
+        self._lines = source.split(b"\n")
+        self._names = Names(self._nodes)
+        self._met: dict[str, list[Met]] = {}
+        self._looks: dict[str, Callable[[Node], None]] = {
+            "import_statement": self._import,
+            "member_expression": self._member,
+            "subscript_expression": self._member,
+            "variable_declarator": self._declarator,
+            "binary_expression": self._compare,
+            "switch_statement": self._switch,
+            "call_expression": self._call,
+            "new_expression": self._new,
+            "return_statement": self._return,
+            "arrow_function": self._arrow,
+            "string": self._home,
+            "template_string": self._home,
+        }
+
+    def facts(self) -> HandlerFacts:
+        for node in self._nodes:
+            look = self._looks.get(node.type)
+            if look is not None:
+                look(node)
+        stored = {met.name for met in self._met.pop("stored", [])}
+        if "fields" in self._met:
+            self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
+        found = {name: tuple(mets) for name, mets in self._met.items()}
+        return HandlerFacts(**found, module=self._names.module)  # type: ignore[arg-type]  # they are its fields
+
+    def _note(self, what: str, name: str, node: Node, kind: str = "") -> None:
+        mets = self._met.setdefault(what, [])
+        if len(mets) < MOST:
+            row, column = node.start_point
+            before = self._lines[row][:column].decode("utf-8", "replace")
+            mets.append(Met(name, row + 1, len(before) + 1, kind))
+
+    def _import(self, node: Node) -> None:
+        source = node.child_by_field_name("source")
+        types = any(child.type == "type" for child in node.children)
+        if source is not None and is_text(source):
+            self._note("imports", text_of(source), node, "type" if types else "")
+
+    def _member(self, node: Node) -> None:
+        """`process.env.NAME`, `event.context.name`, and both with `["name"]`."""
+        owner, name = node.child_by_field_name("object"), _member_name(node)
+        if owner is None or not name:
+            return
+        parent, used = _around(node)
+        stores = (
+            parent is not None
+            and parent.type in ("assignment_expression", "unary_expression")
+            and (_is_field(parent, "left", used) or _first_word(parent) == "delete")
+        )
+        if dotted(owner) == "process.env":
+            if not stores:
+                self._note("env", name, node, "optional" if _goes_on_without(parent, used) else "")
+        elif self._names.is_context(owner) and not _is_field(parent, "function", used):
+            self._note("stored" if stores else "fields", name, node)
+
+    def _declarator(self, node: Node) -> None:
+        """`const { A, B = "b" } = process.env`, `const { a } = event.context`."""
+        pattern, value = node.child_by_field_name("name"), plain(node.child_by_field_name("value"))
+        if pattern is None or value is None or pattern.type != "object_pattern":
+            return
+        env, context = dotted(value) == "process.env", self._names.is_context(value)
+        for name, place, default in _taken(pattern) if env or context else ():
+            if env:
+                self._note("env", name, place, "optional" if default else "")
+            else:
+                self._note("fields", name, place)
+
+    # Guards
+
+    def _compare(self, node: Node) -> None:
+        operator = node.child_by_field_name("operator")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if operator is None or operator.type not in EQUAL or left is None or right is None:
+            return
+        for field, value in ((left, right), (right, left)):
+            self._guard(self._names.guarded(field), value)
+
+    def _switch(self, node: Node) -> None:
+        member, body = (
+            self._names.guarded(node.child_by_field_name("value")),
+            node.child_by_field_name("body"),
+        )
+        for case in body.children if member and body is not None else ():
+            self._guard(member, case.child_by_field_name("value"))
+
+    def _guard(self, member: str, value: Node | None) -> None:
+        value = plain(value)
+        if member and value is not None and is_text(value):
+            self._note("guards", text_of(value), value, member)
+
+    # Calls
+
+    def _call(self, node: Node) -> None:
+        function, arguments = node.child_by_field_name("function"), _arguments(node)
+        if function is None:
+            return
+        name = self._names.known(function)
+        module, _, member = name.rpartition(".")
+        if module == "child_process" and member in COMMANDS and arguments:
+            self._command(node, arguments[0], COMMANDS[member])
+        elif module in ("fs", "fs.promises", "fs/promises") and member in WRITERS:
+            self._note("writes", name, node)
+        elif name in NETWORK_CALLS or name.partition(".")[0] in NETWORK:
+            self._note("network", name, node)
+        elif function.type == "identifier" and not name and text_of(function) in GLOBAL_NETWORK:
+            self._note("network", text_of(function), node)
+        elif function.type == "member_expression":
+            self._method(node, function, arguments)
+
+    def _method(self, node: Node, function: Node, arguments: list[Node]) -> None:
+        owner, name = function.child_by_field_name("object"), _member_name(function)
+        if owner is None:
+            return
+        if name in ("push", "unshift") and self._names.is_messages(owner):
+            self._note("pushes", name, node)
+        elif name == "includes" and owner.type == "array" and arguments:
+            for value in owner.named_children:
+                self._guard(self._names.guarded(arguments[0]), value)
+
+    def _command(self, node: Node, first: Node, whole_line: bool) -> None:
+        if is_text(first):
+            text = text_of(first)
+        elif first.type == "template_string" and first.named_children:
+            start = first.named_children[0]
+            text = text_of(start).rpartition(" ")[0] if start.type == "string_fragment" else ""
+        else:
+            return
+        program = program_in(text) if whole_line else program_named(text)
+        if program:
+            self._note("programs", program, node)
+
+    def _new(self, node: Node) -> None:
+        name = node.child_by_field_name("constructor")
+        if name is not None and name.type == "identifier" and text_of(name) in GLOBAL_NETWORK:
+            self._note("network", text_of(name), node)
+
+    # What the handler returns
+
+    def _return(self, node: Node) -> None:
+        scope = node.parent
+        while scope is not None and scope.type not in FUNCTIONS:
+            scope = scope.parent
+        values = [plain(child) for child in node.named_children]
+        if values and scope is not None:
+            self._answer(scope, values[0])
+
+    def _arrow(self, node: Node) -> None:
+        self._answer(node, plain(node.child_by_field_name("body")))
+
+    def _answer(self, scope: Node, value: Node | None) -> None:
+        if value is None or value.type != "object" or not self._names.takes_event(scope):
+            return
+        for member in value.named_children:
+            key = member.child_by_field_name("key") if member.type == "pair" else member
+            name = text_of(key) if key is not None and key.type in KEYS else ""
+            if name in ANSWERS and key is not None:
+                self._note("answers", name, key)
+
+    def _home(self, node: Node) -> None:
+        if HOME.match(text_of(node)):
+            self._note("homes", text_of(node), node)
+
+
+KEYS = frozenset({"property_identifier", "shorthand_property_identifier", "string"})
+
+
+def _walk(root: Node) -> Iterator[Node]:
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += reversed(node.named_children)
+
+
+def _member_name(node: Node) -> str:
+    """The plain name of a member: `.name`, `["name"]`; empty for a computed one."""
+    name = node.child_by_field_name("property") or node.child_by_field_name("index")
+    if name is None or not (name.type == "property_identifier" or is_text(name)):
+        return ""
+    return text_of(name)
+
+
+def _arguments(node: Node) -> list[Node]:
+    arguments = node.child_by_field_name("arguments")
+    return [child for child in arguments.named_children if child.type != "comment"] if arguments else []
+
+
+def _around(node: Node) -> tuple[Node | None, Node]:
+    """What a value is part of, and the part: brackets and types around it are passed over."""
+    parent = node.parent
+    while parent is not None and plain(parent) == plain(node) and parent.type not in ("program",):
+        node, parent = parent, parent.parent
+    return parent, node
+
+
+def _is_field(parent: Node | None, field: str, node: Node) -> bool:
+    return parent is not None and parent.child_by_field_name(field) == node
+
+
+def _first_word(node: Node) -> str:
+    return node.children[0].type if node.children else ""
+
+
+def _goes_on_without(parent: Node | None, node: Node) -> bool:
+    """Is a value asked whether it is there, or replaced where it is not."""
+    if parent is None:
+        return False
+    operator = parent.child_by_field_name("operator")
+    sign = operator.type if operator is not None else ""
+    match parent.type:
+        case "binary_expression":
+            return sign in EQUAL or (sign in ELSE and _is_field(parent, "left", node))
+        case "unary_expression":
+            return sign in ("!", "typeof")
+        case "if_statement" | "while_statement" | "ternary_expression":
+            return _is_field(parent, "condition", node)
+        case "arguments":
+            call = parent.parent
+            function = call.child_by_field_name("function") if call is not None else None
+            return function is not None and text_of(function) == "Boolean"
+    return False
+
+
+def _taken(pattern: Node) -> Iterator[tuple[str, Node, bool]]:
+    """The members that a pattern takes: name, where, and whether it has a default."""
+    for member in pattern.named_children:
+        match member.type:
+            case "shorthand_property_identifier_pattern":
+                yield text_of(member), member, False
+            case "object_assignment_pattern":
+                left = member.child_by_field_name("left")
+                if left is not None:
+                    yield text_of(left), member, True
+            case "pair_pattern":
+                key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
+                if key is not None and key.type in KEYS:
+                    yield text_of(key), member, value is not None and value.type == "assignment_pattern"

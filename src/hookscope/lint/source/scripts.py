@@ -1,0 +1,85 @@
+"""Scripts parsed out of process: all of them by one child, and by another from where that one broke off."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from hookscope.lint.source.facts import HandlerFacts, facts_from
+
+SECONDS = 8.0  # that one child may take; hundreds of handlers need one
+BREAKS = 3  # after so many scripts that end a child, the rest is left alone
+MISSING = 3  # the child's exit code where there is no parser
+INSTALL = "scripts are read with tree-sitter, which is not installed: `pip install 'hookscope[lint]'`"
+
+
+class Script(NamedTuple):
+    """One handler to be parsed."""
+
+    name: str
+    text: str
+    typescript: bool
+
+
+ScriptReader = Callable[[Sequence[Script]], dict[str, HandlerFacts | str]]
+"""Scripts → by name the facts of each, or why there are none."""
+
+
+def read_scripts(
+    scripts: Sequence[Script], *, seconds: float = SECONDS, env: Mapping[str, str] | None = None
+) -> dict[str, HandlerFacts | str]:
+    """Parse scripts in a child. Never raises; blocks for `seconds` at most four times over.
+
+    A script that crashes or hangs the child has no facts, and the others do.
+    """
+    found: dict[str, HandlerFacts | str] = {}
+    left = list(scripts)
+    for _ in range(BREAKS + 1):
+        if not left:
+            break
+        lines, code = _answers(left, seconds, env)
+        for script, line in zip(left, lines, strict=False):
+            found[script.name] = _facts(line)
+        left = left[len(lines) :]
+        if code == MISSING:
+            return {**found, **{script.name: INSTALL for script in left}}
+        if left:
+            why = "the parser took too long" if code is None else f"the parser ended with {code}"
+            found[left[0].name] = why
+            del left[0]
+    return {**found, **{script.name: "the parser failed at others before it" for script in left}}
+
+
+def _answers(
+    scripts: Sequence[Script], seconds: float, env: Mapping[str, str] | None
+) -> tuple[list[str], int | None]:
+    """The child's whole lines, and its exit code; None where it was ended."""
+    lines = (json.dumps({"text": one.text, "typescript": one.typescript}) for one in scripts)
+    command = [sys.executable, "-P", "-m", "hookscope.lint.source.child"]
+    try:
+        done = subprocess.run(
+            command,
+            input="".join(f"{line}\n" for line in lines).encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+            env=env,
+        )
+        output, code = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as late:
+        output, code = late.stdout or b"", None
+    except OSError:
+        return [], -1
+    *whole, _ = output.decode("utf-8", "replace").split("\n")
+    return whole[: len(scripts)], code
+
+
+def _facts(line: str) -> HandlerFacts | str:
+    try:
+        return facts_from(json.loads(line))
+    except (ValueError, TypeError, RecursionError):
+        return "the parser's answer could not be read"

@@ -1,0 +1,149 @@
+"""What a rule looks at: one hook, its files read, and the host whose rules apply. Frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hookscope.core.event_types import Catalogue, EventType
+from hookscope.core.hooks import Edit, Hook, Place, Rejected
+from hookscope.core.plan import kind_of
+from hookscope.core.runs import EventKind
+from hookscope.formats.places import KeyPath
+from hookscope.lint.header import Header
+from hookscope.lint.model import Said, Severity
+from hookscope.lint.source.facts import HandlerFacts, Met
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """A name that authors write for an event and that is none, or none everywhere."""
+
+    instead: tuple[str, ...] = ()  # the same moment under other keys, on one host or another
+    near: tuple[str, ...] = ()  # other moments that come near
+    plugin: tuple[str, ...] = ()  # what plugins hear of it
+    why: str = ""  # half a sentence on what the name is
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What rules ask of a host."""
+
+    dialect: str
+    product: str
+    catalogue: Catalogue
+    follows_guide: bool = True  # False: a program as it was shipped
+    namespaces: tuple[str, ...] = ()  # under `metadata`, the first one preferred
+    handlers: tuple[str, ...] = ()  # names of handler files, the first one wins
+    beyond: tuple[str, ...] = ()  # names that Hookscope alone runs
+    packages: tuple[str, ...] = ()  # the names of the host's own package
+    variables: frozenset[str] = frozenset()  # that the host itself may set
+    mistaken: Mapping[str, Mistaken] = field(default_factory=dict)
+
+
+NO_HEADER = Header()
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """The package.json that decides how Node reads a `.js` file: the nearest one upwards."""
+
+    file: Path
+    type: str = ""  # "module", "commonjs", or what it says; empty: nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One hook, or what looks like one and is none."""
+
+    name: str
+    folder: Path
+    host: HostFacts
+    names: frozenset[str] = frozenset()  # of the files in its folder
+    manifest: Path | None = None  # its HOOK.md, if there is one
+    header: Header = NO_HEADER
+    handler: Path | None = None
+    text: str = ""  # of the handler
+    facts: HandlerFacts | None = None
+    unread: str = ""  # why there are no facts
+    package: Package | None = None
+    hook: Hook | None = None  # None: its host takes it for no hook
+    rejected: Rejected | None = None
+
+    @property
+    def kind(self) -> EventKind:
+        return "folder" if self.hook is None else kind_of(self.hook)
+
+    @property
+    def namespace(self) -> str:
+        return self.host.namespaces[0] if self.host.namespaces else ""
+
+    @property
+    def base(self) -> KeyPath:
+        """The path of its metadata: under the host's name, the one that it uses where there are several."""
+        used = (name for name in self.host.namespaces if self.header.own(name))
+        return ("metadata", next(used, self.namespace))
+
+    @property
+    def own(self) -> Mapping[str, object]:
+        """Its metadata as written; empty where there is none for this host."""
+        return self.header.own(str(self.base[1]))
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What it listens to, as the host reads it; empty where that is known after a load."""
+        return (self.hook.meta.events or ()) if self.hook is not None else ()
+
+    def sends(self, key: str) -> bool:
+        """Does the host ever send an event that this hook would hear under that key."""
+        return self.host.catalogue.sends(key, self.kind)
+
+    def heard(self) -> Iterator[EventType]:
+        """Every event of the catalogue that it hears: of a family, all that the host sends."""
+        catalogue = self.host.catalogue
+        for event in catalogue.events:
+            family = event.key.partition(":")[0]
+            listens = event.key in self.events or (self.kind == "folder" and family in self.events)
+            if event.kind == self.kind and event.emitted and not event.family and listens:
+                yield event
+
+    # Places
+
+    def in_header(self, *path: str | int) -> Place:
+        """Where a value of the header stands, or where it would."""
+        return Place(self.manifest or self.folder, *self.header.at(path))
+
+    def of_event(self, key: str) -> Place:
+        """Where an event's name stands."""
+        written = self.own.get("events")
+        if isinstance(written, list) and key in written:
+            return self.in_header(*self.base, "events", written.index(key))
+        if self.manifest is not None and self.own:
+            return self.in_header(*self.base, "events")
+        quotes = (self.text.find(f"{quote}{key}{quote}") for quote in "\"'`")
+        at = next((found for found in quotes if found >= 0), 0)
+        line = self.text.count("\n", 0, at) + 1
+        return Place(self.handler or self.folder, line, at - self.text.rfind("\n", 0, at))
+
+    def in_handler(self, met: Met | None = None) -> Place:
+        file = self.handler or self.folder
+        return Place(file, met.line, met.column) if met is not None else Place(file)
+
+    # Fixes
+
+    def edit(self, path: KeyPath, value: object, meaning: str) -> Edit:
+        """An edit of its HOOK.md's header."""
+        return Edit(self.manifest or self.folder / "HOOK.md", path, value, meaning)
+
+
+def error(place: Place, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> Said:
+    return Said(Severity.ERROR, place, text, then, fix)
+
+
+def warning(place: Place, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> Said:
+    return Said(Severity.WARNING, place, text, then, fix)
+
+
+def hint(place: Place, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> Said:
+    return Said(Severity.HINT, place, text, then, fix)

@@ -1,0 +1,205 @@
+"""Lint: the rules over the hooks of a host, or over those of any folder under a host's rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.core.dialect import Dialect, Host
+from hookscope.core.hooks import Inventory, Standing
+from hookscope.core.look import look, look_at
+from hookscope.dialects.catalogues import source
+from hookscope.lint.documents import Documented, documented
+from hookscope.lint.events import read_mistaken
+from hookscope.lint.linting import Report, lint
+from hookscope.lint.model import Finding
+from hookscope.lint.near import meant
+from hookscope.lint.reading import read_subject, read_subjects, uses_of, with_facts
+from hookscope.lint.rules import RULES
+from hookscope.lint.source.scripts import read_scripts
+from hookscope.lint.subject import HostFacts, Mistaken, Subject
+from hookscope.settings import open_host
+from hookscope.systems.folders import FolderSystem
+from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
+from hookscope.systems.folders.places import WORKSPACE, hooks_folder
+from hookscope.workbench.refusal import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from hookscope.workbench.bench import Workbench
+
+__all__ = [
+    "Documented",
+    "Finding",
+    "Linted",
+    "Report",
+    "Subject",
+    "findings_of",
+    "host_facts",
+    "lint_hooks",
+    "lint_one",
+    "rule_named",
+    "rules_in_short",
+    "uses_of",
+]
+
+PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})  # and what begins with a dot
+DEEPEST = 8  # folders below one that is named
+MOST = 20_000  # folders that are looked at in one call
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What was linted under which rules."""
+
+    host: Host
+    report: Report
+
+
+def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[str] = ()) -> Linted:
+    """Lint the hooks of the host in force; with `paths`, those below these folders under its rules.
+
+    Reads files and parses them; imports and runs nothing. Raises Refusal for a path that is not there and
+    for a rule that does not exist.
+    """
+    for rule in rules:
+        rule_named(rule)
+    host = bench.open()
+    if not paths:
+        found = read_subjects(look(host), host_facts(host), host.surroundings.files)
+    else:
+        found = tuple(subject for path in paths for subject in _below(bench, host, path))
+    unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
+    return Linted(host, lint(with_facts(unique.values(), read_scripts), rules))
+
+
+def lint_one(row: Standing, host: Host) -> Report:
+    """Lint one hook of an inventory. Blocks while its script is parsed; may be called from any thread."""
+    subject = read_subject(row.hook, host_facts(host), host.surroundings.files)
+    return lint(with_facts([subject], read_scripts))
+
+
+def findings_of(row: Standing, host: Host) -> tuple[Finding, ...]:
+    """What is wrong with one hook of an inventory."""
+    return lint_one(row, host).findings
+
+
+def rule_named(name: str) -> Documented:
+    """The documentation of a rule. Raises Refusal that names the nearest one."""
+    if name not in RULES:
+        near = meant(name, RULES)
+        then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
+        raise Refusal(f"There is no rule {name!r}.", then, code=2)
+    return documented(RULES[name].text)
+
+
+def rules_in_short() -> dict[str, str]:
+    """Every rule's id and title."""
+    return {name: documented(rule.text).title for name, rule in RULES.items()}
+
+
+def host_facts(host: Host) -> HostFacts:
+    """What the rules ask of a host."""
+    dialect = host.dialect
+    system = _folder_system(dialect)
+    layout = dialect.layout
+    variables = (
+        layout.state_variable,
+        layout.settings_variable,
+        layout.workspace_variable,
+        layout.bundled_variable,
+    )
+    return HostFacts(
+        dialect=dialect.name,
+        product=dialect.product,
+        catalogue=dialect.catalogue(),
+        follows_guide=not dialect.version,
+        namespaces=(system.shape.namespace, *system.shape.older_namespaces) if system else (),
+        handlers=system.shape.handlers if system else (),
+        beyond=PYTHON_HANDLERS,
+        packages=layout.packages,
+        variables=frozenset(filter(None, variables)),
+        mistaken=_mistaken(),
+    )
+
+
+@cache
+def _mistaken() -> Mapping[str, Mistaken]:
+    return read_mistaken(source("mistaken_names"))
+
+
+def _folder_system(dialect: Dialect) -> FolderSystem | None:
+    return next((system for system in dialect.systems if isinstance(system, FolderSystem)), None)
+
+
+# Folders that are named
+
+
+def _below(bench: Workbench, host: Host, named: Path) -> Iterator[Subject]:
+    """What is a hook, or was meant to be one, in a folder or below it, or beside a file."""
+    path = host.surroundings.absolute(named)
+    if not path.exists():
+        raise Refusal(f"There is no {path}.", "`hookscope lint` takes folders of hooks.", code=2)
+    system = _folder_system(host.dialect)
+    facts = host_facts(host)
+    if system is None:  # a host without HOOK.md folders has projects
+        project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=path))
+        yield from read_subjects(look(project), facts, project.surroundings.files)
+        return
+    wanted = path if path.is_dir() else path.parent
+    for folder in _collections(wanted, system.shape.candidates):
+        here = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
+        inventory = _in_folder(look_at(system, here), wanted)
+        yield from read_subjects(inventory, facts, host.surroundings.files)
+
+
+def _in_folder(inventory: Inventory, wanted: Path) -> Inventory:
+    """Without the hooks of the settings, and without those beside the one that was named."""
+    return replace(
+        inventory,
+        hooks=tuple(
+            row
+            for row in inventory.hooks
+            if row.hook.kind == "folder" and row.hook.path and row.hook.path.is_relative_to(wanted)
+        ),
+        rejected=tuple(one for one in inventory.rejected if one.path.is_relative_to(wanted)),
+    )
+
+
+def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
+    """The folders whose children are hooks: each that has a child with a HOOK.md, from `wanted` down."""
+    if _is_hook(_names(wanted), handlers):
+        return [wanted.parent]
+    found: dict[Path, None] = {}
+    level, looked_at = [wanted], 0
+    for _ in range(DEEPEST):
+        below = []
+        for folder in level:
+            for name in sorted(_names(folder)):
+                child = folder / name
+                if name.startswith(".") or name in PASSED_OVER or looked_at >= MOST or not child.is_dir():
+                    continue
+                looked_at += 1
+                if any(one.lower() == MANIFEST.lower() for one in _names(child)):
+                    found[folder] = None
+                elif not child.is_symlink():
+                    below.append(child)
+        level = below
+    return list(found) or [wanted]
+
+
+def _is_hook(names: Collection[str], handlers: Collection[str]) -> bool:
+    lowered = {name.lower() for name in names}
+    return MANIFEST.lower() in lowered or any(name in handlers for name in names)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []

@@ -1,0 +1,132 @@
+"""`hookscope lint`: what a script sees."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Done, Program
+
+from hookscope.cli.main import exit_code
+
+DEAD = '---\nname: dead\nmetadata: {openclaw: {events: ["message:recieved"]}}\n---\n'
+GOOD = '---\nname: good\nmetadata: {openclaw: {events: ["command:new"]}}\n---\n'
+
+
+@pytest.fixture
+def hookscope(
+    workspace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Program:
+    """The program in this process: a process of its own for each of its calls takes a second."""
+    monkeypatch.chdir(workspace)
+
+    def run(*arguments: str) -> Done:
+        code = exit_code(list(arguments))
+        streams = capsys.readouterr()
+        return Done(code, streams.out, streams.err)
+
+    return run
+
+
+def write(folder: Path, manifest: str, handler: str = "def handler(event): ...\n") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "HOOK.md").write_text(manifest)
+    (folder / "handler.py").write_text(handler)
+    return folder
+
+
+def test_an_error_exits_with_one_and_says_what_to_write(hookscope: Program, workspace: Path) -> None:
+    write(workspace / "hooks" / "dead", DEAD)
+    done = hookscope("--dialect", "openclaw", "lint")
+    assert done.code == 1
+    assert "HOOK.md:3" in done.out
+    assert "Write `message:received`." in done.out
+    assert "1 error in" in done.out
+
+
+def test_json_is_one_document(hookscope: Program, workspace: Path) -> None:
+    folder = write(
+        workspace / "hooks" / "dead", DEAD, "import os\n\ndef handler(event):\n    os.environ['K']\n"
+    )
+    done = hookscope("--dialect", "openclaw", "lint", str(folder), "--json")
+    assert done.code == 1
+    assert done.json["dialect"] == "openclaw"
+    assert done.json["counts"] == {"hooks": 1, "error": 1, "warning": 1, "hint": 0}
+    assert done.json["rules_not_run"] == []
+    error, warning = done.json["findings"]
+    assert error["rule"] == "events-unknown"
+    assert (error["file"], error["line"], error["column"]) == (str(folder / "HOOK.md"), 3, 32)
+    assert error["fix"] == [
+        {
+            "file": str(folder / "HOOK.md"),
+            "path": ["metadata", "openclaw", "events", 0],
+            "value": "message:received",
+            "meaning": "message:recieved → message:received",
+        }
+    ]
+    assert (warning["rule"], warning["line"]) == ("env-undeclared", 4)
+    assert done.json["hooks"][0]["uses"]["env"] == ["K"]
+
+
+def test_warnings_alone_are_no_failure(hookscope: Program, workspace: Path) -> None:
+    write(workspace / "hooks" / "good", GOOD, "import os\n\ndef handler(event):\n    os.environ['K']\n")
+    done = hookscope("--dialect", "openclaw", "lint")
+    assert done.code == 0
+    assert "1 warning in" in done.out
+
+
+def test_nothing_found_is_said(hookscope: Program, workspace: Path) -> None:
+    write(workspace / "hooks" / "good", GOOD)
+    done = hookscope("--dialect", "openclaw", "lint", "hooks/good")
+    assert (done.code, done.out) == (0, "Nothing found in 1 hook under openclaw.\n")
+
+
+def test_a_folder_far_above_has_its_hooks_found(hookscope: Program, workspace: Path, tmp_path: Path) -> None:
+    write(workspace / "packs" / "one" / "hooks" / "dead", DEAD)
+    write(workspace / "node_modules" / "other" / "dead", DEAD)
+    done = hookscope("lint", "--dialect", "openclaw", "--json", ".")
+    assert [hook["path"] for hook in done.json["hooks"]] == [str(workspace / "packs/one/hooks/dead")]
+
+
+def test_a_file_stands_for_its_hook(hookscope: Program, workspace: Path) -> None:
+    folder = write(workspace / "hooks" / "dead", DEAD)
+    write(workspace / "hooks" / "good", GOOD)
+    done = hookscope("--dialect", "openclaw", "lint", "--json", str(folder / "HOOK.md"))
+    assert done.json["counts"]["hooks"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere"], "There is no "),
+        (["--rule", "events-unknwon"], "Did you mean events-unknown?"),
+        (["--explain", "moon"], "`hookscope lint --explain all` lists them."),
+    ],
+)
+def test_wrong_use_is_one_sentence(arguments: list[str], said: str, hookscope: Program) -> None:
+    done = hookscope("lint", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_one_rule_alone(hookscope: Program, workspace: Path) -> None:
+    write(workspace / "hooks" / "dead", DEAD, "import os\n\ndef handler(event):\n    os.environ['K']\n")
+    done = hookscope("--dialect", "openclaw", "lint", "--rule", "env-undeclared", "--json")
+    assert {finding["rule"] for finding in done.json["findings"]} == {"env-undeclared"}
+    assert done.code == 0
+
+
+def test_a_rule_explains_itself(hookscope: Program) -> None:
+    done = hookscope("lint", "--explain", "guard-key")
+    assert done.code == 0
+    assert "Bad\n" in done.out
+    assert 'if event.type == "command:new":' in done.out
+    listed = hookscope("lint", "--explain", "all", "--json")
+    assert listed.json["guard-key"].endswith(".")
+
+
+def test_names_of_hooks_cannot_restyle_a_terminal(hookscope: Program, workspace: Path) -> None:
+    manifest = '---\nname: "a\\e[2Jb"\nmetadata: {openclaw: {events: ["\\e[31mred"]}}\n---\n'
+    write(workspace / "hooks" / "dead", manifest)
+    done = hookscope("--dialect", "openclaw", "lint")
+    assert done.code == 1
+    assert "\x1b[2J" not in done.out
+    assert "\x1b[31mred" not in done.out

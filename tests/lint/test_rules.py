@@ -1,0 +1,175 @@
+"""Every rule does what its own documentation shows, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from hookscope.changes import change_of
+from hookscope.lint.documents import documented
+from hookscope.lint.model import Rule, Severity
+from hookscope.lint.rules import RULES
+
+from .conftest import Lint, WriteHook
+
+EACH = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.id)
+
+
+@EACH
+def test_a_bad_example_has_its_rule_and_no_other(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
+    told = documented(rule.text)
+    folder = write_hook(told.bad.files, told.folder)
+    linted = lint_under(folder, dialect=told.host or "openclaw")
+    assert {finding.rule for finding in linted.report.findings} == {rule.id}
+    assert not linted.report.not_run
+
+
+@EACH
+def test_a_good_example_has_nothing(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
+    told = documented(rule.text)
+    folder = write_hook(told.good.files, told.folder)
+    linted = lint_under(folder, dialect=told.host or "openclaw")
+    assert not linted.report.findings
+    assert len(linted.report.subjects) == 1
+
+
+@EACH
+def test_a_rule_is_told_in_whole_sentences(rule: Rule) -> None:
+    told = documented(rule.text)
+    assert told.title.endswith(".")
+    assert told.why.endswith(".")
+    assert RULES[rule.id] is rule
+
+
+@EACH
+def test_a_finding_says_where_and_what_next(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
+    told = documented(rule.text)
+    folder = write_hook(told.bad.files, told.folder)
+    for finding in lint_under(folder, dialect=told.host or "openclaw").report.findings:
+        assert finding.place.file.is_relative_to(folder)
+        assert finding.place.file.exists()
+        assert finding.place.line <= len(finding.place.file.read_text().splitlines()) + 1
+        assert finding.text.endswith(".")
+        assert finding.then
+        assert rule.id in finding.docs
+
+
+@EACH
+def test_a_rule_can_be_ignored_for_a_hook(rule: Rule, lint_under: Lint, write_hook: WriteHook) -> None:
+    told = documented(rule.text)
+    manifest = told.bad.files.get("HOOK.md", "")
+    if "metadata: {" not in manifest or rule.id in ("header-broken", "ignore-unknown"):
+        pytest.skip("its example has no metadata that could say so")
+    ignoring = f"metadata: {{hookscope: {{lint: {{ignore: [{rule.id}]}}}}, "
+    if told.host:
+        ignoring = f'metadata: {{"hookscope": {{"lint": {{"ignore": ["{rule.id}"]}}}}, '
+    files = {**told.bad.files, "HOOK.md": manifest.replace("metadata: {", ignoring, 1)}
+    folder = write_hook(files, told.folder)
+    assert not lint_under(folder, dialect=told.host or "openclaw").report.findings
+
+
+HEADER = '---\nname: tidy\nmetadata: {{openclaw: {{events: ["{event}"]{more}}}}}\n---\n'
+
+
+def header(event: str = "command:new", more: str = "") -> str:
+    return HEADER.format(event=event, more=more)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        (
+            "handler.py",
+            'import os\ndef handler(event):\n    print(os.environ["KEY"])  # hookscope: ignore[{}]\n',
+        ),
+        (
+            "handler.py",
+            'import os\ndef handler(event):\n    # needed: hookscope: ignore[{}]\n    os.environ["KEY"]\n',
+        ),
+        ("handler.ts", "export default () => {{ use(process.env.KEY); /* hookscope: ignore[a, {}] */ }};\n"),
+    ],
+)
+def test_a_comment_ignores_a_rule_on_its_line(
+    file: str, line: str, lint_under: Lint, write_hook: WriteHook
+) -> None:
+    folder = write_hook({"HOOK.md": header(), file: line.format("env-undeclared")})
+    assert "env-undeclared" not in {one.rule for one in lint_under(folder).report.findings}
+    write_hook({file: line.format("bins-undeclared")})
+    assert "env-undeclared" in {one.rule for one in lint_under(folder).report.findings}
+
+
+def test_an_ignored_rule_on_another_line_is_told(lint_under: Lint, write_hook: WriteHook) -> None:
+    text = 'import os  # hookscope: ignore[env-undeclared]\ndef handler(event):\n    os.environ["KEY"]\n'
+    folder = write_hook({"HOOK.md": header(), "handler.py": text})
+    (finding,) = lint_under(folder).report.findings
+    assert (finding.rule, finding.place.line, finding.place.column) == ("env-undeclared", 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("event", "then"),
+    [
+        ("message_received", "Write `message:received`."),
+        ("before_tool_call", "Only a plugin hears of it, as `before_tool_call`."),
+        ("PreToolUse", "Only a plugin hears of it, as `before_tool_call`."),
+        ("UserPromptSubmit", "Write `message:received`."),
+        ("command:compact", "`hookscope events` lists what there is."),
+        ("message:send", "Write `message:sent`."),
+        ("gateway:start", "Write `gateway:startup`."),
+        ("mesage:received", "Write `message:received`."),
+        ("Command:New", "Write `command:new`."),
+        ("command-new", "Write `command:new`."),
+        ("command:nwe", "Write `command:new`."),
+        ("command:*", "Write `command`."),
+        ("message:error", "`hookscope events` lists what there is."),
+        ("subagent", "`hookscope events` lists what there is."),
+        ("agent:error", "Only a plugin hears of it, as `agent_end`."),
+        ("*", "`hookscope events` lists what there is."),
+        ("moon:rise", "`hookscope events` lists what there is."),
+    ],
+)
+def test_an_unknown_event_names_what_is_meant_or_nothing(
+    event: str, then: str, lint_under: Lint, write_hook: WriteHook
+) -> None:
+    folder = write_hook({"HOOK.md": header(event), "handler.py": "def handler(event): ...\n"})
+    findings = lint_under(folder).report.findings
+    assert [(one.rule, one.then) for one in findings] == [("events-unknown", then)]
+
+
+def test_a_command_of_ones_own_is_nothing_to_speak_of(lint_under: Lint, write_hook: WriteHook) -> None:
+    folder = write_hook({"HOOK.md": header("command:deploy"), "handler.py": "def handler(event): ...\n"})
+    assert not lint_under(folder).report.findings
+
+
+def test_a_shipped_program_knows_more_events_than_its_guide(lint_under: Lint, write_hook: WriteHook) -> None:
+    folder = write_hook({"HOOK.md": header("command:compact"), "handler.ts": "export default () => {};\n"})
+    (finding,) = lint_under(folder, dialect="openclaw@2026.9").report.findings
+    assert finding.severity is Severity.ERROR
+    assert finding.then == "Write `session:compact:before` or `session:compact:after`."
+
+
+def test_one_dead_event_among_living_ones_is_a_warning(lint_under: Lint, write_hook: WriteHook) -> None:
+    folder = write_hook(
+        {"HOOK.md": header('agent_end", "command:new'), "handler.py": "def handler(e): ...\n"}
+    )
+    (finding,) = lint_under(folder).report.findings
+    assert finding.severity is Severity.WARNING
+    assert "only plugins hear it" in finding.text
+    assert not lint_under(folder).report.failed
+
+
+def test_a_text_called_hook_md_is_no_error(lint_under: Lint, write_hook: WriteHook) -> None:
+    folder = write_hook({"HOOK.md": "# How our hooks are designed\n\nSome prose.\n"})
+    report = lint_under(folder).report
+    (finding,) = report.findings
+    assert finding.text == "HOOK.md without front matter: not a hook."
+    assert not report.failed
+
+
+@EACH
+def test_a_json_fix_can_be_made(rule: Rule, lint_under: Lint, write_hook: WriteHook, tmp_path: Path) -> None:
+    told = documented(rule.text)
+    folder = write_hook(told.bad.files, told.folder)
+    for finding in lint_under(folder, dialect=told.host or "openclaw").report.findings:
+        for edit in finding.fix or ():
+            assert edit.file.parent == folder
+            if edit.file.suffix == ".json":
+                assert change_of(edit.file, [edit]).new is not None
