@@ -51,7 +51,7 @@ def is_odd(_: object) -> None:
 @pytest.mark.parametrize(
     "bad",
     [leaves, interrupts, cancels_itself, pretends_to_be_cancelled, is_odd],
-    ids=str,
+    ids=lambda handler: handler.__name__,
 )
 async def test_the_next_handler_runs_whatever_the_first_raises(bad: Handler) -> None:
     records: list[Record] = []
