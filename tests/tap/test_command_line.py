@@ -172,6 +172,14 @@ def test_what_cannot_be_fired_is_refused_in_one_sentence(
     assert refused("nope").code == 2
 
 
+def test_a_spool_that_cannot_be_read_is_named(hookscope: Program, home: Path, workspace: Path) -> None:
+    (home / ".openclaw" / "hookscope" / "events.jsonl").mkdir(parents=True)
+    for words in (("events",), ("status",), ("lists",), ("fire",), ("save", "abcd")):
+        done = hookscope("tap", *words)
+        assert (done.code, done.err.count("\n")) == (1, 1)
+        assert "events.jsonl: is a directory" in done.err
+
+
 def test_lists_say_how_long_was_recorded(
     hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:

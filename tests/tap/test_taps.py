@@ -75,6 +75,8 @@ def test_every_event_is_a_line_with_all_that_is_known(agent: Agent) -> None:
     assert second["context"] == EVENTS[1][2]
     assert (second["pid"], second["seq"]) == (first["pid"], first["seq"] + 1)
     assert not {"cut", "left_out"} & first.keys()
+    modes = [path.stat().st_mode & 0o777 for path in (agent.spool, agent.spool / "events.jsonl")]
+    assert modes == [0o700, 0o600]  # its user's own
 
 
 def test_settings_are_left_out_and_secrets_under_their_keys(agent: Agent) -> None:
@@ -85,8 +87,9 @@ def test_settings_are_left_out_and_secrets_under_their_keys(agent: Agent) -> Non
         "continuationToken": "t1",
         "sessionKey": "s1",
     }
-    agent.send(("command", "new", context))
-    (line,) = agent.lines()
+    asking = {"content": "see ${SECRET:AWS_KEY} and ${HOME}", "${SECRET:A}": 1}
+    agent.send(("command", "new", context), ("message", "received", asking))
+    line, foreign = agent.lines()
     assert line["left_out"] == ["cfg"]
     assert line["context"] == {
         "apiKey": "${SECRET:API_KEY}",
@@ -98,13 +101,8 @@ def test_settings_are_left_out_and_secrets_under_their_keys(agent: Agent) -> Non
         "continuationToken": "t1",
         "sessionKey": "s1",
     }
-
-
-def test_a_message_cannot_ask_for_a_secret(agent: Agent) -> None:
-    """Fired again, an event gets its secrets from the environment: only those that the tap took out."""
-    agent.send(("message", "received", {"content": "see ${SECRET:AWS_KEY} and ${HOME}", "${SECRET:A}": 1}))
-    (line,) = agent.lines()
-    assert line["context"] == {"content": "see $ {SECRET:AWS_KEY} and ${HOME}", "$ {SECRET:A}": 1}
+    # Fired again, an event gets its secrets from the environment: those that the tap took out, and no others.
+    assert foreign["context"] == {"content": "see $ {SECRET:AWS_KEY} and ${HOME}", "$ {SECRET:A}": 1}
 
 
 def test_what_is_no_json_is_written_short_and_left_as_it_is(agent: Agent) -> None:
@@ -130,12 +128,6 @@ def test_what_is_no_json_is_written_short_and_left_as_it_is(agent: Agent) -> Non
     assert max(sizes) < 256 * 1024
 
 
-def test_the_file_is_its_users_own(agent: Agent) -> None:
-    agent.send(*EVENTS)
-    assert (agent.spool / "events.jsonl").stat().st_mode & 0o777 == 0o600
-    assert agent.spool.stat().st_mode & 0o777 == 0o700
-
-
 def test_what_hookscope_fires_is_not_written(agent: Agent) -> None:
     agent.send(*EVENTS, env={"HOOKSCOPE_HOST_STATE": "/somewhere"})
     assert not (agent.spool / "events.jsonl").exists()
@@ -147,17 +139,14 @@ def test_without_its_folder_it_writes_nothing_and_makes_none(agent: Agent) -> No
     assert not agent.spool.exists()
 
 
-@pytest.mark.parametrize("kind", ["folder", "pipe", "read only"])
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
 def test_a_spool_that_cannot_be_written_is_not_felt(agent: Agent, kind: str) -> None:
     file = agent.spool / "events.jsonl"
     if kind == "folder":
         file.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(file)
     else:
-        agent.spool.chmod(0o500)
+        os.mkfifo(file)
     agent.send(*EVENTS)
-    agent.spool.chmod(0o700)
 
 
 def test_several_processes_tear_no_line(agent: Agent) -> None:

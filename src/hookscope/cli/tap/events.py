@@ -13,7 +13,7 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options
 from hookscope.workbench.tap.places import spool_place
 from hookscope.workbench.tap.spool import Heard, last, opened
 
@@ -37,7 +37,7 @@ def command(options: Options, limit: int, event: str | None, follow: bool, as_js
             _follow(spool, limit, event, as_json)
         events, skipped = last(spool, limit, event)
     except OSError as error:
-        raise Refusal(f"Cannot read {error.filename}: {error.strerror}.") from None
+        raise shown.unreadable(error) from None
     document = {
         "spool": str(spool),
         "events": [shown.event_document(heard) for heard in events],

@@ -48,7 +48,7 @@ def command(
     try:
         events = picked(bench.look(), names, last)
     except OSError as error:
-        raise Refusal(f"Cannot read {error.filename}: {error.strerror}.") from None
+        raise shown.unreadable(error) from None
     done, refused = asyncio.run(_all(bench, events, only, sandbox, dry))
     if dry:
         plans = [plan for plan in done if isinstance(plan, Plan)]

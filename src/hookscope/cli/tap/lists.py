@@ -5,7 +5,7 @@ from __future__ import annotations
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options
 from hookscope.workbench.tap.lists import lists_of
 
 
@@ -19,5 +19,5 @@ def command(options: Options) -> Answer:
     try:
         lists = lists_of(view)
     except OSError as error:
-        raise Refusal(f"Cannot read {error.filename}: {error.strerror}.") from None
+        raise shown.unreadable(error) from None
     return Answer(shown.lists_document(lists, view), shown.lists(lists))

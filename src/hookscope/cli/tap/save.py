@@ -8,7 +8,7 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
 from hookscope.core.text import one_line
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options
 from hookscope.workbench.saving import place_of
 from hookscope.workbench.tap.events import picked, save_real
 
@@ -28,7 +28,7 @@ def command(options: Options, name: str, file: str | None) -> Answer:
     try:
         (heard,) = picked(view, [name])
     except OSError as error:
-        raise Refusal(f"Cannot read {error.filename}: {error.strerror}.") from None
+        raise shown.unreadable(error) from None
     place = place_of(file, view.host.workspace, view.host.surroundings.cwd) if file else None
     saved = save_real(heard, view, place)
     variables = ", ".join(saved.variables)

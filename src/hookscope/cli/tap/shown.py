@@ -11,13 +11,19 @@ from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.event import iso
 from hookscope.core.text import lasting, one_line, printable
-from hookscope.workbench import View
+from hookscope.workbench import Refusal, View
 from hookscope.workbench.tap.events import brief, short_id
 from hookscope.workbench.tap.firing import Fired
 from hookscope.workbench.tap.installing import Installing
 from hookscope.workbench.tap.lists import Lists, Seen
 from hookscope.workbench.tap.spool import Heard
 from hookscope.workbench.tap.status import Recorded, TapStatus
+
+
+def unreadable(error: OSError) -> Refusal:
+    """A spool that is there and cannot be read."""
+    return Refusal(f"Cannot read {error.filename or 'the spool'}: {(error.strerror or str(error)).lower()}.")
+
 
 # Installing and removing
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options
 from hookscope.workbench.tap.status import recorded_in, taps_in
 
 
@@ -20,7 +20,7 @@ def command(options: Options) -> Answer:
     try:
         recorded = recorded_in(view)
     except OSError as error:
-        raise Refusal(f"Cannot read {error.filename}: {error.strerror}.") from None
+        raise shown.unreadable(error) from None
     return Answer(
         {
             "dialect": view.host.dialect.name,

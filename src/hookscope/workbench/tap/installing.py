@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def _written(tap: Tap, known: Installed | None) -> Iterator[Change]:
 
 def _strangers(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
     """What else lies in the folder that is to be the tap's own."""
-    if tap.kind == "stream" or not tap.root.is_dir():
+    if tap.kind == "stream" or not os.path.isdir(tap.root):
         return []
     known = {*tap.files, *before, tap.root / CACHE}
     try:
@@ -194,7 +195,7 @@ def _make_spool(plan: Installing) -> None:
 def _missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
     """The folders above these files that are not there yet."""
     above = {folder for path in paths for folder in path.parents}
-    return tuple(sorted(folder for folder in above if not folder.exists()))
+    return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
 
 
 def _all_or_none(changes: Sequence[Change], lock: Path) -> None:
@@ -221,8 +222,10 @@ def _clear_compiled(paths: Iterable[Path]) -> None:
 
 
 def drop_spool(spool: Path) -> None:
-    """Remove what was recorded, and the folder if nothing else is in it."""
-    for name in SPOOLED:
-        with suppress(FileNotFoundError):
-            (spool / name).unlink()
+    """Remove what was recorded, and the folder if nothing else is in it. Raises Refusal."""
+    try:
+        for name in SPOOLED:
+            (spool / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise Refusal(f"Cannot remove {error.filename}: {error.strerror}.", "Remove it by hand.") from None
     remove_empty([spool])

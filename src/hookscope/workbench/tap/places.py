@@ -90,7 +90,7 @@ def spool_folder(host: Host) -> Path:
     """
     folder = spool_place(host)
     home = folder.parent if host.dialect.layout.state else host.workspace / ROOT
-    if not home.is_dir():
+    if not os.path.isdir(home):
         shown = host.surroundings.short(home)
         raise Refusal(
             f"{host.dialect.product} is not here: there is no folder {shown}.",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from hookscope.changes import ChangeError, read_now
@@ -159,7 +160,7 @@ def _command(options: Options, *words: str) -> str:
         "--home": options.home,
         "--config": options.config,
     }
-    said = (f"{name} {value}" for name, value in named.items() if value is not None)
+    said = (f"{name} {quote(str(value))}" for name, value in named.items() if value is not None)
     return " ".join(("hookscope", *said, *words))
 
 
@@ -167,7 +168,9 @@ def _notes(entry: Installed, seen: _Seen) -> Iterator[str]:
     row, product = seen.row(entry), seen.host.dialect.product
     if entry.language == "python" and not _runs_python(seen.host, entry.kind):
         yield f"{product} itself runs no Python: this tap is for programs that embed Hookscope."
-    if not entry.spool.is_dir():
+    if entry.kind == "stream":
+        yield "It stands in the project and names a folder of this machine: it is not for the repository."
+    if not os.path.isdir(entry.spool):
         yield f"It records nothing: the folder {entry.spool} is gone; `hookscope tap install` makes it."
     elif entry.spool != spool_place(seen.host):
         yield f"It writes to {entry.spool}, which is not where it is looked for."
