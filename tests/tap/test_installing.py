@@ -205,6 +205,39 @@ def test_a_folder_that_cannot_be_written_is_left_as_it_was(home: Path, workspace
     assert taps_in(bench, bench.look()) == ()
 
 
+def test_what_cannot_be_recorded_is_not_written(
+    home: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = bench_of("openclaw", workspace, home)
+    before = snapshot(home)
+    blocked = tmp_path / "a file"
+    blocked.touch()
+    monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(blocked))
+    with pytest.raises(Refusal):
+        carry_out(installing(bench.open(), "typescript"))
+    assert snapshot(home) == before
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+def test_a_hooks_folder_that_is_a_link_is_followed(
+    dialect: str, home: Path, workspace: Path, tmp_path: Path
+) -> None:
+    bench = bench_of(dialect, workspace, home)
+    (tmp_path / "dotfiles" / "hooks").mkdir(parents=True)
+    (home / ".openclaw" / "hooks").symlink_to(tmp_path / "dotfiles" / "hooks")
+    carry_out(installing(bench.open(), "typescript"))
+    view = bench.look()
+    (tap,) = taps_in(bench, view)
+    assert "found" not in [need.gate for need in tap.needs]
+    source = (tmp_path / "dotfiles" / "hooks" / "event-tap" / "handler.ts").read_text()
+    assert '"../../../home/.openclaw/hookscope"' in source
+    plan = bench.plan(view, bench.template(view, "command:new"))
+    assert "records what its host sends" in next(one for one in plan.not_run if one.name == tap.name).reason
+    assert bench.untrusted(view, plan) == ()
+    carry_out(removing(bench.open()))
+    assert not any((tmp_path / "dotfiles" / "hooks").iterdir())
+
+
 def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -> None:
     bench = bench_of("openclaw@2026.9", workspace, home)
     (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"entries": {"other": {}}}}}')

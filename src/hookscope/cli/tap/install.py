@@ -11,8 +11,9 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
 from hookscope.workbench import Options
 from hookscope.workbench.tap.installing import carry_out, installing
+from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.tap.status import taps_in
-from hookscope.workbench.tap.templates import NAME, TapLanguage
+from hookscope.workbench.tap.templates import TapLanguage
 
 
 @answers.command(

@@ -9,7 +9,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
 from hookscope.workbench import Options
 from hookscope.workbench.tap.installing import carry_out, drop_spool, removing
-from hookscope.workbench.tap.templates import NAME
+from hookscope.workbench.tap.record import NAME
 
 
 @answers.command(

@@ -14,7 +14,7 @@ from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
 from hookscope.core.dialect import Host
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.tap.places import Tap, roots_of, spool_folder, spool_place, taps_of
-from hookscope.workbench.tap.record import KINDS, Installed, record
+from hookscope.workbench.tap.record import KINDS, Installed, Record, record
 from hookscope.workbench.tap.spool import SPOOLED
 from hookscope.workbench.tap.templates import SUFFIX, TapLanguage
 
@@ -148,30 +148,27 @@ def carry_out(plan: Installing) -> None:
     """Write it, tap after tap. Raises Refusal; then nothing of that tap was written."""
     book = record()
     known = book.all()
-    _make_spool(plan)
+    spool = _make_spool(plan)
     for step in plan.steps:
         before = known.get(step.root)
         made = _missing_folders(change.path for change in step.changes if change.new is not None)
+        other = (known[root].made for root in known if root.with_suffix("") == step.root.with_suffix(""))
+        folders = (*(folder for folders in other for folder in folders), *made)
+        entry = _entry(step.tap, before, folders, plan.spool) if step.tap is not None else None
         try:
-            _all_or_none(step.changes, book.lock)
+            _all_or_none(step, entry, book)
         except Refusal:
-            remove_empty(made)
+            remove_empty((*made, *spool))
             raise
         _clear_compiled(change.path for change in step.changes if change.new is None)
-        if step.tap is None:
-            remove_empty(before.made if before is not None else ())
-            book.put(step.root, None)
-        else:
-            other = (known[root].made for root in known if root.with_suffix("") == step.root.with_suffix(""))
-            folders = (*(folder for folders in other for folder in folders), *made)
-            book.put(step.root, _entry(step.tap, before, folders, plan.spool))
+        if step.tap is None and before is not None:
+            remove_empty(before.made)
     remove_empty([plan.spool] if not any(step.tap for step in plan.steps) else [])
 
 
 def _entry(tap: Tap, before: Installed | None, made: Sequence[Path], spool: Path) -> Installed:
-    since = before.at if before is not None else datetime.now(UTC)
     return Installed(
-        at=since,
+        at=before.at if before is not None else datetime.now(UTC),
         kind=tap.kind,
         language=tap.language,
         name=tap.name,
@@ -182,14 +179,15 @@ def _entry(tap: Tap, before: Installed | None, made: Sequence[Path], spool: Path
     )
 
 
-def _make_spool(plan: Installing) -> None:
-    """A tap makes no folder itself: where there is none, it stands on another machine."""
-    if not any(step.tap is not None for step in plan.steps):
-        return
+def _make_spool(plan: Installing) -> tuple[Path, ...]:
+    """The folder, if it was made. A tap makes none: where it finds none, it stands on another machine."""
+    if os.path.isdir(plan.spool) or not any(step.tap is not None for step in plan.steps):
+        return ()
     try:
         plan.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise Refusal(f"Cannot make {plan.spool}: {error.strerror}.", "Nothing was written.") from None
+    return (plan.spool,)
 
 
 def _missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -198,17 +196,19 @@ def _missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
     return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
 
 
-def _all_or_none(changes: Sequence[Change], lock: Path) -> None:
+def _all_or_none(step: Step, entry: Installed | None, book: Record) -> None:
+    """Write the files, and that they were written: what is not on record could not be removed again."""
     done: list[Change] = []
-    lock.parent.mkdir(parents=True, exist_ok=True)
     try:
-        for change in changes:
-            apply(change, lock=lock)
+        book.file.parent.mkdir(parents=True, exist_ok=True)
+        for change in step.changes:
+            apply(change, lock=book.lock)
             done.append(change)
-    except ChangeError as error:
+        book.put(step.root, entry)
+    except (ChangeError, Refusal, OSError) as error:
         for change in reversed(done):
             with suppress(ChangeError):
-                apply(change.undo(), lock=lock)
+                apply(change.undo(), lock=book.lock)
         raise Refusal(str(error)) from None
 
 

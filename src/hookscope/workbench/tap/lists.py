@@ -15,10 +15,9 @@ from hookscope.core.plan import kind_of
 from hookscope.core.runs import EventKind
 from hookscope.workbench.tap.installing import installed_of
 from hookscope.workbench.tap.places import spool_place
-from hookscope.workbench.tap.record import KINDS
+from hookscope.workbench.tap.record import KINDS, is_tap
 from hookscope.workbench.tap.spool import OLD, Heard, Reading
 from hookscope.workbench.tap.status import HOOKSCOPES_OWN
-from hookscope.workbench.tap.templates import NAME, PLUGIN_NAME
 from hookscope.workbench.view import View
 
 
@@ -66,7 +65,8 @@ def lists_of(view: View) -> Lists:
     host = view.host
     reading = Reading(spool_place(host))
     seen, loaded, oldest = _counted(reading)
-    rows = [row for row in view.inventory.hooks if _runs(row) and not _is_tap(row)]
+    taps = frozenset(file for entry in installed_of(host).values() for file in entry.files)
+    rows = [row for row in view.inventory.hooks if _runs(row) and not is_tap(row.hook, taps)]
     known = [row for row in rows if row.events is not None]
     heard = {key for one in seen for key in _keys(one.key, one.kind, host)}
     return Lists(
@@ -113,10 +113,6 @@ def _since(host: Host, oldest: datetime | None) -> datetime | None:
 def _runs(row: Standing) -> bool:
     """Would the host run it, as far as is known: what only Hookscope asks for stops no host."""
     return row.verdict.shadowed_by is None and all(gate.name in HOOKSCOPES_OWN for gate in row.verdict.shut())
-
-
-def _is_tap(row: Standing) -> bool:
-    return row.hook.name in (NAME, PLUGIN_NAME)
 
 
 def _keys(key: str, kind: EventKind, host: Host) -> tuple[str, ...]:

@@ -17,9 +17,9 @@ from hookscope.systems.folders.places import MANAGED
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams.agents import ROOT
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.tap.templates import (
     MODULE,
-    NAME,
     PLUGIN_NAME,
     Filling,
     TapLanguage,

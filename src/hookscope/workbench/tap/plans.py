@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.hooks import Hook
 from hookscope.core.runs import Group, NotRun, Plan
-from hookscope.workbench.tap.record import record
+from hookscope.workbench.tap.record import is_tap, record
 
 HEARS_ITS_HOST = "left out: a tap records what its host sends, and this is not that"
 
@@ -19,14 +18,16 @@ def without_taps(plan: Plan) -> Plan:
         return plan
     modules = frozenset(file for entry in installed.values() for file in entry.files)
     groups = tuple(_without(group, modules) for group in plan.groups)
-    gone = [call for call in plan.calls if _is_tap(call.hook, modules)]
+    gone = [call for call in plan.calls if call.hook is not None and is_tap(call.hook, modules)]
     return replace(
         plan,
         groups=tuple(group for group in groups if group.calls),
         not_run=(
             *(NotRun(call.name, HEARS_ITS_HOST, call.hook) for call in gone),
             *(
-                replace(item, reason=HEARS_ITS_HOST) if item.listens and _is_tap(item.hook, modules) else item
+                replace(item, reason=HEARS_ITS_HOST)
+                if item.listens and item.hook is not None and is_tap(item.hook, modules)
+                else item
                 for item in plan.not_run
             ),
         ),
@@ -34,8 +35,5 @@ def without_taps(plan: Plan) -> Plan:
 
 
 def _without(group: Group, modules: frozenset[Path]) -> Group:
-    return replace(group, calls=tuple(call for call in group.calls if not _is_tap(call.hook, modules)))
-
-
-def _is_tap(hook: Hook | None, modules: frozenset[Path]) -> bool:
-    return hook is not None and hook.handler is not None and hook.handler in modules
+    kept = (call for call in group.calls if call.hook is None or not is_tap(call.hook, modules))
+    return replace(group, calls=tuple(kept))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.event import from_iso, iso
+from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import replace_file, state_folder
 
+NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
 KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
 PATIENCE = 10  # seconds to wait for another of our processes
 
@@ -71,6 +74,14 @@ class Record:
         except (OSError, ValueError, KeyError, TypeError):
             return {}
         return taps if isinstance(taps, dict) else {}
+
+
+def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
+    """Is this hook the tap of one of these modules. A host may name a file by where links lead to."""
+    if hook.handler is None or not hook.name.rpartition("/")[2].startswith(NAME):
+        return False
+    real = os.path.realpath(hook.handler)
+    return hook.handler in modules or any(os.path.realpath(module) == real for module in modules)
 
 
 def record() -> Record:

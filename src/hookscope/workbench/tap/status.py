@@ -20,7 +20,7 @@ from hookscope.systems.folders import FolderSystem
 from hookscope.workbench.options import Options
 from hookscope.workbench.tap.installing import digest, installed_of
 from hookscope.workbench.tap.places import spool_place
-from hookscope.workbench.tap.record import Installed
+from hookscope.workbench.tap.record import Installed, is_tap
 from hookscope.workbench.tap.spool import FILE, OLD, Reading
 from hookscope.workbench.view import View
 
@@ -77,7 +77,7 @@ class _Seen:
     options: Options
 
     def row(self, entry: Installed) -> Standing | None:
-        return next((row for row in self.rows if row.hook.handler in entry.files), None)
+        return next((row for row in self.rows if is_tap(row.hook, entry.files)), None)
 
 
 def taps_in(bench: Workbench, view: View) -> tuple[TapStatus, ...]:

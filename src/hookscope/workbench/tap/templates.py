@@ -11,9 +11,10 @@ from typing import Literal
 
 from hookscope.core.runs import EventKind
 from hookscope.workbench.options import shipped_hooks
+from hookscope.workbench.tap.record import NAME
 
 TapLanguage = Literal["typescript", "python"]
-NAME, PLUGIN_NAME = "event-tap", "event-tap-plugin"  # plugins are switched by name as hooks are
+PLUGIN_NAME = f"{NAME}-plugin"
 SUFFIX: Mapping[TapLanguage, str] = {"typescript": ".ts", "python": ".py"}
 MODULE: Mapping[EventKind, Mapping[TapLanguage, str]] = {
     "folder": {"typescript": "handler.ts", "python": "handler.py"},
