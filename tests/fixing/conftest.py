@@ -1,6 +1,6 @@
 """A machine of the test's own, looked at through the workbench."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,19 +12,26 @@ Bench = Callable[..., Workbench]
 
 
 @pytest.fixture
-def bench(workspace: Path, tmp_path: Path) -> Bench:
+def bench(workspace: Path, tmp_path: Path) -> Iterator[Bench]:
     """bench(dialect, NAME="value") → a workbench whose environment holds PATH, HOME and these."""
     bundled = tmp_path / "bundled"
     bundled.mkdir()
     tools = tmp_path / "tools"
     tools.mkdir()
 
+    benches: list[Workbench] = []
+
     def made(dialect: str = "openclaw", **env: str) -> Workbench:
         given = {"PATH": str(tools), **env}
-        options = Options(workspace=workspace, bundled=bundled, dialect=dialect, clean_env=True, env=given)
-        return Workbench(options)
+        options = Options(
+            workspace=workspace, bundled=bundled, dialect=dialect, os="linux", clean_env=True, env=given
+        )
+        benches.append(Workbench(options))
+        return benches[-1]
 
-    return made
+    yield made
+    for one in benches:
+        one.close_now()
 
 
 def gate_of(view: View, name: str, gate: str) -> Gate:

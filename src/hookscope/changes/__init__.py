@@ -14,8 +14,17 @@ What always holds:
 - Every refusal is a ChangeError: one sentence, with the next step.
 """
 
-from .change import Applied, Change, apply, change_of, read_now, remove_empty
+from .change import Applied, Change, apply, change_of, composed, holds, read_now, remove_empty
 from .errors import CannotEdit, CannotWrite, ChangeError, Stale
+from .header_edit import (
+    header_of,
+    with_header_first,
+    with_header_key,
+    with_header_value,
+    with_one_line,
+    with_wrapped,
+    without_header_member,
+)
 from .settings_edit import dotted, edited, edited_all, without
 from .undo import UndoStack, inverse_of
 
@@ -29,11 +38,20 @@ __all__ = [
     "UndoStack",
     "apply",
     "change_of",
+    "composed",
     "dotted",
     "edited",
     "edited_all",
+    "header_of",
+    "holds",
     "inverse_of",
     "read_now",
     "remove_empty",
+    "with_header_first",
+    "with_header_key",
+    "with_header_value",
+    "with_one_line",
+    "with_wrapped",
     "without",
+    "without_header_member",
 ]

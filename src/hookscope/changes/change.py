@@ -1,6 +1,7 @@
-"""A Change: one file's bytes before and after. Seen as a diff, applied once, undone by its mirror image."""
+"""A Change: a file's bytes, or its name or permissions, before and after. Undone by its mirror image."""
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,7 +10,18 @@ from pathlib import Path
 from hookscope.core.hooks import Edit
 
 from .errors import CannotWrite, Stale
-from .files import Step, locked, no_step, read_or_none, real_path, remove_file, replace_file
+from .files import (
+    Step,
+    change_mode,
+    locked,
+    mode_or_none,
+    no_step,
+    read_or_none,
+    real_path,
+    remove_file,
+    rename_file,
+    replace_file,
+)
 from .settings_edit import edited_all
 
 PATIENCE = 10.0  # seconds to wait for another of our processes, each of which takes milliseconds
@@ -23,18 +35,42 @@ class Change:
     meaning: str
     old: bytes | None  # None: there is no such file
     new: bytes | None
+    to: Path | None = None  # the file's other name, in the same folder: it is renamed, and its bytes stay
+    modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are not looked at
+
+    @property
+    def idle(self) -> bool:
+        """Is there nothing to write."""
+        return self.old == self.new and self.to is None and (self.modes is None or len(set(self.modes)) == 1)
 
     def preview(self) -> str:
         """The change as a unified diff; empty where nothing changes. It is foreign text, controls and all."""
+        if self.idle:
+            return ""
+        if self.to is not None or self.modes is not None:
+            return self._moved()
         before = "/dev/null" if self.old is None else f"a/{self.path.name}"
         after = "/dev/null" if self.new is None else f"b/{self.path.name}"
         diff = difflib.unified_diff(_lines(self.old), _lines(self.new), before, after, n=1)
         marked = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in diff)
         return "".join(marked)
 
+    def _moved(self) -> str:
+        """A new name or new permissions, as git writes them."""
+        then = self.to or self.path
+        lines = [f"--- a/{self.path.name}", f"+++ b/{then.name}"]
+        if self.to is not None:
+            lines += [f"rename from {self.path.name}", f"rename to {then.name}"]
+        if self.modes is not None:
+            lines += [f"{word} mode {mode:o}" for word, mode in zip(("old", "new"), self.modes, strict=True)]
+        return "\n".join(lines) + "\n"
+
     def undo(self) -> "Change":
         """The same change the other way round."""
-        return Change(self.path, f"undo: {self.meaning}", old=self.new, new=self.old)
+        meaning, modes = f"undo: {self.meaning}", self.modes[::-1] if self.modes else None
+        if self.to is not None:
+            return Change(self.to, meaning, self.new, self.old, to=self.path)
+        return Change(self.path, meaning, old=self.new, new=self.old, modes=modes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +92,20 @@ def change_of(file: Path, edits: Sequence[Edit]) -> Change:
         raise ValueError(f"an edit of {other[0]} is none of {file}")
     old = read_now(file)
     return Change(file.absolute(), ", ".join(edit.meaning for edit in edits), old, edited_all(old, edits))
+
+
+def composed(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The same as fewer changes, in their order: several of one file's bytes are one."""
+    kept: list[Change] = []
+    for change in changes:
+        before = next((one for one in reversed(kept) if change.path in (one.path, one.to)), None)
+        plain = change.to is None and change.modes is None
+        if plain and before is not None and before.to is None and before.modes is None:
+            meaning = f"{before.meaning}, {change.meaning}"
+            kept[kept.index(before)] = Change(change.path, meaning, before.old, change.new)
+        else:
+            kept.append(change)
+    return tuple(change for change in kept if not change.idle)
 
 
 def read_now(file: Path) -> bytes | None:
@@ -87,21 +137,27 @@ def apply(
         Stale: the file is not `change.old`.
         CannotWrite: the system does not allow it, or the lock is not given in time.
     """
-    real = real_path(change.path)
+    real = real_path(change.path) if change.to is None else change.path  # a link is renamed itself
 
     def check() -> None:
-        if read_or_none(real) != change.old:
+        if not _is_before(change, real):
             raise Stale(
                 f"{change.path} has changed since it was read; nothing was written. Look at it and try again."
             )
 
     try:
         check()  # before anything is made beside it
-        if change.new == change.old:
+        if change.idle:
             return Applied()
         if change.old is None:
             real.parent.mkdir(parents=True, exist_ok=True)
         with locked(real, patience, lock):
+            if change.to is not None:
+                rename_file(real, change.to, check=check, step=step)
+                return Applied()
+            if change.modes is not None:
+                change_mode(real, change.modes[1], check=check, step=step)
+                return Applied()
             if change.new is None:
                 remove_file(real, check=check, step=step)
                 return Applied()
@@ -110,6 +166,21 @@ def apply(
         raise CannotWrite(
             f"Cannot write {change.path}: {_why(error)}. The preview shows what to change by hand."
         ) from error
+
+
+def holds(change: Change) -> bool:
+    """Is the file as this change has left it. Raises CannotWrite where it cannot be read."""
+    try:
+        return _is_before(change.undo(), real_path(change.to or change.path))
+    except OSError as error:
+        raise CannotWrite(f"Cannot read {change.path}: {_why(error)}. Nothing was written.") from None
+
+
+def _is_before(change: Change, real: Path) -> bool:
+    if change.modes is not None:
+        return mode_or_none(real) == change.modes[0]
+    taken = change.to is not None and os.path.lexists(change.to)
+    return not taken and read_or_none(real) == change.old
 
 
 def remove_empty(folders: Iterable[Path]) -> None:

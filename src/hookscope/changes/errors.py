@@ -6,15 +6,15 @@ class ChangeError(Exception):
 
 
 class CannotEdit(ChangeError):
-    """The text cannot be edited with certainty. `line` is what its user can write by hand instead."""
+    """The text cannot be edited with certainty. `line` is what its user can write by hand, if any."""
 
-    def __init__(self, problem: str, line: str) -> None:
+    def __init__(self, problem: str, line: str = "") -> None:
         super().__init__(problem, line)  # both, so that a copy or a pickle can be made from `args`
         self.problem = problem
         self.line = line
 
     def __str__(self) -> str:
-        return f"{self.problem}. By hand: `{self.line}`"
+        return f"{self.problem}. By hand: `{self.line}`" if self.line else f"{self.problem}."
 
 
 class Stale(ChangeError):

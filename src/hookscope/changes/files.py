@@ -103,6 +103,32 @@ def remove_file(real: Path, *, check: Callable[[], None], step: Step = no_step) 
     step("done")
 
 
+def rename_file(real: Path, to: Path, *, check: Callable[[], None], step: Step = no_step) -> None:
+    """Give the file another name in its folder, under the lock of `locked`. `check` stops it by raising."""
+    step("replace")
+    check()
+    os.rename(real, to)
+    step("sync folder")
+    sync_folder(to.parent)
+    step("done")
+
+
+def change_mode(real: Path, mode: int, *, check: Callable[[], None], step: Step = no_step) -> None:
+    """Set the file's permission bits, under the lock of `locked`. `check` stops it by raising."""
+    step("replace")
+    check()
+    os.chmod(real, mode)
+    step("done")
+
+
+def mode_or_none(path: Path) -> int | None:
+    """The permission bits of a file, or None where there is none."""
+    try:
+        return stat.S_IMODE(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 def sync_folder(folder: Path) -> None:
     """Make renames in a folder survive a power cut, where we and the file system can: they have happened."""
     with suppress(OSError):

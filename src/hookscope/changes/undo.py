@@ -41,13 +41,13 @@ class UndoStack:
         """The newest change, as it was applied: `.undo().preview()` shows what undoing would do."""
         return next((change for _, change in _newest_first(self.folder)), None)
 
-    def undo(self, change: Change, back: Change | None = None) -> Applied:
+    def undo(self, change: Change, back: Change | None = None, lock: Path | None = None) -> Applied:
         """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
 
         Raises Stale where its file has changed since; then it stays remembered. `back` is what to apply
-        in place of the swapped change: what `inverse_of` made, and somebody agreed to.
+        in place of the swapped change: what `inverse_of` made, and somebody agreed to. `lock`: see `apply`.
         """
-        applied = apply(back or change.undo())
+        applied = apply(back or change.undo(), lock=lock)
         self.forget(change)
         return applied
 
@@ -77,11 +77,31 @@ def inverse_of(change: Change) -> Change:
         CannotWrite: the file cannot be read.
     """
     meaning = f"undo: {change.meaning}"
+    if change.to is not None or change.modes is not None:
+        raise CannotEdit(f"{change.to or change.path} is not as the change has left it", meaning)
     now = read_now(change.path)
     if now is None or change.new is None:
         raise CannotEdit(f"{change.path} is gone, or the change has removed it", meaning)
+    if change.path.suffix.lower() == ".md":
+        return Change(change.path, meaning, now, _lines_back(now, change.old or b"", change.new, meaning))
     old, new, present = (meaning_of(side or b"", meaning) for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _taken_back(now, (), old, new, present))
+
+
+def _lines_back(now: bytes, old: bytes, new: bytes, meaning: str) -> bytes:
+    """The text with its old lines, where the new ones stand exactly once in it."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    head = next(
+        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
+        min(len(before), len(after)),
+    )
+    tail = 0
+    while tail < min(len(before), len(after)) - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    ours = b"".join(after[head : len(after) - tail])
+    if not ours or now.count(ours) != 1:
+        raise CannotEdit("The lines of the change are not in the text any more, or not alone", meaning)
+    return now.replace(ours, b"".join(before[head : len(before) - tail]))
 
 
 def _taken_back(source: bytes, path: KeyPath, old: object, new: object, now: object) -> bytes:
@@ -132,11 +152,23 @@ def _newest_first(folder: Path) -> Iterator[tuple[Path, Change]]:
 
 def _stored(change: Change) -> bytes:
     old, new = (None if side is None else b64encode(side).decode() for side in (change.old, change.new))
-    entry = {"path": str(change.path), "meaning": change.meaning, "old": old, "new": new}
+    entry: dict[str, Any] = {"path": str(change.path), "meaning": change.meaning, "old": old, "new": new}
+    if change.to is not None:
+        entry["to"] = str(change.to)
+    if change.modes is not None:
+        entry["modes"] = list(change.modes)
     return json.dumps(entry, indent=2).encode() + b"\n"
 
 
 def _loaded(entry: Mapping[str, Any]) -> Change:
     """Raises ValueError, KeyError or TypeError for what `_stored` has not made."""
     old, new = (None if side is None else b64decode(side) for side in (entry["old"], entry["new"]))
-    return Change(Path(entry["path"]), str(entry["meaning"]), old, new)
+    to, modes = entry.get("to"), entry.get("modes")
+    return Change(
+        Path(entry["path"]),
+        str(entry["meaning"]),
+        old,
+        new,
+        to=None if to is None else Path(to),
+        modes=None if modes is None else (int(modes[0]), int(modes[1])),
+    )

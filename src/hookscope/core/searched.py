@@ -216,7 +216,11 @@ def _listed(gate: Gate, hook: Hook, host: Host) -> Search:
 def _events(gate: Gate, hook: Hook, host: Host) -> Search:
     catalogue, kind = host.dialect.catalogue(), kind_of(hook)
     found = ((key, catalogue.nearest(key, kind)) for key in gate.missing)
-    near = tuple(f"{like} is an event; {key} is written" for key, like in found if like and like != key)
+    near = tuple(
+        f"{like} is an event; {key} is written"
+        for key, like in found
+        if like and like != key and catalogue.sends(like, kind)
+    )
     return (f"the events of {host.dialect.title}",), near
 
 

@@ -56,8 +56,10 @@ def read_frontmatter(source: bytes, *, limit: int = LIMIT) -> dict[str, object] 
     return value
 
 
-def locate_frontmatter(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> Span | None:
-    """Where in the file the header's value at `path` stands, as `locate_yaml` has it."""
+def locate_frontmatter(
+    source: bytes, path: KeyPath, *, limit: int = LIMIT, of_key: bool = False
+) -> Span | None:
+    """Where in the file the header's value at `path` stands, as `locate_yaml` has it; or the value's key."""
     try:
         text = text_of(source)
         header = _cut(text)
@@ -65,7 +67,7 @@ def locate_frontmatter(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> S
         return None
     if header is None:
         return None
-    return locate_part(text, header.start, header.start + len(header.text), path, limit)
+    return locate_part(text, header.start, header.start + len(header.text), path, limit, of_key=of_key)
 
 
 def repair_mojibake(text: str) -> str | None:

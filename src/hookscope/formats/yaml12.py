@@ -59,8 +59,13 @@ def read_part(text: str, start: int, end: int, limit: int = LIMIT) -> object:
         raise FormatError(wrong.problem, span_at(text, start + wrong.start, start + wrong.end)) from None
 
 
-def locate_part(text: str, start: int, end: int, path: KeyPath, limit: int = LIMIT) -> Span | None:
-    """Locate in the document `text[start:end]`; the span is one in the whole text."""
+def locate_part(
+    text: str, start: int, end: int, path: KeyPath, limit: int = LIMIT, *, of_key: bool = False
+) -> Span | None:
+    """Locate in the document `text[start:end]`; the span is one in the whole text.
+
+    `of_key`: of the last step's key, in place of its value; None where that is no key of a mapping.
+    """
     try:
         node = _compose(text[start:end], limit)
         if node is None:
@@ -68,8 +73,14 @@ def locate_part(text: str, start: int, end: int, path: KeyPath, limit: int = LIM
         _value(node, 1)  # what cannot be read has no places
     except _Wrong:
         return None
-    for step in path:
+    steps, last = (path[:-1], path[-1]) if of_key and path else (path, None)
+    for step in steps:
         node = _child(node, step)
+        if node is None:
+            return None
+    if of_key:
+        keys = [key for key, _ in node.value] if isinstance(node, yaml.MappingNode) else []
+        node = next((key for key in keys if key.value == last), None)
         if node is None:
             return None
     return span_at(text, start + node.start_mark.index, start + _end(node))

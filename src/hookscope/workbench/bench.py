@@ -14,7 +14,7 @@ from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.examine import digest, examine
-from hookscope.core.hooks import Hook, Inventory, Language, Standing, State
+from hookscope.core.hooks import Hook, Inventory, Language, Rejected, Standing, State
 from hookscope.core.look import look
 from hookscope.core.plan import is_held, make_plan, registrations_of
 from hookscope.core.runs import (
@@ -38,6 +38,7 @@ from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.doctor import Finding, examine_setup
 from hookscope.workbench.environments import read_environment
 from hookscope.workbench.filling import Filling, filling_of
+from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
@@ -472,6 +473,48 @@ class Workbench:
             raise Refusal(str(error)) from None
         self.note_change(toggle.name, toggle.change)
 
+    def repair(
+        self,
+        view: View,
+        what: str | Standing | Rejected,
+        given: Given = NOTHING,
+        *,
+        gate: str | None = None,
+        first: bool = False,
+    ) -> Repair:
+        """What can be done so that a hook runs, and how it would stand then. Writes nothing.
+
+        `what`: a hook, what was none, or the name of one. `gate`, `first`: see `repair_of`. Raises Refusal.
+        """
+        from hookscope.workbench.fixing.repairing import repair_of  # here: a look mends nothing
+
+        if isinstance(what, str):
+            rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
+            what = view.inventory.find(what) or next(rejected, None) or self.hook(view, what)
+        return repair_of(view, what, given, only=gate, first=first)
+
+    def mend(self, repair: Repair) -> None:
+        """Write all changes of a repair, or none; each is one step to take back. Raises Refusal."""
+        done: list[Change] = []
+        try:
+            for change in repair.changes:
+                apply(change, lock=self._lock_of(change))
+                done.append(change)
+            for change in done:
+                self._undo.push(change)
+        except ChangeError as error:
+            for change in reversed(done):
+                with suppress(ChangeError):  # what cannot be taken back stays on record, and says so
+                    apply(change.undo(), lock=self._lock_of(change))
+                    self._undo.forget(change)
+            raise Refusal(str(error)) from None
+        for change in done:
+            self.note_change(repair.name, change)
+
+    def mended(self, repair: Repair) -> Repair:
+        """A repair that was written, with the hook as it really stands now. Looks again."""
+        return replace(repair, after=seen_again(repair, self.look()))
+
     def undoing(self) -> Undoing:
         """What `undo` would write now. Writes nothing.
 
@@ -486,7 +529,7 @@ class Workbench:
             undoing = undoing_of(change)
         except ChangeError as error:
             raise Refusal(str(error)) from None
-        if undoing.back.old == undoing.back.new:
+        if undoing.back.idle:
             self._undo.forget(change)
             raise Refusal(
                 f"Nothing of the last change ({change.meaning}) is left in {change.path}.",
@@ -497,10 +540,17 @@ class Workbench:
     def undo(self, undoing: Undoing) -> None:
         """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""
         try:
-            self._undo.undo(undoing.change, undoing.back)
+            self._undo.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
         except ChangeError as error:
             raise Refusal(str(error)) from None
         self.note_change("undo", undoing.change)
+
+    def _lock_of(self, change: Change) -> Path | None:
+        """Beside a settings file, where others of our processes look for it; beside users' own files none."""
+        if change.path == self.open().settings.file.absolute():
+            return None
+        state_folder().mkdir(parents=True, exist_ok=True)
+        return state_folder() / "files.lock"
 
     def note_change(self, subject: str, change: Change) -> None:
         """On record, unless the journal cannot be written: the change is made all the same."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hookscope.changes import Change, ChangeError, change_of, inverse_of, read_now
+from hookscope.changes import Change, ChangeError, change_of, holds, inverse_of
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Edit, Inventory, Standing, State, gate_state
 from hookscope.core.look import look
@@ -42,7 +42,7 @@ class Toggle:
     @property
     def needed(self) -> bool:
         """Is there anything to write: the settings may say so already."""
-        return self.change.old != self.change.new
+        return not self.change.idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Undoing:
 
 def undoing_of(change: Change) -> Undoing:
     """How to take a change back in the file as it is now. Raises ChangeError where that is not certain."""
-    if read_now(change.path) == change.new:
+    if holds(change):
         return Undoing(change, change.undo(), alone=False)
     return Undoing(change, inverse_of(change), alone=True)
 

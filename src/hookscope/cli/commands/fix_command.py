@@ -1,0 +1,69 @@
+"""`hookscope fix NAME`."""
+
+import click
+
+from hookscope.cli import answers, fix_tables
+from hookscope.cli.answers import Answer
+from hookscope.workbench import Options, Refusal
+from hookscope.workbench.fixing.fix import Given, Repair
+
+
+@answers.command(
+    "fix",
+    click.Argument(["name"]),
+    click.Option(["--gate"], metavar="GATE", help="Only this check: env, config, events, …"),
+    click.Option(
+        ["--value", "values"],
+        metavar="[NAME=]VALUE",
+        multiple=True,
+        help="A value that a fix asks for; without NAME where one alone is asked for. Can be repeated.",
+    ),
+    click.Option(
+        ["--apply"], is_flag=True, help="Write the edits; `hookscope undo` takes each of them back."
+    ),
+)
+def command(options: Options, name: str, gate: str | None, values: tuple[str, ...], apply: bool) -> Answer:
+    """What would open each check that stops a hook, as a diff; --apply writes it and looks again.
+
+    Exit code 0: the hook is ready then, or would be. Install hints are shown and never run; whose code may
+    run is asked by `hookscope trust`.
+    """
+    bench = answers.bench_of(options)
+    view = bench.look()
+    repair = bench.repair(view, name, gate=gate)
+    _check_gate(repair, gate)
+    if values:
+        repair = bench.repair(view, name, _given(values, repair), gate=gate)
+    written = apply and bool(repair.changes)
+    if written:
+        bench.mend(repair)
+        repair = bench.mended(repair)
+        bench.close_now()
+    document = fix_tables.document(repair, written=written)
+    return Answer(document, fix_tables.text(repair, view, written=written), yes=repair.ready)
+
+
+def _check_gate(repair: Repair, gate: str | None) -> None:
+    """Raises Refusal for a check that the hook does not have."""
+    names = [one.name for one in repair.before.verdict.gates] if repair.before is not None else []
+    if gate is not None and repair.before is not None and gate not in names:
+        listed = ", ".join(dict.fromkeys(names))
+        raise Refusal(f"{repair.name} has no check {gate!r}.", f"It has {listed}.", code=2)
+
+
+def _given(values: tuple[str, ...], repair: Repair) -> Given:
+    """Values with names and one without. Raises Refusal for one that nothing asks for."""
+    named: dict[str, str] = {}
+    plain: str | None = None
+    for text in values:
+        name, sign, value = text.partition("=")
+        if sign and name in repair.asks:
+            named[name] = value
+        elif plain is None and len(repair.asks) == 1:
+            plain = text
+        else:
+            wanted = ", ".join(f"--value {name}=…" for name in repair.asks) or "no value"
+            raise Refusal(f"--value {text!r} is not asked for.", f"Asked for: {wanted}.", code=2)
+    if plain is not None:
+        named.setdefault(repair.asks[0], plain)
+    return Given(named)

@@ -1,0 +1,114 @@
+"""What `fix` found out: once for programs, once for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookscope.cli.documents import Document, gate
+from hookscope.cli.tables import near_lines, state_word
+from hookscope.core.hooks import Gate, Standing
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import Change, View
+from hookscope.workbench.fixing.fix import Fix, Repair
+
+
+def document(repair: Repair, *, written: bool) -> Document:
+    """`fix --json`."""
+    return {
+        "hook": repair.name,
+        "state": _state(repair.before),
+        "after": _state(repair.after),
+        "ready": repair.ready,
+        "written": written,
+        "fixes": [_fix(fix) for fix in repair.fixes],
+        "changes": [_change(change) for change in repair.changes],
+        "still_shut": [gate(item) for item in repair.still],
+        "others": [
+            {"hook": other.name, "source": other.source, "from": other.before, "to": other.after}
+            for other in repair.others
+        ],
+        "notices": repair.notices if repair.changes else "",
+    }
+
+
+def _state(row: Standing | None) -> str | None:
+    return None if row is None else row.state.value
+
+
+def _fix(fix: Fix) -> Document:
+    return {
+        "gate": fix.gate,
+        "title": fix.title,
+        "files": [str(change.path) for change in fix.changes],
+        "asks": list(fix.asks),
+        "hint": fix.hint,
+        "why_not": fix.why_not,
+    }
+
+
+def _change(change: Change) -> Document:
+    return {
+        "file": str(change.path),
+        "to": None if change.to is None else str(change.to),
+        "meaning": change.meaning,
+        "diff": change.preview(),
+    }
+
+
+def text(repair: Repair, view: View, *, written: bool) -> str:
+    """Each shut check with what helps, the diffs, and how the hook stands then."""
+    return "\n".join(line.rstrip() for line in _lines(repair, view, written))
+
+
+def _lines(repair: Repair, view: View, written: bool) -> Iterator[str]:
+    name = one_line(repair.name)
+    if not repair.fixes:
+        yield f"{name} is ready: there is nothing to fix." if repair.ready else f"Nothing stops {name} there."
+        return
+    yield f"{_word(repair.before)}  {name}"
+    shut = {one.name: one for one in repair.before.verdict.shut()} if repair.before is not None else {}
+    for fix in repair.fixes:
+        yield ""
+        yield from _about(fix, shut.get(fix.gate))
+    for change in repair.changes:
+        yield ""
+        yield one_line(view.host.surroundings.short(change.path))
+        yield printable(change.preview()).rstrip()
+    yield ""
+    yield from _outcome(repair, written)
+
+
+def _about(fix: Fix, gate: Gate | None) -> Iterator[str]:
+    reason = one_line(gate.reason, 300) if gate is not None else ""
+    yield f"✗ {fix.gate:<9} {reason or one_line(fix.title, 300)}"
+    if gate is not None:
+        yield from near_lines(gate, places=False)
+    if fix.asks:
+        yield f"      fix: {one_line(fix.title, 300)}"
+        yield "      give: " + " ".join(f"--value {one_line(name)}=…" for name in fix.asks)
+    elif fix.hint:
+        yield f"      by hand: {one_line(fix.hint, 400)}"
+    elif fix.why_not:
+        yield f"      no fix: {one_line(fix.why_not, 400)}"
+    else:
+        yield f"      fix: {one_line(fix.title, 300)}"
+
+
+def _outcome(repair: Repair, written: bool) -> Iterator[str]:
+    for other in repair.others:
+        yield f"also {one_line(other.name)} ({other.source}): {other.before} → {other.after}"
+    for item in repair.still:
+        yield f"still shut: {item.name} – {one_line(item.reason, 300)}"
+    if not repair.changes:
+        yield "Nothing was written." if written else "Nothing can be written as it is."
+        return
+    then = "." if written else ", once `--apply` has written it."
+    yield f"{_word(repair.before)} → {_word(repair.after)}{then}"
+    steps = len(repair.changes)
+    if written:
+        times = "" if steps == 1 else f", {steps} times"
+        yield f"`hookscope undo`{times} takes it back. {repair.notices}"
+
+
+def _word(row: Standing | None) -> str:
+    return "✗ no hook" if row is None else state_word(row.state).rstrip()

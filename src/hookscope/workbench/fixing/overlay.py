@@ -1,0 +1,79 @@
+"""The disk as it would be after some changes. Nothing is written; a look at it needs no rules of its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from hookscope.changes import Change
+from hookscope.core.surroundings import Child, Facts, Files, Program
+
+
+class Overlaid:
+    """A disk with other bytes, names and permissions here and there. Implements core's Files."""
+
+    def __init__(self, files: Files, changes: Iterable[Change]) -> None:
+        self._files = files
+        self._bytes: dict[Path, bytes | None] = {}
+        self._from: dict[Path, Path] = {}  # new name → the file that has the bytes
+        self._runnable: set[str] = set()
+        for change in changes:
+            if change.modes is not None:
+                self._runnable.add(str(change.path))
+            elif change.to is not None:
+                self._bytes[change.to] = self._bytes.get(change.path, change.new)
+                self._bytes[change.path] = None
+                self._from[change.to] = change.path
+            else:
+                self._bytes[change.path] = change.new
+
+    def children(self, folder: Path) -> list[Child]:
+        found = {child.name: child for child in self._files.children(folder)}
+        for path, content in self._in(folder):
+            if content is None:
+                found.pop(path.name, None)
+            else:
+                found.setdefault(path.name, Child(path.name, path, linked=False, folder=False))
+        return sorted(found.values(), key=lambda child: os.fsencode(child.name))
+
+    def names(self, folder: Path) -> list[str]:
+        found = dict.fromkeys(self._files.names(folder))
+        for path, content in self._in(folder):
+            if content is None:
+                found.pop(path.name, None)
+            else:
+                found[path.name] = None
+        return list(found)
+
+    def facts(self, path: Path) -> Facts | None:
+        if path not in self._bytes:
+            return self._files.facts(path)
+        content = self._bytes[path]
+        if content is None:
+            return None
+        before = self._files.facts(self._from.get(path, path))
+        whole = Facts(folder=False, file=True, size=0, links=1, linked=False, foreign=False)
+        return (before or whole)._replace(size=len(content))
+
+    def read(self, path: Path, limit: int = -1) -> bytes:
+        if path not in self._bytes:
+            return self._files.read(path, limit)
+        content = self._bytes[path]
+        if content is None:
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return content if limit < 0 else content[:limit]
+
+    def real(self, path: Path) -> Path:
+        return self._files.real(path)
+
+    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> Program:
+        for folder in folders:
+            path = os.path.join(folder, name)
+            found = self._files.program(name, (folder,), folders_too=folders_too)
+            if found.path is not None or path in self._runnable:
+                return Program(path, None)
+        return self._files.program(name, folders, folders_too=folders_too)
+
+    def _in(self, folder: Path) -> list[tuple[Path, bytes | None]]:
+        return [(path, content) for path, content in self._bytes.items() if path.parent == folder]

@@ -1,0 +1,79 @@
+"""Plugins and the modules of a stream: what can be written is written, and for the rest there are words."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.fixing.conftest import Bench
+
+from hookscope.core.hooks import State
+
+SETTINGS = {
+    "switch": {"enabled": False},
+    "enabled": {"entries": {"p": {"enabled": False}}},
+    "allow": {"allow": ["other"]},
+    "deny": {"deny": ["other", "p"]},
+}
+
+
+@pytest.fixture
+def plugin(home: Path) -> Path:
+    folder = home / ".openclaw" / "plugins" / "p"
+    folder.mkdir(parents=True)
+    (folder / "openclaw.plugin.json").write_text('{"id": "p", "configSchema": {"type": "object"}}')
+    (folder / "index.py").write_text(
+        "def register(api):\n    api.on('message_received', lambda event: None)\n"
+    )
+    return folder
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+@pytest.mark.parametrize("gate", SETTINGS)
+def test_a_plugin_is_let_in_and_taken_back(
+    bench: Bench, home: Path, plugin: Path, dialect: str, gate: str
+) -> None:
+    file = home / ".openclaw" / "openclaw.json"
+    file.write_text(f"// mine\n{json.dumps({'plugins': SETTINGS[gate]})}\n")
+    before = file.read_bytes()
+    here = bench(dialect)
+    here.trust(home)
+    if dialect != "openclaw":
+        plugin.parent.rename(home / ".openclaw" / "extensions")
+    view = here.look()
+    repair = here.repair(view, "p")
+    assert [fix.gate for fix in repair.fixes] == [gate]
+    assert repair.after is not None
+    assert repair.after.state in (State.READY, State.SILENT)
+    here.mend(repair)
+    assert b"// mine" in file.read_bytes()
+    here.undo(here.undoing())
+    assert file.read_bytes() == before
+
+
+def test_a_list_with_comments_is_left_to_its_user(bench: Bench, home: Path, plugin: Path) -> None:
+    file = home / ".openclaw" / "openclaw.json"
+    file.write_text("{plugins: {allow: ['other', // mine\n]}}")
+    here = bench()
+    here.trust(home)
+    repair = here.repair(here.look(), "p")
+    assert not repair.changes
+    assert "comments" in repair.fixes[0].why_not
+
+
+@pytest.mark.parametrize("dialect", ["eve", "eve@0.18", "eve@0.80"])
+def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, dialect: str) -> None:
+    hooks = workspace / "agent" / "hooks"
+    hooks.mkdir(parents=True)
+    (workspace / "agent" / "agent.ts").write_text("export default {};\n")
+    (hooks / "audit.ts").write_text('export default { events: { "turn.stared"() {} } };\n')
+    here = bench(dialect)
+    words = {fix.gate: fix for fix in here.repair(here.look(), "audit").fixes}
+    assert words["trusted"].hint.startswith("hookscope trust ")
+    assert words["sent"].why_not
+    here.trust(workspace)
+    (hooks / "audit.js").write_text("export default {};\n")
+    (hooks / "other.ts").write_text('export default { events: { "turn.started"() {} } };\n')
+    repair = here.repair(here.look(), "other")
+    assert [fix.gate for fix in repair.fixes] == ["build"]
+    assert "by hand" in repair.fixes[0].why_not
+    assert not repair.changes
