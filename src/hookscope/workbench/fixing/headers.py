@@ -18,18 +18,18 @@ from hookscope.changes import (
     with_wrapped,
     without_header_member,
 )
-from hookscope.core.event_types import Catalogue
 from hookscope.core.hooks import Gate, Standing
-from hookscope.core.plan import kind_of
-from hookscope.core.runs import EventKind
-from hookscope.core.searched import PLATFORMS, alike
+from hookscope.core.searched import PLATFORMS
 from hookscope.core.text import nearest
 from hookscope.dialects import DIALECTS
 from hookscope.formats import FormatError, KeyPath, read_exports
+from hookscope.lint.events import dead_events
+from hookscope.lint.reading import read_subject
 from hookscope.systems.folders import FolderSystem
 from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.recipes import Recipe
 from hookscope.workbench.fixing.sketch import Sketch
+from hookscope.workbench.linting import host_facts
 
 METADATA = "metadata"
 OURS = "hookscope"  # below `metadata`: no host's namespace
@@ -172,13 +172,13 @@ def _listened(value: object) -> bool:
 
 
 def sent(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
-    """Each event that the host does not know, spelt as the known one that is near."""
+    """Each event that the host never sends, spelt as the one that was surely meant; as lint has it."""
     if row.hook.kind != "folder":
         return
     header, space = _metadata_in(row, sketch)
     listed = _of(header, METADATA, space, EVENTS)
-    catalogue, kind = sketch.host.dialect.catalogue(), kind_of(row.hook)
-    meant = {key: near for key in gate.missing if (near := meant_event(key, catalogue, kind))}
+    subject = read_subject(row.hook, host_facts(sketch.host), sketch.host.surroundings.files)
+    meant = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
     if not meant:
         return
     words = ", ".join(f"{key} → {near}" for key, near in meant.items())
@@ -194,18 +194,6 @@ def sent(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fi
         return source
 
     yield from header_fixes(gate, row, sketch, [(f"Correct the event: {words}", corrected)])
-
-
-def meant_event(key: str, catalogue: Catalogue, kind: EventKind) -> str | None:
-    """The event of the host that was surely meant: the same words otherwise joined, else nearly the same."""
-    known = tuple(sorted(other for other in catalogue.keys_of(kind) if catalogue.sends(other, kind)))
-    same = [other for other in known if _words(other) == _words(key)]
-    near = same or [*alike(key, known)]
-    return near[0] if near else None
-
-
-def _words(key: str) -> str:
-    return re.sub(r"[\s:._-]+", " ", key.strip().lower())
 
 
 # Fields
