@@ -13,6 +13,8 @@ from textual.pilot import Pilot
 from hookscope.console.app import Console
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.saved_screen import SavedScreen
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.options import shipped_hooks
 
@@ -122,6 +124,15 @@ STREAM = {
 }
 
 
+SAVED = """
+event: command:new
+context: {senderId: Ada, commandSource: telegram}
+expect:
+  messages: ["Good morning, Ada"]
+  context: {greeted: true}
+"""
+
+
 def write_files(folder: Path, files: dict[str, str]) -> None:
     for name, source in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -192,6 +203,24 @@ async def take_one(bench: Workbench, size: tuple[int, int], key: str, name: str,
     await bench.close()
 
 
+async def take_expected(bench: Workbench, size: tuple[int, int]) -> None:
+    """A saved event, loaded and fired: its run is not what the file expects. And that run beside the next."""
+    app = Console(bench)
+    async with app.run_test(size=size, tooltips=True) as pilot:
+        screen = app.screen
+        await until(pilot, lambda: bool(screen.state.rows))  # type: ignore[attr-defined]
+        await pilot.press("2", "f2")
+        await until(pilot, lambda: isinstance(app.screen, SavedScreen))
+        await pilot.press(*"new-basic", "enter")
+        await until(pilot, lambda: screen.query_one(FirePane).loaded is not None)
+        await pilot.press("f5")
+        pane = screen.query_one(FirePane)
+        await until(pilot, lambda: pane.runs.current is not None and pane.runs.current.checked is not None)
+        await until(pilot, lambda: not app.workers)
+        save(app, "expected", size)
+    await bench.close()
+
+
 def save(app: Console, name: str, size: tuple[int, int]) -> None:
     file = SCREENSHOTS / f"{name}-{size[0]}x{size[1]}.svg"
     picture = app.export_screenshot(title="hookscope")
@@ -215,11 +244,19 @@ def main() -> None:
         os.environ["HOOKSCOPE_STATE_DIR"] = str(home / "state")
         os.chdir(agent)
         os.environ["HOME"] = str(home)
+        (home / "none").mkdir()
         bundled = home / "lib" / "bundled_hooks"  # no picture shows where it was taken
         copytree(shipped_hooks(), bundled)
         bench = Workbench(Options(bundled=bundled))
         bench.trust(home)
         asyncio.run(take(bench, size))
+        kept = home / "kept"
+        write_hooks(kept / "hooks", ("greet",))
+        write_files(kept, {".hookscope/events/new-basic.yaml": SAVED})
+        os.chdir(kept)
+        bench = Workbench(Options(bundled=home / "none", dialect="openclaw"))
+        asyncio.run(take_expected(bench, size))
+        os.chdir(agent)
         write_files(agent, PLUGINS)
         bench = Workbench(Options(bundled=bundled, dialect="openclaw"))
         asyncio.run(take_one(bench, size, "before_tool_call", "tool-call", "rm notes.md"))
