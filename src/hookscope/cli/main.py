@@ -21,6 +21,7 @@ COMMANDS = {
     "info": "One hook: every check, which copy wins, what it declares.",
     "check": "How many hooks are ready, and what stops the others.",
     "lint": "What is wrong with hooks, and what to do about it. Runs nothing.",
+    "compare": "The same folders under several hosts: what differs, and what to change.",
     "load": "Import all trusted handlers and report as the host's loader does.",
     "events": "What the host sends, when, with which fields, and who listens.",
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",

@@ -1,0 +1,121 @@
+"""Hooks under several hosts: rows, what differs, what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookscope.cli.documents import Document
+from hookscope.cli.tables import column, fitted, state_word
+from hookscope.core.hooks import State
+from hookscope.core.side.model import ABSENT, Cell, Comparison, Line, Tally
+from hookscope.core.text import one_line, printable
+
+STATE_CELLS = 11  # glyph and word
+
+
+def document(item: Comparison, *, different: bool) -> Document:
+    """`compare --json`, but for the runs of --fire."""
+    return {
+        "dialects": [side.dialect.name for side in item.sides],
+        "workspaces": [str(side.host.workspace) for side in item.sides],
+        "hooks": [_hook(line) for line in (item.differing if different else item.lines)],
+        "summary": {
+            "alike": item.alike,
+            "differ": len(item.differing),
+            "by": {name: _tally(tally) for name, tally in item.tallies().items()},
+        },
+    }
+
+
+def _hook(line: Line) -> Document:
+    return {
+        "name": line.name,
+        "path": str(line.path) if line.path else None,
+        "events": list(line.events),
+        "differs": [{"what": one.facet, "text": one.text} for one in line.differs],
+        "by": {cell.side.dialect.name: _cell(cell) for cell in line.cells},
+        "change": list(line.change),
+    }
+
+
+def _cell(cell: Cell) -> Document:
+    """One hook at one host. `state` has two words beside those of `list`: "no hook" and "absent"."""
+    return {
+        "state": cell.state,
+        "why": cell.why or None,
+        "gate": cell.gate or None,
+        "name": cell.row.hook.name if cell.row is not None else None,
+        "source": cell.source or None,
+        "path": str(cell.path) if cell.path else None,
+        "handler": str(cell.handler) if cell.handler else None,
+        "host_runs": cell.host_runs,
+        "metadata": cell.metadata or None,
+        "namespace": cell.side.reads.namespace if cell.side.reads is not None else None,
+        "order": cell.place,
+        "events": [
+            {
+                "key": event.key,
+                "there": event.there,
+                "delivered": event.delivers if event.there == "sent" else None,
+                "near": event.near or None,
+            }
+            for event in cell.events
+        ],
+    }
+
+
+def _tally(tally: Tally) -> Document:
+    return {
+        "found": tally.found,
+        "metadata": tally.metadata,
+        "registered": tally.registered,
+        "called": tally.called,
+    }
+
+
+def text(item: Comparison, *, different: bool) -> str:
+    """A row a hook, under it what differs and what to change; then how many there are of which."""
+    lines = item.differing if different else item.lines
+    names = max(column((one_line(line.name) for line in lines), 28), 4)
+    named = [side.dialect.name for side in item.sides]
+    widths = [max(len(name), STATE_CELLS + _source_width(lines, at)) for at, name in enumerate(named)]
+    shown = ["  ".join([" " * (names + 2), *map(fitted, named, widths)])] if lines else []
+    for line in lines:
+        shown += _line(line, names, widths)
+    return "\n".join(part.rstrip() for part in [*shown, *([""] if shown else []), *_summary(item)])
+
+
+def _source_width(lines: tuple[Line, ...], at: int) -> int:
+    return max((len(line.cells[at].source) for line in lines), default=0)
+
+
+def _line(line: Line, names: int, widths: list[int]) -> Iterator[str]:
+    cells = (fitted_cell(cell, width) for cell, width in zip(line.cells, widths, strict=True))
+    yield "  ".join([f"  {fitted(one_line(line.name), names)}", *cells])
+    for one in line.differs:
+        yield f"      {one_line(one.text, 300)}"
+    for text in line.change:
+        yield f"    → {one_line(text, 300)}"
+
+
+def fitted_cell(cell: Cell, width: int) -> str:
+    """State and source on that many cells of the terminal."""
+    rest = fitted(one_line(cell.source), max(width - STATE_CELLS, 0))
+    if cell.row is not None:
+        return state_word(State(cell.state)) + rest
+    return fitted(f"{'–' if cell.state == ABSENT else '✗'} {cell.state}", STATE_CELLS) + rest
+
+
+def _summary(item: Comparison) -> Iterator[str]:
+    width = max(len(side.dialect.name) for side in item.sides)
+    for name, tally in item.tallies().items():
+        parts = (
+            f"{tally.found} found",
+            f"metadata of {tally.metadata} read",
+            f"{tally.registered} would be registered",
+            f"{tally.called} called",
+        )
+        yield f"{fitted(name, width)}  {' · '.join(parts)}"
+    workspaces = {side.host.surroundings.short(side.host.workspace) for side in item.sides}
+    where = f" in {printable(next(iter(workspaces)))}" if len(workspaces) == 1 else ""
+    yield f"{item.alike} alike, {len(item.differing)} differ{where}"

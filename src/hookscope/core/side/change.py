@@ -1,0 +1,169 @@
+"""What to change so that every host calls a hook: sentences that follow from what stops it at each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+
+from hookscope.core.hooks import LANGUAGE_OF, Gate
+from hookscope.core.plan import kind_of
+from hookscope.core.side.model import NO_HOOK, Cell, Line, Side
+from hookscope.core.side.written import written_in
+from hookscope.core.text import nearest
+
+NEEDS: Mapping[str, str] = {
+    "env": "set {}",
+    "bins": "install {}",
+    "anyBins": "install one of {}",
+    "config": "set {} in the host's settings",
+}
+FEW = 3  # events of a host that are named one by one
+OF_MODULES = (".cjs", ".cts")  # what another ending does not make an ES module of
+
+
+def changes_of(line: Line) -> tuple[str, ...]:
+    """Each once, with the hosts that need it where not all do. Empty where every host calls it already."""
+    wishes: dict[str, dict[str, None]] = {}
+    for cell in line.cells:
+        for text in _wishes(cell, line):
+            wishes.setdefault(text, {})[cell.side.called] = None
+    texts = []
+    for text, hosts in wishes.items():
+        everyone = len(hosts) == len(line.cells)
+        texts.append(text if everyone else f"{text} ({', '.join(hosts)})")
+    return (*_namespaces(line), *texts)
+
+
+def _wishes(cell: Cell, line: Line) -> Iterator[str]:
+    if cell.called:
+        return
+    if cell.row is None:
+        yield from _not_there(cell, line)
+        return
+    if cell.row.verdict.shadowed_by is not None:
+        winner = cell.row.verdict.shadowed_by
+        yield f"keep one copy, or give this one another name: the {winner.folder.source} one wins"
+        return
+    if not cell.host_runs:
+        yield from _rewritten(line)
+    if cell.metadata == "unread" or (cell.metadata == "elsewhere" and _wants_json(cell)):
+        yield _spelling(cell)
+    for gate in cell.row.verdict.shut():
+        if gate.name == "events" and cell.metadata in ("unread", "elsewhere", "none"):
+            continue  # the metadata is what is missing
+        yield _of_gate(gate, cell)
+
+
+def _not_there(cell: Cell, line: Line) -> Iterator[str]:
+    have = next((other.row.hook for other in line.cells if other.row is not None), None)
+    if cell.state == NO_HOOK:
+        yield from _mended(cell, line)
+    elif have is not None and (have.kind == "legacy" or kind_of(have) not in cell.side.dialect.kinds):
+        yield "write it as a folder with a HOOK.md, too"
+    elif have is not None:
+        workspace = cell.side.host.surroundings.short(cell.side.host.workspace)
+        yield f"put it into {workspace}/hooks, where all of them look"
+
+
+def _mended(cell: Cell, line: Line) -> Iterator[str]:
+    """A folder that this host takes for no hook: most often the handler's name."""
+    names = _names_in(cell)
+    handler = next((name for name in names if name.startswith(("handler", "index"))), None)
+    reads = cell.side.reads
+    if "HOOK.md" not in names or reads is None or handler is None or handler in reads.handlers:
+        yield f"mend it: {cell.why}"
+        return
+    if handler.endswith(".py"):
+        yield from _rewritten(line)
+    else:
+        yield _renamed(handler, line)
+
+
+def _names_in(cell: Cell) -> Sequence[str]:
+    try:
+        return sorted(cell.side.host.surroundings.files.names(cell.path)) if cell.path else []
+    except OSError:
+        return []
+
+
+def _renamed(handler: str, line: Line) -> str:
+    names = common_handlers(line)
+    kind = LANGUAGE_OF.get(PurePath(handler).suffix)
+    same = [name for name in names if LANGUAGE_OF.get(PurePath(name).suffix) == kind]
+    if not names:
+        return f"no name of a handler is known to all of them: write one beside {handler} for each"
+    wanted = (same or names)[0]
+    module = ", as an ES module" if handler.endswith(OF_MODULES) else ""
+    return f"rename {handler} to {wanted}{module}: all of them look for that name"
+
+
+def _rewritten(line: Line) -> Iterator[str]:
+    names = common_handlers(line)
+    if names:
+        yield f"write the handler as {names[0]}: the host itself runs no Python"
+
+
+def common_handlers(line: Line) -> list[str]:
+    """The names of handlers that all hosts look for, the first host's order."""
+    reads = [cell.side.reads for cell in line.cells if cell.side.reads is not None]
+    first = reads[0].handlers if reads else ()
+    return [name for name in first if all(name in one.handlers for one in reads)]
+
+
+def _namespaces(line: Line) -> Iterator[str]:
+    """One sentence for all namespaces that are not there."""
+    missing = [cell for cell in line.cells if cell.row is not None and cell.metadata in ("elsewhere", "none")]
+    names = list(dict.fromkeys(cell.side.reads.namespace for cell in missing if cell.side.reads is not None))
+    if not names:
+        return
+    hook = missing[0].row.hook if missing[0].row is not None else None
+    written = written_in(hook.manifest if hook else None, missing[0].side.host.surroundings.files)
+    quoted = " and ".join(f"`{name}`" for name in names)
+    if not written.namespaces:
+        yield f"write the events under {quoted} under `metadata`"
+        return
+    near = written.namespaces[0]
+    slip = next((name for name in names if nearest(name, [near]) is not None), None)
+    if slip is not None and len(names) == len(line.cells):
+        yield f"rename `{near}` to `{slip}` under `metadata`"
+    yield f"add {quoted} beside `{near}` under `metadata`"
+
+
+def _wants_json(cell: Cell) -> bool:
+    if cell.side.reads is None or not cell.side.reads.json_only or cell.row is None:
+        return False
+    return not written_in(cell.row.hook.manifest, cell.side.host.surroundings.files).as_json
+
+
+def _spelling(cell: Cell) -> str:
+    if _wants_json(cell):
+        return "write `metadata` as JSON that begins on its line: YAML is not read"
+    return f"mend the metadata: {cell.why or 'nothing of it is read'}"
+
+
+def _of_gate(gate: Gate, cell: Cell) -> str:
+    if gate.name in NEEDS and gate.missing:
+        return NEEDS[gate.name].format(", ".join(gate.missing))
+    if gate.name in ("os", "osOfLoader"):
+        return f"add {cell.side.host.surroundings.platform} to `os`"
+    if gate.name == "sent":
+        return _other_event(cell)
+    if gate.fix is not None:
+        return f"in {_short(gate.fix.file, cell.side)}: {gate.fix.meaning}"
+    if gate.name in ("enabled", "selected") and cell.row is not None:
+        return f"switch it on: `hookscope --dialect {cell.side.dialect.name} enable {cell.row.hook.name}`"
+    return f"mend it: {gate.reason}"
+
+
+def _other_event(cell: Cell) -> str:
+    never = ", ".join(event.key for event in cell.events if event.there != "sent")
+    kind = kind_of(cell.row.hook) if cell.row is not None else "folder"
+    sent = [one.key for one in cell.side.dialect.catalogue().events if one.emitted and one.kind == kind]
+    if not sent:
+        return "nothing helps: no event is ever sent to hooks there"
+    which = " or ".join(sent) if len(sent) <= FEW else "an event that is sent"
+    return f"listen to {which}, too: {never} never comes"
+
+
+def _short(file: Path, side: Side) -> str:
+    return side.host.surroundings.short(file)

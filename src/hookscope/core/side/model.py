@@ -1,0 +1,177 @@
+"""What the hosts make of one hook, and how that differs. Frozen data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from hookscope.core.dialect import Dialect, Host
+from hookscope.core.hooks import Inventory, Rejected, Standing, State
+
+# One thing that hosts may do otherwise, the most telling first.
+Facet = Literal[
+    "found", "handler", "metadata", "state", "why", "winner", "events", "messages", "order", "name", "env"
+]
+There = Literal["sent", "never", "unknown"]  # never: the host documents the event and does not send it
+Metadata = Literal["read", "elsewhere", "unread", "none", ""]
+"""elsewhere: it stands under another host's name; unread: under this one's, in a spelling it does not read;
+empty: the hook is none of a folder."""
+NO_HOOK, ABSENT = "no hook", "absent"  # beside the states: rejected, and not even looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """What a host looks for in a hook's folder."""
+
+    namespace: str  # metadata.<namespace>
+    handlers: tuple[str, ...]  # the host's own names, first wins
+    json_only: bool = False  # metadata counts only as JSON that begins on its line
+    python: bool = True  # False: the host itself runs no Python
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A host, what a look at it found with every folder trusted, and what it reads of a hook."""
+
+    host: Host
+    inventory: Inventory
+    reads: Reads | None  # None: it has no HOOK.md folders
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.host.dialect
+
+    @property
+    def called(self) -> str:
+        """The host in a sentence: `Milady`, `Milady 2.0.0-alpha.76`."""
+        return f"{self.dialect.product} {self.dialect.version}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class EventThere:
+    """An event that a hook listens to, at one host."""
+
+    key: str
+    there: There
+    delivers: bool = False  # do messages that are pushed on it reach the user
+    near: str = ""  # the event of this host that was perhaps meant
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One hook at one host. Trust is left out: it is asked before code runs, and no host's rule."""
+
+    side: Side
+    state: str  # of State; NO_HOOK, ABSENT
+    why: str = ""  # the sentence of what stops it; empty where nothing does
+    gate: str = ""  # the first check that is shut
+    row: Standing | None = None
+    rejected: Rejected | None = None
+    events: tuple[EventThere, ...] = ()
+    metadata: Metadata = ""
+    place: int | None = None  # in the order of registering, from 1; None: it does not register
+
+    @property
+    def there(self) -> bool:
+        """Is it a hook to this host."""
+        return self.row is not None
+
+    @property
+    def registers(self) -> bool:
+        """Does nothing of this host keep it from being registered."""
+        return self.state in (State.READY, State.SILENT) and self.host_runs
+
+    @property
+    def called(self) -> bool:
+        """Would this host call it, as soon as one of its events comes."""
+        return self.state == State.READY and self.host_runs
+
+    @property
+    def host_runs(self) -> bool:
+        """False where only Hookscope would run this handler."""
+        return self.row is None or not self.row.hook.beyond_host
+
+    @property
+    def source(self) -> str:
+        if self.row is not None:
+            return self.row.hook.folder.source
+        return self.rejected.source if self.rejected is not None else ""
+
+    @property
+    def path(self) -> Path | None:
+        if self.row is not None:
+            return self.row.hook.path
+        return self.rejected.path if self.rejected is not None else None
+
+    @property
+    def handler(self) -> Path | None:
+        return self.row.hook.handler if self.row is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """One thing that the hosts do otherwise, as a sentence that names them."""
+
+    facet: Facet
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One hook, cell by cell in the order of the sides."""
+
+    name: str
+    path: Path | None  # where the first host that has it finds it
+    cells: tuple[Cell, ...]
+    differs: tuple[Differing, ...] = ()  # empty: all hosts do the same
+    change: tuple[str, ...] = ()  # what to do so that every host calls it; empty: nothing is known to help
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What it listens to, at any host."""
+        return tuple(dict.fromkeys(event.key for cell in self.cells for event in cell.events))
+
+    @property
+    def everywhere(self) -> bool:
+        """Would every host call it."""
+        return all(cell.called for cell in self.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many hooks get how far at one host."""
+
+    found: int  # are hooks to it
+    metadata: int  # have metadata that it reads
+    registered: int
+    called: int  # of these, one of their events is sent at least
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All hooks of some folders, under several dialects."""
+
+    sides: tuple[Side, ...]
+    lines: tuple[Line, ...]
+
+    @property
+    def differing(self) -> tuple[Line, ...]:
+        return tuple(line for line in self.lines if line.differs)
+
+    @property
+    def alike(self) -> int:
+        return len(self.lines) - len(self.differing)
+
+    def tallies(self) -> Mapping[str, Tally]:
+        """By the dialect's name."""
+        return {
+            side.dialect.name: Tally(
+                found=sum(line.cells[at].there for line in self.lines),
+                metadata=sum(line.cells[at].metadata == "read" for line in self.lines),
+                registered=sum(line.cells[at].registers for line in self.lines),
+                called=sum(line.cells[at].called for line in self.lines),
+            )
+            for at, side in enumerate(self.sides)
+        }
