@@ -250,12 +250,13 @@ def main() -> None:
         bench = Workbench(Options(bundled=bundled))
         bench.trust(home)
         asyncio.run(take(bench, size))
-        kept = home / "kept"
+        kept = home / "ada" / "agent"  # a home without other hooks
         write_hooks(kept / "hooks", ("greet",))
         write_files(kept, {".hookscope/events/new-basic.yaml": SAVED})
         os.chdir(kept)
-        bench = Workbench(Options(bundled=home / "none", dialect="openclaw"))
-        asyncio.run(take_expected(bench, size))
+        os.environ["HOME"] = str(home / "ada")
+        asyncio.run(take_expected(Workbench(Options(bundled=home / "none")), size))
+        os.environ["HOME"] = str(home)
         os.chdir(agent)
         write_files(agent, PLUGINS)
         bench = Workbench(Options(bundled=bundled, dialect="openclaw"))
