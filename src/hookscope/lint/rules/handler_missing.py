@@ -32,6 +32,9 @@ def check(subject: Subject) -> Iterator[Said]:
         wanted = ", ".join((*subject.host.handlers, *subject.host.beyond))
         text = "HOOK.md has no handler beside it, and so its folder is no hook."
         yield error(subject.in_header(), text, f"Add one of {wanted}.")
+    elif no_hook and subject.handler is not None and subject.unread:
+        text = f"{subject.handler.name} is no file that can be read, and so its folder is no hook."
+        yield error(subject.in_handler(), text, "Put a plain file in its place.")
 
 
 RULE = Rule("handler-missing", __doc__, check, by_host=True)

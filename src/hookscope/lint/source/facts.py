@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-LARGEST = 1_048_576  # bytes of source; a larger file is no handler that somebody wrote
+LARGEST = 262_144  # bytes of source; a larger file is no handler that somebody wrote
 MOST = 2_000  # things of one sort that are kept
 
 

@@ -67,15 +67,19 @@ class _Reader:
     """One walk over a tree. Lives as long as that walk."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self._tree = tree
-        self._names = dict(_imported(tree))
-        self._parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._nodes: list[ast.AST] = [tree]
+        for node in self._nodes:  # which grows on the way, so all of the tree is in it, top down
+            children = list(ast.iter_child_nodes(node))
+            self._parents.update(dict.fromkeys(children, node))
+            self._nodes += children
+        self._names = dict(_imported(self._nodes))
         self._events = _event_names(tree)
         self._contexts = self._context_names()
         self._met: dict[str, list[Met]] = {}
 
     def facts(self) -> HandlerFacts:
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             self._look_at(node)
         stored = {met.name for met in self._met.pop("stored", [])}
         if "fields" in self._met:
@@ -138,7 +142,7 @@ class _Reader:
         """Names that stand for the event's context and for nothing else."""
         self._contexts = frozenset[str]()
         given: dict[str, set[bool]] = {}
-        for node in ast.walk(self._tree):
+        for node in self._nodes:
             targets: list[ast.expr] = []
             if isinstance(node, ast.Assign):
                 targets = node.targets
@@ -294,8 +298,8 @@ class _Reader:
                 self._note("answers", name, key)
 
 
-def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
+def _imported(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from hookscope.lint.source.facts import MOST, HandlerFacts, Met
-from hookscope.lint.source.script_names import FUNCTIONS, Names, dotted, is_text, plain, text_of
+from hookscope.lint.source.script_names import AROUND, FUNCTIONS, Names, dotted, is_text, plain, text_of
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
 
 if TYPE_CHECKING:
@@ -39,9 +39,11 @@ class _Reader:
     """One walk over a tree. Lives as long as that walk."""
 
     def __init__(self, root: Node, source: bytes) -> None:
-        self._nodes = list(_walk(root))
+        self._nodes = [root]
+        self._parents: dict[int, Node] = {}  # `node.parent` looks for it from the root, each time
+        _walk(self._nodes, self._parents)
         self._lines = source.split(b"\n")
-        self._names = Names(self._nodes)
+        self._names = Names(self._nodes, self._parents)
         self._met: dict[str, list[Met]] = {}
         self._looks: dict[str, Callable[[Node], None]] = {
             "import_statement": self._import,
@@ -87,7 +89,7 @@ class _Reader:
         owner, name = node.child_by_field_name("object"), _member_name(node)
         if owner is None or not name:
             return
-        parent, used = _around(node)
+        parent, used = self._around(node)
         stores = (
             parent is not None
             and parent.type in ("assignment_expression", "unary_expression")
@@ -95,7 +97,7 @@ class _Reader:
         )
         if dotted(owner) == "process.env":
             if not stores:
-                self._note("env", name, node, "optional" if _goes_on_without(parent, used) else "")
+                self._note("env", name, node, "optional" if self._goes_on_without(parent, used) else "")
         elif self._names.is_context(owner) and not _is_field(parent, "function", used):
             self._note("stored" if stores else "fields", name, node)
 
@@ -110,6 +112,32 @@ class _Reader:
                 self._note("env", name, place, "optional" if default else "")
             else:
                 self._note("fields", name, place)
+
+    def _around(self, node: Node) -> tuple[Node | None, Node]:
+        """What a value is part of, and the part: brackets and types around it are passed over."""
+        parent = self._parents.get(node.id)
+        while parent is not None and parent.type in AROUND:
+            node, parent = parent, self._parents.get(parent.id)
+        return parent, node
+
+    def _goes_on_without(self, parent: Node | None, node: Node) -> bool:
+        """Is a value asked whether it is there, or replaced where it is not."""
+        if parent is None:
+            return False
+        operator = parent.child_by_field_name("operator")
+        sign = operator.type if operator is not None else ""
+        match parent.type:
+            case "binary_expression":
+                return sign in EQUAL or (sign in ELSE and _is_field(parent, "left", node))
+            case "unary_expression":
+                return sign in ("!", "typeof")
+            case "if_statement" | "while_statement" | "ternary_expression":
+                return _is_field(parent, "condition", node)
+            case "arguments":
+                call = self._parents.get(parent.id)
+                function = call.child_by_field_name("function") if call is not None else None
+                return function is not None and text_of(function) == "Boolean"
+        return False
 
     # Guards
 
@@ -183,9 +211,9 @@ class _Reader:
     # What the handler returns
 
     def _return(self, node: Node) -> None:
-        scope = node.parent
+        scope = self._parents.get(node.id)
         while scope is not None and scope.type not in FUNCTIONS:
-            scope = scope.parent
+            scope = self._parents.get(scope.id)
         values = [plain(child) for child in node.named_children]
         if values and scope is not None:
             self._answer(scope, values[0])
@@ -210,12 +238,15 @@ class _Reader:
 KEYS = frozenset({"property_identifier", "shorthand_property_identifier", "string"})
 
 
-def _walk(root: Node) -> Iterator[Node]:
-    stack = [root]
+def _walk(nodes: list[Node], parents: dict[int, Node]) -> None:
+    """Add all nodes below the first one, in the order of the text, and what each stands in."""
+    stack = [nodes.pop()]
     while stack:
         node = stack.pop()
-        yield node
-        stack += reversed(node.named_children)
+        nodes.append(node)
+        children = node.named_children
+        parents.update((child.id, node) for child in children)
+        stack += reversed(children)
 
 
 def _member_name(node: Node) -> str:
@@ -231,40 +262,12 @@ def _arguments(node: Node) -> list[Node]:
     return [child for child in arguments.named_children if child.type != "comment"] if arguments else []
 
 
-def _around(node: Node) -> tuple[Node | None, Node]:
-    """What a value is part of, and the part: brackets and types around it are passed over."""
-    parent = node.parent
-    while parent is not None and plain(parent) == plain(node) and parent.type not in ("program",):
-        node, parent = parent, parent.parent
-    return parent, node
-
-
 def _is_field(parent: Node | None, field: str, node: Node) -> bool:
     return parent is not None and parent.child_by_field_name(field) == node
 
 
 def _first_word(node: Node) -> str:
     return node.children[0].type if node.children else ""
-
-
-def _goes_on_without(parent: Node | None, node: Node) -> bool:
-    """Is a value asked whether it is there, or replaced where it is not."""
-    if parent is None:
-        return False
-    operator = parent.child_by_field_name("operator")
-    sign = operator.type if operator is not None else ""
-    match parent.type:
-        case "binary_expression":
-            return sign in EQUAL or (sign in ELSE and _is_field(parent, "left", node))
-        case "unary_expression":
-            return sign in ("!", "typeof")
-        case "if_statement" | "while_statement" | "ternary_expression":
-            return _is_field(parent, "condition", node)
-        case "arguments":
-            call = parent.parent
-            function = call.child_by_field_name("function") if call is not None else None
-            return function is not None and text_of(function) == "Boolean"
-    return False
 
 
 def _taken(pattern: Node) -> Iterator[tuple[str, Node, bool]]:

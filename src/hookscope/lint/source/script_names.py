@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hookscope.lint.source.words import EVENT, GUARDED
@@ -23,6 +23,8 @@ AROUND = frozenset(  # what changes no value: brackets, types, `!`, `await`
         "await_expression",
     }
 )
+DEEPEST = 6  # members and brackets in one another that are followed: work stays in proportion to the text
+EXPORTS = ("module.exports", "module.exports.default", "exports.default")
 CONTEXT, MESSAGES = "context", "messages"
 
 
@@ -43,17 +45,19 @@ def is_text(node: Node | None) -> bool:
 
 
 def plain(node: Node | None) -> Node | None:
-    """The value without brackets and types around it."""
-    while node is not None and node.type in AROUND and node.named_children:
+    """The value without brackets and types around it, up to `DEEPEST` of them."""
+    for _ in range(DEEPEST):
+        if node is None or node.type not in AROUND or not node.named_children:
+            break
         node = node.named_children[-1 if node.type == "type_assertion" else 0]
     return node
 
 
 def dotted(node: Node | None) -> str:
-    """`process.env` for the members of a plain name; empty for anything else."""
+    """`process.env` for the members of a plain name, up to `DEEPEST` of them; empty for anything else."""
     parts: list[str] = []
     node = plain(node)
-    while node is not None and node.type == "member_expression":
+    while node is not None and node.type == "member_expression" and len(parts) < DEEPEST:
         name = node.child_by_field_name("property")
         parts.append(text_of(name) if name is not None else "?")
         node = plain(node.child_by_field_name("object"))
@@ -65,14 +69,13 @@ def dotted(node: Node | None) -> str:
 class Names:
     """What the names in one file stand for. A name that stands for two things stands for none."""
 
-    def __init__(self, nodes: Iterable[Node]) -> None:
+    def __init__(self, nodes: list[Node], parents: Mapping[int, Node]) -> None:
         self._modules: dict[str, str] = {}  # name → module, or module.member
         self._roles: dict[str, set[str]] = {}  # name → context, messages, type, action; "" for all else
         self._esm = self._commonjs = False
-        nodes = list(nodes)
         functions = [node for node in nodes if node.type in FUNCTIONS]
         exported = {name for node in nodes for name in _exported(node)}
-        self._events = frozenset(_event_names(functions, exported))
+        self._events = frozenset(_event_names(functions, exported, parents))
         for node in nodes:
             self._look_at(node)
 
@@ -249,32 +252,36 @@ def _exported(node: Node) -> Iterator[str]:
             yield text_of(value)
     elif node.type == "assignment_expression":
         target, value = dotted(node.child_by_field_name("left")), node.child_by_field_name("right")
-        if target in ("module.exports", "module.exports.default", "exports.default") and value is not None:
-            yield text_of(value) if value.type == "identifier" else ""
+        if target in EXPORTS and value is not None and value.type == "identifier":
+            yield text_of(value)
 
 
-def _event_names(functions: list[Node], exported: set[str]) -> Iterator[str]:
+def _event_names(functions: list[Node], exported: set[str], parents: Mapping[int, Node]) -> Iterator[str]:
     for function in functions:
         first = _first_parameter(function)
         if first is not None and first.type == "identifier":
             name = text_of(first)
-            if EVENT.match(name) or _name_of(function) in exported or _is_exported(function):
+            if (
+                EVENT.match(name)
+                or _name_of(function, parents) in exported
+                or (_is_exported(parents.get(function.id)))
+            ):
                 yield name
 
 
-def _name_of(function: Node) -> str:
+def _name_of(function: Node, parents: Mapping[int, Node]) -> str:
     own = function.child_by_field_name("name")
     if own is not None:
         return text_of(own)
-    parent = function.parent
+    parent = parents.get(function.id)
     name = parent.child_by_field_name("name") if parent and parent.type == "variable_declarator" else None
     return text_of(name) if name is not None else "?"
 
 
-def _is_exported(function: Node) -> bool:
-    parent = function.parent
-    return (
-        parent is not None
-        and parent.type == "export_statement"
-        and any(child.type == "default" for child in parent.children)
-    )
+def _is_exported(parent: Node | None) -> bool:
+    """Does a function with this around it go to the host as it stands."""
+    if parent is None:
+        return False
+    if parent.type == "assignment_expression":
+        return dotted(parent.child_by_field_name("left")) in EXPORTS
+    return parent.type == "export_statement" and any(child.type == "default" for child in parent.children)

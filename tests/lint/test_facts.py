@@ -1,0 +1,223 @@
+"""What a handler's source says it does: read, never run. The same facts for both readers."""
+
+from collections.abc import Iterable
+
+import pytest
+
+from hookscope.lint.source.facts import HandlerFacts, Met
+from hookscope.lint.source.python import python_facts
+from hookscope.lint.source.scripts import Script, read_scripts
+
+
+def names(mets: Iterable[Met]) -> list[str]:
+    return [met.name + ("?" if met.kind == "optional" else "") for met in mets]
+
+
+def python(*lines: str) -> HandlerFacts:
+    head = "import os, subprocess, shutil, asyncio\nfrom os import environ, getenv\nimport urllib.request\n"
+    body = "\n".join(f"    {line}" for line in lines)
+    return python_facts(f"{head}async def handler(event):\n{body}\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("os.environ['A']", ["A"]),
+        ("environ['A']", ["A"]),
+        ("os.environ.get('A')", ["A"]),
+        ("os.getenv('A')", ["A"]),
+        ("getenv('A', 'b')", ["A?"]),
+        ("x = os.environ.get('A') or 'b'", ["A?"]),
+        ("x = 'b' or os.environ.get('A')", ["A"]),
+        ("if os.environ.get('A'): pass", ["A?"]),
+        ("if not os.getenv('A'): pass", ["A?"]),
+        ("x = os.environ.get('A') == '1'", ["A?"]),
+        ("try: x = os.environ['A']\n    except KeyError: pass", ["A?"]),
+        ("os.environ['A'] = 'b'", []),
+        ("os.environ[name]", []),
+        ("other.environ['A']", []),
+        ("'os.environ[\"A\"]'", []),
+    ],
+)
+def test_variables_of_python(line: str, found: list[str]) -> None:
+    assert names(python(line).env) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("subprocess.run(['jq', '.'])", ["jq"]),
+        ("subprocess.Popen(('jq',))", ["jq"]),
+        ("subprocess.check_output('jq . x', shell=True)", ["jq"]),
+        ("os.system('FOO=1 jq . x | tee y')", ["jq"]),
+        ("os.system(f'git -C {event.context} log')", ["git"]),
+        ("os.system(f'git{x}')", []),
+        ("shutil.which('jq')", ["jq"]),
+        ("await asyncio.create_subprocess_exec('jq', '.')", ["jq"]),
+        ("subprocess.run(command)", []),
+        ("subprocess.run(['/opt/tool'])", []),
+        ("subprocess.run(['ls'])", []),
+        ("run(['jq'])", []),
+    ],
+)
+def test_programs_of_python(line: str, found: list[str]) -> None:
+    assert names(python(line).programs) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("event.context['a']", ["a"]),
+        ("event.context.get('a', 1)", ["a"]),
+        ("event.context.a", ["a"]),
+        ("ctx = event.context\n    ctx['a']; ctx.get('b')", ["a", "b"]),
+        ("ctx = event.context or {}\n    ctx.a", ["a"]),
+        ("ctx = event.context\n    ctx = other\n    ctx['a']", []),
+        ("event.context['a'] = 1\n    print(event.context['a'])", []),
+        ("event.context.setdefault('a', [])\n    event.context['a']", []),
+        ("event.context.items()", []),
+        ("other.context['a']", []),
+    ],
+)
+def test_fields_of_python(line: str, found: list[str]) -> None:
+    assert names(python(line).fields) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("if event.type == 'a': pass", [("a", "type")]),
+        ("if 'a' != event.action: pass", [("a", "action")]),
+        ("if event.action in ('a', 'b'): pass", [("a", "action"), ("b", "action")]),
+        ("match event.action:\n        case 'a' | 'b': pass", [("a", "action"), ("b", "action")]),
+        ("if other.type == 'a': pass", []),
+    ],
+)
+def test_guards_of_python(line: str, found: list[tuple[str, str]]) -> None:
+    assert [(met.name, met.kind) for met in python(line).guards] == found
+
+
+def test_what_else_python_does() -> None:
+    facts = python(
+        "urllib.request.urlopen('https://example.org')",
+        "open('x', 'w').write('y'); open('x'); path.write_text('z'); shutil.rmtree('x')",
+        "event.messages.append('a')",
+        "event.messages += ['b']",
+        "return {'decision': 'block', 'other': 1}",
+    )
+    assert names(facts.network) == ["urllib.request.urlopen"]
+    assert names(facts.writes) == ["open", "write_text", "shutil.rmtree"]
+    assert names(facts.pushes) == ["append", "+="]
+    assert names(facts.answers) == ["decision"]
+
+
+def test_an_answer_of_another_function_is_none() -> None:
+    facts = python_facts("def handler(event):\n    def inner():\n        return {'block': 1}\n    inner()\n")
+    assert not facts.answers
+
+
+def test_source_that_is_no_python_says_where() -> None:
+    error = python_facts("def handler(event):\n    x = (1,\n").error
+    assert error is not None
+    assert error.line == 2
+    assert python_facts("x = '\0'").error is not None
+    assert python_facts("(" * 100_000).error is not None
+
+
+SCRIPTS: dict[str, tuple[str, str, list[str]]] = {
+    # a line of the handler: which facts, and what they are
+    "use(process.env.A);": ("env", "", ["A"]),
+    'use(process.env["A"]);': ("env", "", ["A"]),
+    "use(process.env.A!);": ("env", "ts", ["A"]),
+    "use(process.env.A as string);": ("env", "ts", ["A"]),
+    "use(process.env.A || 'b');": ("env", "", ["A?"]),
+    "use((process.env.A as string) ?? 'b');": ("env", "ts", ["A?"]),
+    "if (!process.env.A) return;": ("env", "", ["A?"]),
+    "if (process.env.A === '1') return;": ("env", "", ["A?"]),
+    "const { A, B = 'b', C: c } = process.env;": ("env", "", ["A", "B?", "C"]),
+    "process.env.A = 'b';": ("env", "", []),
+    "delete process.env.A;": ("env", "", []),
+    "use(process.env[name]);": ("env", "", []),
+    "execSync('jq . x');": ("programs", "", ["jq"]),
+    "run(`git -C ${x} log`);": ("programs", "", ["git"]),
+    "cp.spawn('jq', ['.']);": ("programs", "", ["jq"]),
+    "cp.spawn(name);": ("programs", "", []),
+    "spawn('jq');": ("programs", "", []),
+    "(await import('node:child_process')).execFile('jq');": ("programs", "", []),
+    "await fetch(url);": ("network", "", ["fetch"]),
+    "https.get(url);": ("network", "", ["https.get"]),
+    "await fs.promises.writeFile(a, b); fs.readFileSync(a);": ("writes", "", ["fs.promises.writeFile"]),
+    "use(event.context.a, event.context?.b, event.context['c']);": ("fields", "", ["a", "b", "c"]),
+    "use((event.context as any).a);": ("fields", "ts", ["a"]),
+    "const ctx = event.context ?? {}; use(ctx.a);": ("fields", "", ["a"]),
+    "const { a, b: c = 1 } = event.context;": ("fields", "", ["a", "b"]),
+    "const { context } = event; use(context.a);": ("fields", "", ["a"]),
+    "event.context.a = 1; use(event.context.a);": ("fields", "", []),
+    "event.context.hasOwnProperty('a');": ("fields", "", []),
+    "if (event.type === 'a' || 'b' != event.action) return;": ("guards", "", ["a", "b"]),
+    "if (!['a', 'b'].includes(event.action)) return;": ("guards", "", ["a", "b"]),
+    "switch (event.action) { case 'a': case 'b': break; default: }": ("guards", "", ["a", "b"]),
+    "const { type } = event; if (type === 'a') return;": ("guards", "", ["a"]),
+    "event.messages.push('a');": ("pushes", "", ["push"]),
+    "return { block: true };": ("answers", "", ["block"]),
+    "const f = () => ({ block: true });": ("answers", "", []),
+    "use('/Users/joe/x', `/home/joe/y`, '/home', 'C:\\\\Users\\\\joe\\\\z');": (
+        "homes",
+        "",
+        ["/Users/joe/x", "/home/joe/y", "C:\\\\Users\\\\joe\\\\z"],
+    ),
+}
+SCRIPT = """
+import {{ execSync, exec }} from "node:child_process";
+import * as cp from "child_process";
+import fs from "fs";
+import https from "https";
+import {{ promisify }} from "util";
+const run = promisify(exec);
+const handler = async (event) => {{
+  {line}
+}};
+export default handler;
+"""
+
+
+@pytest.fixture(scope="module")
+def read() -> dict[str, HandlerFacts | str]:
+    """All of them in one child, as a lint does it."""
+    return read_scripts(
+        [Script(line, SCRIPT.format(line=line), kind == "ts") for line, (_, kind, _) in SCRIPTS.items()]
+    )
+
+
+@pytest.mark.parametrize("line", SCRIPTS)
+def test_what_a_script_does(line: str, read: dict[str, HandlerFacts | str]) -> None:
+    facts = read[line]
+    assert isinstance(facts, HandlerFacts)
+    what, _, found = SCRIPTS[line]
+    assert names(getattr(facts, what)) == found
+    assert facts.module == "esm"
+
+
+def test_commonjs_and_the_names_of_a_host_that_calls_by_them() -> None:
+    text = "module.exports = async function (e) { if (e.type === 'a') e.messages.push(1); };"
+    plain = (
+        "const { exec } = require('child_process');\n"
+        "module.exports = h;\n"
+        "function h({ context }) { exec('jq'); context.a; }"
+    )
+    read = read_scripts([Script("one", text, False), Script("two", plain, False)])
+    one, two = read["one"], read["two"]
+    assert isinstance(one, HandlerFacts)
+    assert isinstance(two, HandlerFacts)
+    assert (one.module, two.module) == ("commonjs", "commonjs")
+    assert names(one.guards) == ["a"]
+    assert names(two.programs) == ["jq"]
+    assert names(two.fields) == ["a"]
+
+
+def test_places_count_letters_and_not_bytes() -> None:
+    text = "export default (event) => {\n  use('žluťoučký', process.env.KEY);\n};\n"
+    facts = read_scripts([Script("one", text, True)])["one"]
+    assert isinstance(facts, HandlerFacts)
+    (met,) = facts.env
+    assert (met.line, met.column) == (2, 1 + text.split("\n")[1].index("process"))

@@ -1,0 +1,223 @@
+"""Any bytes at all: a calm answer, soon."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hookscope.core.look import look_at
+from hookscope.core.surroundings import RealFiles
+from hookscope.lint.header import LIMIT, read_header
+from hookscope.lint.ignoring import ignored_in_header, ignored_in_source
+from hookscope.lint.source.facts import HandlerFacts
+from hookscope.lint.source.python import python_facts
+from hookscope.lint.source.scripts import INSTALL, Script, read_scripts
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.linting import lint_hooks
+
+from .conftest import Lint, WriteHook
+
+words = st.sampled_from(
+    ["---\n", "---\r\n", "\ufeff", "name: x\n", "metadata:", " {", "}", "openclaw", ": ", "events", "[", "]",
+     '"', "'", "command:new", ",", "\n", "  ", "\t", "é", "\0", "&a", "*a", "|", "- ", "#", "always: true"]
+)  # fmt: skip
+manifests = st.one_of(
+    st.binary(max_size=300),
+    st.lists(words, max_size=40).map(lambda parts: "".join(parts).encode()),
+    st.lists(words, max_size=40).map(lambda parts: ("---\n" + "".join(parts) + "\n---\n").encode()),
+)
+code = st.sampled_from(
+    ["event", ".context", ".type", "[", "]", '"a"', "==", "process.env.", "os.environ", "(", ")",
+     "{", "}", "=>",
+     "def handler(event):\n", "    ", "\n", "return ", "import ", "`", "${", "/", "*", "//", "#", "if ", ":",
+     "hookscope: ignore[a]", "é", "\0", "lambda", "await ", "const ", "=", "...", "class ", "\\"]
+)  # fmt: skip
+sources = st.one_of(st.text(max_size=200), st.lists(code, max_size=60).map("".join))
+quietly = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@given(manifests)
+def test_any_header_is_read_or_refused(source: bytes) -> None:
+    header = read_header(source)
+    ignored_in_header(header)
+    assert header.at(("metadata", "openclaw", "events", 0)) >= (1, 1)
+    assert header.exists or not header.value
+
+
+@given(sources)
+def test_any_source_has_facts(text: str) -> None:
+    facts = python_facts(text)
+    lines = text.split("\n")
+    for mets in (facts.env, facts.fields, facts.guards, facts.homes):
+        assert all(1 <= met.line <= len(lines) for met in mets)
+    ignored_in_source(text)
+
+
+@settings(max_examples=5)
+@given(st.lists(sources, min_size=20, max_size=60))
+def test_any_scripts_are_parsed(texts: Sequence[str]) -> None:
+    scripts = [Script(str(number), text, number % 2 == 0) for number, text in enumerate(texts)]
+    read = read_scripts(scripts)
+    assert len(read) == len(texts)
+    assert all(isinstance(facts, HandlerFacts) for facts in read.values())
+
+
+@quietly
+@given(manifests, sources)
+def test_any_hook_is_linted(write_hook: WriteHook, manifest: bytes, handler: str) -> None:
+    folder = write_hook({"HOOK.md": manifest, "handler.py": handler.encode("utf-8", "replace")})
+    for dialect in ("openclaw", "openclaw@2026.9", "milady@2.0.0-alpha.76"):
+        linted = lint_hooks(Workbench(Options(dialect=dialect)), [folder])
+        assert len(linted.report.subjects) == 1
+        assert all(finding.text and finding.rule for finding in linted.report.findings)
+
+
+KIB = 1024
+HUGE: dict[str, bytes] = {
+    "a header of 70 KiB": b"---\nname: x\ndescription: " + b"x" * 70 * KIB + b"\n---\n",
+    "a header without an end": b"---\n" + b"name: x\n" * 20 * KIB,
+    "a small header and a long text": b"---\nname: tidy\nmetadata: {openclaw: {events: [gateway]}}\n---\n"
+    + "é".encode() * 100 * KIB,
+    "brackets": b"---\nmetadata: " + b"[" * 60 * KIB + b"\n---\n",
+    "braces as json": b"---\nname: x\nmetadata:\n  {" + b'{"a":' * 12 * KIB + b"\n---\n",
+    "quotes": b"---\nmetadata: '" + b"\"'" * 30 * KIB + b"\n---\n",
+    "one long key": b"---\n" + b"k" * 60 * KIB + b": x\n---\n",
+    "spaces": b"---\nmetadata:" + b" " * 60 * KIB + b"x\n---\n",
+    "dashes": b"---\n" + b"--- -\n" * 10 * KIB,
+    "null bytes": b"---\n" + b"\0" * 60 * KIB + b"\n---\n",
+}
+
+
+@pytest.mark.parametrize("source", HUGE.values(), ids=HUGE)
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9", "milady", "eliza@2.0.0-beta.2"])
+def test_huge_headers_get_an_answer(
+    source: bytes, dialect: str, lint_under: Lint, write_hook: WriteHook
+) -> None:
+    folder = write_hook({"HOOK.md": source, "handler.ts": "export default () => {};\n"})
+    assert lint_under(folder, dialect=dialect).report.subjects
+
+
+class CountingFiles(RealFiles):
+    """The disk, and how much of each HOOK.md was taken from it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.taken: list[int] = []
+
+    def read(self, path: Path, limit: int = -1) -> bytes:
+        source = super().read(path, limit)
+        if path.name == "HOOK.md":
+            self.taken.append(len(source))
+        return source
+
+
+def test_no_more_than_64_kib_of_a_header_are_read(write_hook: WriteHook) -> None:
+    """The header's end is what is looked for; a text after it may be longer."""
+    from hookscope.lint.reading import read_subjects
+    from hookscope.workbench.linting import host_facts
+
+    folder = write_hook(
+        {"HOOK.md": HUGE["a header without an end"], "handler.py": "def handler(event): ...\n"}
+    )
+    bench = Workbench(Options(dialect="openclaw", workspace=folder.parent.parent))
+    host = bench.open()
+    inventory = look_at(host.dialect.systems[0], host)
+    files = CountingFiles()
+    (subject,) = [one for one in read_subjects(inventory, host_facts(host), files) if one.folder == folder]
+    assert max(files.taken) == LIMIT + 1
+    assert len(subject.header.source) <= LIMIT
+
+
+def test_a_header_over_the_limit_says_so(lint_under: Lint, write_hook: WriteHook) -> None:
+    folder = write_hook({"HOOK.md": HUGE["a header of 70 KiB"], "handler.py": "def handler(event): ...\n"})
+    (finding,) = lint_under(folder).report.findings
+    assert finding.rule == "header-broken"
+    assert "64 KiB" in finding.text
+
+
+DEEP: dict[str, str] = {
+    "parentheses": "(" * 10_000,
+    "calls": "f(" * 10_000 + ")" * 10_000,
+    "members": "process" + ".env" * 10_000,
+    "conditions": "if (!" * 5_000,
+    "types": "const x = " + "(" * 5_000 + "process.env.A" + ")" * 5_000,
+    "templates": "`${" * 5_000,
+    "a long line": "use(process.env.A);" * 5_000,
+    "one string": '"' + "a" * 200_000 + '"',
+}
+
+
+def test_deep_and_long_scripts_get_an_answer() -> None:
+    read = read_scripts([Script(name, text, len(name) % 2 == 0) for name, text in DEEP.items()])
+    assert read.keys() == DEEP.keys()
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_deep_and_long_python_gets_an_answer(text: str) -> None:
+    assert isinstance(python_facts(text), HandlerFacts)
+
+
+def test_a_handler_that_is_no_file_is_not_waited_for(lint_under: Lint, write_hook: WriteHook) -> None:
+    import os
+
+    folder = write_hook(
+        {"HOOK.md": '---\nname: tidy\nmetadata: {openclaw: {events: ["command:new"]}}\n---\n'}
+    )
+    os.mkfifo(folder / "handler.ts")
+    report = lint_under(folder).report
+    assert {finding.rule for finding in report.findings} == {"handler-missing"}
+    assert {one.why for one in report.not_run} == {f"{folder / 'handler.ts'}: it cannot be read"}
+
+
+# The child that parses
+
+
+def child(folder: Path, body: str) -> dict[str, str]:
+    """An environment in which the grammars are replaced by one of ours."""
+    folder.mkdir()
+    (folder / "tree_sitter_typescript.py").write_text(body)
+    return {"PYTHONPATH": str(folder), "PATH": ""}
+
+
+FAKE = """
+import os, time
+
+import hookscope.lint.source.script as script
+import tree_sitter_javascript
+
+language_typescript = tree_sitter_javascript.language
+honest = script.script_facts
+
+def script_facts(root, source):
+    if b"CRASH" in source:
+        os.abort()
+    if b"HANG" in source:
+        time.sleep(60)
+    return honest(root, source)
+
+script.script_facts = script_facts
+"""
+
+
+def test_a_script_that_crashes_the_parser_takes_no_other_along(tmp_path: Path) -> None:
+    env = child(tmp_path / "fake", FAKE)
+    scripts = [Script(name, f"use(process.env.A); // {name}", True) for name in ("one", "CRASH", "two")]
+    read = read_scripts(scripts, env=env)
+    assert isinstance(read["one"], HandlerFacts)
+    assert isinstance(read["two"], HandlerFacts)
+    assert read["CRASH"] == "the parser ended with -6"
+
+
+def test_a_script_that_hangs_the_parser_is_given_up(tmp_path: Path) -> None:
+    env = child(tmp_path / "fake", FAKE)
+    scripts = [Script(name, f"use(process.env.A); // {name}", True) for name in ("HANG", "two")]
+    read = read_scripts(scripts, env=env, seconds=1.5)
+    assert read["HANG"] == "the parser took too long"
+    assert isinstance(read["two"], HandlerFacts)
+
+
+def test_without_the_parser_its_rules_say_that_they_did_not_run(tmp_path: Path) -> None:
+    env = child(tmp_path / "fake", "raise ImportError('not installed')\n")
+    assert read_scripts([Script("one", "x", True)], env=env) == {"one": INSTALL}
