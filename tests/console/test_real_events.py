@@ -20,7 +20,8 @@ from hookscope.workbench.tap.installing import carry_out, installing
 
 GREET = """
 def handler(event):
-    event.messages.append(f"hello {event.context['senderId']}, {sorted(event.context['replayed'])}")
+    who, mark = event.context["senderId"], sorted(event.context["replayed"])
+    event.messages.append(f"hello {who}, {mark}")
 """
 
 
@@ -64,21 +65,21 @@ async def test_a_real_event_is_seen_opened_fired_again_and_saved(
     async with console(size, dialect="openclaw") as story:
         await at_the_log(story)
         await story.shows("≈ real", "command:st")
-        sent(spool, "command:new", {"senderId": "Ada"}, left_out=["cfg"])
+        sent(spool, "command:new", {"senderId": "Ada ${HOME}"}, left_out=["cfg"])
         log = story.screen.query_one(LogView)
         await story.until(lambda: log.entry and log.entry.subject == "command:new", "it is in the log")
         await story.press("s")
         await story.shows("Saved as command-new-")
         (file,) = (workspace / ".hookscope" / "events").glob("command-new-*.yaml")
-        assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada"\n'
+        assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada $${HOME}"\n'
         await story.press("end", "up", "enter")
         await story.until(lambda: story.screen.state.mode == "fire", "the composer is open")
         event = story.screen.query_one(FirePane).event
         assert event is not None
-        assert (event.key, event.context["senderId"], event.context["cfg"]) == ("command:new", "Ada", {})
+        assert (event.key, event.context["cfg"]) == ("command:new", {})
         assert set(event.context["replayed"]) == {"real", "at"}
         await story.press("ctrl+r")
-        await story.shows("hello Ada, ['at', 'real']")
+        await story.shows("hello Ada ${HOME}, ['at', 'real']")
         await story.until(lambda: story.screen.state.firing is None, "the run is over")
 
 
