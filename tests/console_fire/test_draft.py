@@ -67,11 +67,16 @@ def test_held_settings_do_not_beat_those_in_the_text() -> None:
 def test_a_context_that_does_not_fit_is_noted_and_fired_all_the_same(view: View) -> None:
     checked = check(Draft("command:new", text='{"senderID": "dev", "sessionId": 7}'), view)
     assert checked.event is not None
-    assert checked.note == "senderID is no known field; did you mean senderId? · 1 more note"
-    assert check(Draft("message:sendt", text='{"senderID": 1}'), view).note.startswith("no event of")
+    assert [str(noted) for noted in checked.notes] == [
+        "line 1: senderID is no known field; did you mean senderId?",
+        "line 1: sessionId: a text is described, 7 is a number",
+    ]
+    assert [noted.column for noted in checked.notes] == [2, 21]
+    (noted,) = check(Draft("message:sendt", text='{"senderID": 1}'), view).notes
+    assert noted.text.startswith("no event of")
     for key in view.keys:
         if key in view.host.dialect.catalogue().by_key and view.host.dialect.catalogue().sends(key):
-            assert check(template_draft(key, view), view).note == "", key
+            assert check(template_draft(key, view), view).notes == (), key
 
 
 def test_help_for_the_field_under_the_cursor(view: View) -> None:
@@ -92,7 +97,7 @@ def test_every_template_is_a_valid_event(view: View) -> None:
         checked = check(template_draft(key, view), view)
         assert checked.event is not None
         assert checked.event.key == key
-        assert not checked.note
+        assert not checked.notes
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=4))

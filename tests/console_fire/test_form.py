@@ -159,3 +159,48 @@ async def test_a_field_of_another_look_is_still_there(console: Any, view: Any) -
         c.pane.query_one(Composer).show_view(view)
         await c.press("y")
         assert json.loads(text(c))["commandSource"] == "telegramxy"
+
+
+@sizes
+async def test_what_does_not_fit_is_noted_at_its_line_and_fires(console: Any, size: Size) -> None:
+    async with console(size=size) as c:
+        c.pane.query_one(JsonEditor).text = '{\n  "sendrId": "dev",\n  "sessionId": 5\n}'
+        await c.press("tab", "tab")
+        await c.shows("! line 2: sendrId is no known field; did you mean")
+        await c.press("down", "down")
+        await c.shows("! line 3: sessionId: a text is described")
+        await c.press("f4")
+        await c.shows("12 5", "[form]", "sendrId is no")
+        await c.press("ctrl+r")
+        assert c.last(asked.FireAsked).event.context == {"sendrId": "dev", "sessionId": 5}
+
+
+async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
+    async with console((80, 24), key="before_tool_call") as c:
+        await c.shows("[context] ctx", '"toolName": "exec"')
+        await c.press("c")
+        await c.shows(" context [ctx]", '"runId"')
+        await c.press("tab", "tab", *["down"] * 8, "home", *', "more": 1')
+        await c.press("f12")
+        await c.shows("[context] ctx", '"toolName": "exec"')
+        await c.press("ctrl+r")
+        asked_for = c.last(asked.FireAsked).event
+        assert asked_for.ctx["more"] == 1
+        assert "more" not in asked_for.context
+
+
+async def test_a_mistake_in_ctx_is_gone_to(console: Any) -> None:
+    async with console((120, 36), key="before_tool_call") as c:
+        await c.press("c", "tab", "tab", "comma", "f12")
+        await c.shows("[context] ctx", "✗ ctx, line 1, column 1: Expecting value")
+        await c.press("ctrl+r")
+        await c.shows(" context [ctx]", "Not fired")
+        await c.press("delete")
+        await c.shows("✓ JSON object")
+
+
+async def test_folder_hooks_have_no_second_argument(console: Any) -> None:
+    async with console((80, 24)) as c:
+        assert "ctx" not in c.screen
+        await c.press("c")
+        assert "[ctx]" not in c.screen

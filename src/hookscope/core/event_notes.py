@@ -4,7 +4,10 @@ A check of our own and not a library's: the schemas know types, values and membe
 want to read is which field was meant.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -29,8 +32,22 @@ WORDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One thing that is odd, and the value that it is about, which may be missing."""
+
+    text: str
+    path: tuple[str | int, ...]  # in the context, or in `ctx`
+    in_ctx: bool = False
+
+
 def notes_on_event(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
-    """A sentence for each field that no source describes, that has another type, or that is missing.
+    """The notes on an event as sentences alone."""
+    return tuple(note.text for note in placed_notes(event, catalogue))
+
+
+def placed_notes(event: Event, catalogue: Catalogue) -> tuple[Note, ...]:
+    """A note for each field that no source describes, that has another type, or that is missing.
 
     None for an event that the catalogue does not list; of one that is the user's own, only fields that its
     family has are looked at. `cfg` and the mark of a replay are never noted. At most 20.
@@ -42,24 +59,44 @@ def notes_on_event(event: Event, catalogue: Catalogue) -> tuple[str, ...]:
     return tuple(islice(_notes(event, known, own), MOST))
 
 
-def _notes(event: Event, known: EventType, own: bool) -> Iterator[str]:
+def _notes(event: Event, known: EventType, own: bool) -> Iterator[Note]:
+    context, ctx = Place(), Place(in_ctx=True)
     if known.described and not own:
-        yield from _strangers(event.context, known.fields, "")
+        yield from _strangers(event.context, known.fields, context)
     if known.ctx_fields:
-        yield from _strangers(event.ctx, known.ctx_fields, "ctx.")
+        yield from _strangers(event.ctx, known.ctx_fields, ctx)
     for name in known.required:
         if name not in event.context:
-            yield f"{name} is missing, which every {known.key} has"
-    yield from _misfits(event.context, known.fields, "")
-    yield from _misfits(event.ctx, known.ctx_fields, "ctx.")
+            yield context.at(name).note(f"is missing, which every {known.key} has")
+    yield from _misfits(event.context, known.fields, context)
+    yield from _misfits(event.ctx, known.ctx_fields, ctx)
 
 
-def _strangers(given: Mapping[str, Any], fields: Mapping[str, Field], place: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands, and the notes on it."""
+
+    path: tuple[str | int, ...] = ()
+    in_ctx: bool = False
+
+    def at(self, step: str | int) -> Place:
+        return Place((*self.path, step), self.in_ctx)
+
+    def note(self, what: str, joined: str = " ") -> Note:
+        return Note(f"{self}{joined}{what}", self.path, self.in_ctx)
+
+    def __str__(self) -> str:
+        steps = (f"[{step}]" if isinstance(step, int) else f".{one_line(step, 60)}" for step in self.path)
+        shown = "".join(steps)
+        return f"ctx{shown}" if self.in_ctx else shown[1:]
+
+
+def _strangers(given: Mapping[str, Any], fields: Mapping[str, Field], place: Place) -> Iterator[Note]:
     for name in given:
         if name not in fields and name not in FREE:
             near = _meant(str(name), fields)
-            hint = f"; did you mean {place}{near}?" if near else ""
-            yield f"{place}{one_line(str(name), 60)} is no known field{hint}"
+            hint = f"; did you mean {place.at(near)}?" if near else ""
+            yield place.at(str(name)).note(f"is no known field{hint}")
 
 
 def _meant(name: str, fields: Mapping[str, Field]) -> str | None:
@@ -70,29 +107,29 @@ def _meant(name: str, fields: Mapping[str, Field]) -> str | None:
     return alike or nearest(name, fields)
 
 
-def _misfits(given: Mapping[str, Any], fields: Mapping[str, Field], place: str) -> Iterator[str]:
+def _misfits(given: Mapping[str, Any], fields: Mapping[str, Field], place: Place) -> Iterator[Note]:
     for name, field in fields.items():
         if name in given and name not in FREE:
-            yield from _misfit(given[name], field, f"{place}{name}")
+            yield from _misfit(given[name], field, place.at(name))
 
 
-def _misfit(value: Any, field: Field, place: str) -> Iterator[str]:
+def _misfit(value: Any, field: Field, place: Place) -> Iterator[Note]:
     kind = json_type(value)
     if kind is None:
         return
     if field.types and not any(is_of(value, kind, wanted) for wanted in field.types):
         described = " or ".join(WORDS[wanted] for wanted in field.types)
-        yield f"{place}: {described} is described, {_shown(value, kind)}"
+        yield place.note(f"{described} is described, {_shown(value, kind)}", ": ")
     elif field.values and not any(value == one and kind == json_type(one) for one in field.values):
-        yield f"{place}: one of {', '.join(map(str, field.values))} is described, this is another"
+        yield place.note(f"one of {', '.join(map(str, field.values))} is described, this is another", ": ")
     elif isinstance(value, Mapping):
-        yield from _misfits(value, field.members, f"{place}.")
+        yield from _misfits(value, field.members, place)
     elif field.members and isinstance(value, list | tuple):
         for index, item in enumerate(value[:ITEMS]):
             if isinstance(item, Mapping):
-                yield from _misfits(item, field.members, f"{place}[{index}].")
+                yield from _misfits(item, field.members, place.at(index))
             elif json_type(item) is not None:
-                yield f"{place}[{index}]: an object is described, {_shown(item, json_type(item))}"
+                yield place.at(index).note(f"an object is described, {_shown(item, json_type(item))}", ": ")
 
 
 def is_of(value: Any, kind: str, wanted: str) -> bool:

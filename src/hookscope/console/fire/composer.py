@@ -17,13 +17,14 @@ from textual.widgets import Input, Static, TextArea
 from hookscope.console.fire.draft import (
     Checked,
     Draft,
+    Noted,
     cfg_note,
     check,
     has_ctx,
     template_draft,
 )
 from hookscope.console.fire.head import FACES, Head, PartChoice, choice
-from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.offers import offer_help, offers
 from hookscope.console.fire.references import reference_help
 from hookscope.console.fire.sheet import Sheet
@@ -44,14 +45,16 @@ ANSWERS = {
 }
 
 
-def status_line(checked: Checked, draft: Draft) -> Content:
-    """What is wrong with the draft, and where; else what is worth knowing."""
+def status_line(checked: Checked, draft: Draft, here: Noted | None = None) -> Content:
+    """What is wrong with the draft, and where; else what is worth knowing, `here` at the cursor first."""
     if checked.event is None:
         place = f"line {checked.line}, column {checked.column}: " if checked.line else ""
         place = f"ctx, {place}" if checked.in_ctx else place
         return Content.styled(f"✗ {place}{word(checked.problem, 200)}", "$text-error")
-    if checked.note:
-        return Content.styled(f"! {checked.note}", "$text-warning")
+    if checked.notes:
+        more = len(checked.notes) - 1
+        others = f" · {count(more, 'more note')}" if more else ""
+        return Content.styled(f"! {here or checked.notes[0]}{others}", "$text-warning")
     parts = ["JSON object", cfg_note(draft)]
     return Content.styled("✓", "$text-success") + Content.styled(f" {' · '.join(filter(None, parts))}", MUTED)
 
@@ -61,7 +64,9 @@ def help_line(draft: Draft, view: View | None, sheet: Sheet) -> Content:
     if view is None:
         return Content()
     known = view.host.dialect.catalogue().find(draft.key)
-    text = offer_help(sheet.known, sheet.field, sheet.text) if sheet.has_focus_within else ""
+    if not sheet.has_focus_within:
+        return Content.styled(word(sent(known) if known else "", 300), MUTED)
+    text = offer_help(sheet.known, sheet.field, sheet.text)
     return Content.styled(word(text or (sent(known) if known else ""), 300), MUTED)
 
 
@@ -108,6 +113,8 @@ class Composer(Vertical):
         &:focus-within { border: heavy $border; }
         & > Static { height: 1; text-wrap: nowrap; text-overflow: ellipsis; }
         & > #fire-only { display: none; color: $text-warning; }
+        & > #fire-status { height: auto; max-height: 2; text-wrap: wrap; }
+        &.-low > #fire-status { height: 1; text-wrap: nowrap; }
         & > Sheet { margin: 1 0 0 0; }
         &.-low > Sheet { margin: 0; }
     }
@@ -249,9 +256,8 @@ class Composer(Vertical):
             self.draft, session=self._head.session, text=self._first.text, ctx_text=self._second.text
         )
         self.checked = check(self.draft, self.view, self.filling)
-        line = self.checked.line - 1 if self.checked.line else None
-        self._first.editor.mark(None if self.checked.in_ctx else line)
-        self._second.editor.mark(line if self.checked.in_ctx else None)
+        self._first.mark(self.checked, in_ctx=False)
+        self._second.mark(self.checked, in_ctx=True)
         if self.view is not None:
             known = self.view.host.dialect.catalogue().find(self.draft.key)
             self._first.offer(offers(known.fields, known.required) if known else ())
@@ -265,7 +271,6 @@ class Composer(Vertical):
         self._first.display, self._second.display = not self._in_ctx, self._in_ctx
         self._head.show(self.draft.key, self._in_ctx if ctx else None)
         self._draw_title()
-        self.query_one("#fire-status", Static).update(status_line(self.checked, self.draft))
         only = self.query_one("#fire-only", Static)
         limits = limits_line(self.draft)
         only.display = bool(limits)
@@ -284,6 +289,8 @@ class Composer(Vertical):
         self.border_title = Content.assemble(self._title, "  ", faces)
 
     def _draw_help(self) -> None:
+        here = self.sheet.noted if self.sheet.has_focus_within else None
+        self.query_one("#fire-status", Static).update(status_line(self.checked, self.draft, here))
         meant = self._reference_help()
         told = (
             Content.styled(word(meant, 300), MUTED) if meant else help_line(self.draft, self.view, self.sheet)

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hookscope.console.fire.json_places import column_of, line_of, offset_of
 from hookscope.console.fire.marks import count, word
 from hookscope.console.fire.references import unset_in
-from hookscope.core.event_notes import notes_on_event
+from hookscope.core.event_notes import Note, placed_notes
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
@@ -40,6 +41,20 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
+class Noted:
+    """Something odd."""
+
+    text: str
+    field: str = ""  # the name of the field that it is about, or in
+    in_ctx: bool = False
+    line: int = 0  # 1 and up; 0: not in the text
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+@dataclass(frozen=True, slots=True)
 class Checked:
     """A draft read: the event, or what is wrong and where."""
 
@@ -47,8 +62,8 @@ class Checked:
     problem: str = ""
     line: int = 0  # 1 and up; 0: not in the text
     column: int = 0
-    note: str = ""  # worth knowing, stops nothing
     in_ctx: bool = False  # is the place in the text of `ctx`
+    notes: tuple[Noted, ...] = ()  # worth knowing, stop nothing
 
 
 def template_draft(key: str, view: View, only: str | None = None) -> Draft:
@@ -103,7 +118,10 @@ def check(draft: Draft, view: View | None, filling: Filling | None = None) -> Ch
             check_complete(meant, view.host)
         except Refusal as refused:
             return Checked(None, refused.what.rstrip("."))
-    return Checked(event, note=key_note(key, view) or context_note(meant, view))
+    if view is None:
+        return Checked(event)
+    note = key_note(key, view)
+    return Checked(event, notes=(Noted(note),) if note else context_notes(meant, draft, view))
 
 
 def mistake_in(draft: Draft, event: Event, filling: Filling) -> Checked | None:
@@ -117,17 +135,15 @@ def mistake_in(draft: Draft, event: Event, filling: Filling) -> Checked | None:
     for value, text, in_ctx in ((event.context, draft.text, False), (event.ctx, draft.ctx_text, True)):
         unset = unset_in(value, text, variables, now)
         if unset is not None and unset.at is not None:
-            line = text.count("\n", 0, unset.at) + 1
-            return Checked(None, unset.problem, line, unset.at - text.rfind("\n", 0, unset.at), in_ctx=in_ctx)
+            line, column = line_of(text, unset.at), column_of(text, unset.at)
+            return Checked(None, unset.problem, line, column, in_ctx=in_ctx)
         if unset is not None:
             return Checked(None, unset.problem)
     return None
 
 
-def key_note(key: str, view: View | None) -> str:
+def key_note(key: str, view: View) -> str:
     """What is odd about an event key; empty where nothing is."""
-    if view is None:
-        return ""
     catalogue, product = view.host.dialect.catalogue(), view.host.dialect.product
     if catalogue.sends(key):
         return ""
@@ -138,13 +154,18 @@ def key_note(key: str, view: View | None) -> str:
     return f"no event of {product}{hint}"
 
 
-def context_note(event: Event, view: View | None) -> str:
-    """What is odd about a context, the first thing of it; empty where nothing is."""
-    notes = notes_on_event(event, view.host.dialect.catalogue()) if view is not None else ()
-    if not notes:
-        return ""
-    more = f" · {count(len(notes) - 1, 'more note')}" if len(notes) > 1 else ""
-    return f"{word(notes[0], 160)}{more}"
+def context_notes(event: Event, draft: Draft, view: View) -> tuple[Noted, ...]:
+    """What is odd about the context and `ctx`, with its lines."""
+    return tuple(
+        Noted(word(note.text, 160), str(note.path[0]), note.in_ctx, *_place(note, draft))
+        for note in placed_notes(event, view.host.dialect.catalogue())
+    )
+
+
+def _place(note: Note, draft: Draft) -> tuple[int, int]:
+    text = draft.ctx_text if note.in_ctx else draft.text
+    at = offset_of(text, note.path) if text.strip() else None
+    return (line_of(text, at), column_of(text, at)) if at is not None else (0, 0)
 
 
 def same_event(first: Event | None, second: Event | None) -> bool:

@@ -7,16 +7,15 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from json import JSONDecoder
-from typing import Literal, NoReturn
+from typing import Literal
 
 from hookscope.console.fire.draft import escaped
+from hookscope.console.fire.json_places import SCANNER, members
 from hookscope.workbench.compose import BadContext, parse_context
 
 Kind = Literal["text", "number", "true/false", "null", "list", "object", "value"]
 
 LONGEST = 10_000  # characters of a value that a row of a form takes
-SPACE = re.compile(r"[ \t\n\r]*")
 TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 QUOTE = re.compile(r'(\\.)|"', re.DOTALL)
 KINDS: dict[str, Kind] = {
@@ -27,14 +26,6 @@ KINDS: dict[str, Kind] = {
     "f": "true/false",
     "n": "null",
 }
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-# Numbers stay text: they are shown as they were written.
-SCANNER = JSONDecoder(parse_int=str, parse_float=str, parse_constant=_no_constant)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,20 +151,8 @@ def _read_or_kept(text: str, fields: tuple[Field, ...]) -> Form:
 
 def _fields(text: str) -> Iterator[Field]:
     """The members of a valid object."""
-    start = _after_space(text, text.index("{") + 1)
-    while text[start] != "}":
-        name, end = SCANNER.raw_decode(text, start)
-        at = _after_space(text, _after_space(text, end) + 1)
-        _, end = SCANNER.raw_decode(text, at)
-        yield _field(name, start, at, end, text[at:end], text[at] == '"')
-        start = _after_space(text, end)
-        if text[start] == ",":
-            start = _after_space(text, start + 1)
-
-
-def _after_space(text: str, at: int) -> int:
-    space = SPACE.match(text, at)
-    return space.end() if space else at
+    for name, start, at, end in members(text, text.index("{")):
+        yield _field(str(name), start, at, end, text[at:end], text[at] == '"')
 
 
 def _field(name: str, start: int, at: int, end: int, source: str, is_text: bool) -> Field:

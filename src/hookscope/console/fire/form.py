@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from textual import on
 from textual.app import ComposeResult
@@ -38,6 +38,7 @@ class FieldLines(Lines):
         super().__init__()
         self.can_focus = False
         self.rows: tuple[Row, ...] = ()
+        self.notes: Mapping[str, str] = {}  # by the field's name
         self.said: tuple[Content, ...] = ()  # in place of rows
 
     @property
@@ -45,7 +46,10 @@ class FieldLines(Lines):
         return len(self.said) or len(self.rows)
 
     def line_at(self, index: int, width: int) -> Content:
-        return self.said[index] if self.said else row_line(self.rows[index], self.columns)
+        if self.said:
+            return self.said[index]
+        row = self.rows[index]
+        return row_line(row, self.columns, self.notes.get(row.name, ""))
 
     @property
     def columns(self) -> Columns:
@@ -103,8 +107,11 @@ class FieldForm(Container):
         """What takes the focus."""
         return self._lines if self._lines.said else self._input
 
-    def show(self, text: str, known: tuple[Offer, ...]) -> None:
-        """Show this text's fields; of a text that cannot be read, where it cannot."""
+    def show(self, text: str, known: tuple[Offer, ...], notes: Mapping[str, str]) -> None:
+        """Show this text's fields, with a note on some; of a text that cannot be read, where it cannot."""
+        if notes != self._lines.notes:
+            self._lines.notes = notes
+            self._lines.refresh()
         if text == self._form.text and known == self._known and not self._lines.said:
             return
         self._known = known

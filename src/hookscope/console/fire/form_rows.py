@@ -79,19 +79,22 @@ def columns(width: int, names: int) -> Columns:
     return Columns(name, max(left - help_ - (2 if help_ else 0), 1), help_)
 
 
-def row_line(row: Row, at: Columns) -> Content:
-    """A row as it is drawn, but for the input at the cursor."""
+def row_line(row: Row, at: Columns, noted: str = "") -> Content:
+    """A row as it is drawn, but for the input at the cursor; what is `noted` stands in place of its help."""
     if row.field is None:
         name, example = (row.name, on_one_line(row.offer.example)) if row.offer else (ADD, "")
-        cells = (fitted(word(name), at.name), "    ", fitted(word(example), at.value), "  ", word(row.help))
-        return Content.assemble(*cells).stylize(FAINT)
+        cells = (fitted(word(name), at.name), "    ", fitted(word(example), at.value), "  ")
+        told = (
+            Content.styled(word(noted), "$text-warning") if noted else Content.styled(word(row.help), FAINT)
+        )
+        return Content.assemble(*cells).stylize(FAINT) + told
     field = row.field
     wrong = "$text-error" if field.problem else ""
     note, style = row.help, MUTED
     if field.problem:
         note, style = field.problem, wrong
-    elif row.overridden:
-        note, style = LATER, "$text-warning"
+    elif row.overridden or noted:
+        note, style = LATER if row.overridden else noted, "$text-warning"
     sign = SIGNS["value" if field.problem else field.kind]
     value = fitted(word(field.shown, 2 * at.value), at.value, wrong)
     told = Content.styled(f"  {word(note)}", style) if at.help or field.problem else Content()

@@ -60,11 +60,12 @@ class JsonEditor(TextArea):
         super().__init__(id=id, theme="css", soft_wrap=True, tab_behavior="focus", compact=True)
         self.indent_width = 2
         self.bad_line: int | None = None  # from 0
+        self.odd: frozenset[tuple[int, int]] = frozenset()  # line and column, from 0, of what is noted
 
-    def mark(self, line: int | None) -> None:
-        """Underline the line that holds a mistake."""
-        if line != self.bad_line:
-            self.bad_line = line
+    def mark(self, line: int | None, odd: frozenset[tuple[int, int]] = frozenset()) -> None:
+        """Underline the line that holds a mistake, and the keys that something is noted on."""
+        if (line, odd) != (self.bad_line, self.odd):
+            self.bad_line, self.odd = line, odd
             self.notify_style_update()
             self.refresh()
 
@@ -99,7 +100,9 @@ class JsonEditor(TextArea):
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)
         for match in TOKENS.finditer(line.plain, 0, LONGEST):
-            line.stylize(self._colour(match.lastgroup or ""), match.start(), match.end())
+            noted = (line_index, match.start()) in self.odd
+            colour = self._colour("number" if noted else match.lastgroup or "")
+            line.stylize(colour + Style(underline=True) if noted else colour, match.start(), match.end())
         if line_index == self.bad_line:
             line.stylize(Style(underline=True))
         return line

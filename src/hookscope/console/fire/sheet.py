@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import TextArea
 
-from hookscope.console.fire.draft import field_at
+from hookscope.console.fire.draft import Checked, Noted, field_at
 from hookscope.console.fire.form import FieldForm
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.offers import Offer
@@ -35,6 +35,7 @@ class Sheet(Vertical):
         self.editor = JsonEditor()
         self.form = FieldForm(self.editor.change_to, self._undo)
         self.known: tuple[Offer, ...] = ()
+        self._notes: tuple[Noted, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield self.editor
@@ -68,6 +69,20 @@ class Sheet(Vertical):
         self.editor.rewrite(text)
         self._show_form()
 
+    @property
+    def noted(self) -> Noted | None:
+        """What is noted on the field at the cursor."""
+        name = self.field
+        return next((noted for noted in self._notes if name and noted.field == name), None)
+
+    def mark(self, checked: Checked, *, in_ctx: bool) -> None:
+        """Show where the mistake and the notes are that belong to this text."""
+        mine = checked.line and checked.in_ctx == in_ctx
+        self._notes = tuple(noted for noted in checked.notes if noted.in_ctx == in_ctx)
+        odd = ((noted.line - 1, noted.column - 1) for noted in self._notes if noted.line)
+        self.editor.mark(checked.line - 1 if mine else None, frozenset(odd))
+        self._show_form()
+
     def offer(self, known: tuple[Offer, ...]) -> None:
         """These are the fields that the event may have."""
         if known != self.known:
@@ -88,7 +103,8 @@ class Sheet(Vertical):
 
     def _show_form(self) -> None:
         if self.as_form and self.form.is_mounted:
-            self.form.show(self.editor.text, self.known)
+            notes = {noted.field: noted.text for noted in reversed(self._notes)}
+            self.form.show(self.editor.text, self.known, notes)
 
     @on(TextArea.Changed)
     def _text_changed(self) -> None:
