@@ -201,7 +201,7 @@ async def test_a_field_that_was_perhaps_meant_is_named(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(Composer).rekey("command:new")
         c.pane.query_one(JsonEditor).text = '{"senderID": "dev"}'
-        await c.shows("senderID is no known field; did you mean senderId?")
+        await c.shows("senderID is no known field; did you mean", "senderId?")
         await c.press("ctrl+r")
         assert c.last(asked.FireAsked).event.context["senderID"] == "dev"
 
