@@ -12,7 +12,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Rejected, Standing
+from hookscope.core.hooks import Rejected, Standing, State
 
 if TYPE_CHECKING:
     from hookscope.console.state import ConsoleState
@@ -76,6 +76,7 @@ EVERYWHERE = (
     Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
 )
 
+NOTHING_STOPS = (State.READY,)
 LAST = ("console.help", "console.quit")  # stand at the right end
 WRITTEN = {
     "slash": "/",
@@ -95,7 +96,7 @@ def written(key: str) -> str:
 def obstacle(action: str, state: ConsoleState) -> str:
     """Why this cannot be done now, in one line that names the next step; empty where it can."""
     row = state.row
-    needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold", "lift"}
+    needs_row = {"fire_hook", "edit", "copy", "trust", "switch", "fold", "lift", "fix"}
     if action in needs_row and row is None:
         return (
             "No hook is selected: the list is empty."
@@ -105,6 +106,8 @@ def obstacle(action: str, state: ConsoleState) -> str:
     match action:
         case "trust" if row is not None and not waits(row.item):
             return f"{row.name} waits for no trust: it is {row.look.word}."
+        case "fix" if row is not None and isinstance(row.item, Standing) and row.item.state in NOTHING_STOPS:
+            return f"{row.name} is {row.look.word}: nothing stops it here."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatic fires run it."
         case "switch" if row is not None and isinstance(row.item, Rejected):

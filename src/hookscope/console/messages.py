@@ -10,7 +10,7 @@ from textual.message import Message
 
 from hookscope.console.log.model import LogEntry
 from hookscope.console.state import Change
-from hookscope.core.hooks import Hook, Place
+from hookscope.core.hooks import Hook, Place, Rejected, Standing
 from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
@@ -57,6 +57,14 @@ class ToggleAsked(Message):
 
     def __init__(self, name: str, on: bool) -> None:
         self.name, self.on = name, on
+        super().__init__()
+
+
+class FixAsked(Message):
+    """Find out what opens the checks that stop this hook, or make one of what is none."""
+
+    def __init__(self, item: Standing | Rejected) -> None:
+        self.item = item
         super().__init__()
 
 

@@ -30,6 +30,7 @@ from hookscope.console.messages import (
     FireHookAsked,
     FiringOver,
     FiringStarted,
+    FixAsked,
     LateCame,
     LiftAsked,
     LookAsked,
@@ -181,6 +182,10 @@ class MainScreen(Shell):
     @on(TogglePlanned)
     def _toggle_planned(self, event: TogglePlanned) -> None:
         self.edits.toggle_planned(event)
+
+    @on(FixAsked)
+    def _fix(self, event: FixAsked) -> None:
+        self.fixes.ask(event)
 
     @on(UndoAsked)
     def _undo(self) -> None:

@@ -18,6 +18,7 @@ from hookscope.console.comparing import CompareDesk
 from hookscope.console.edits import EditDesk
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.firing import FireDesk
+from hookscope.console.fixing import FixDesk
 from hookscope.console.focus import first_focusable, pane_of, pane_wanted, whereabouts
 from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
@@ -53,6 +54,7 @@ class Shell(Screen[None]):
         self.runner = Runner(self, bench, self.bridge.look)
         self.desk = FireDesk(self)
         self.edits = EditDesk(self)
+        self.fixes = FixDesk(self)
         self.saved = SavedDesk(self)
         self.comparing = CompareDesk(self)
         self.real = RealDesk(self)

@@ -22,6 +22,7 @@ from hookscope.console.messages import (
     CopyAsked,
     EditAsked,
     FireHookAsked,
+    FixAsked,
     LiftAsked,
     LookAsked,
     Said,
@@ -84,6 +85,9 @@ class HooksPane(Container):
         ),
         Binding(
             "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
+        ),
+        Binding(
+            "e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that opens what stops the selected hook"
         ),
         Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Take back the last such change"),
         Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the fault, else at HOOK.md"),
@@ -249,6 +253,11 @@ class HooksPane(Container):
         row = self._may("switch")
         if row is not None and isinstance(row.item, Standing):
             self.post_message(ToggleAsked(row.name, not switched_on(row.item)))
+
+    def action_fix(self) -> None:
+        row = self._may("fix")
+        if row is not None:
+            self.post_message(FixAsked(row.item))
 
     def action_undo(self) -> None:
         self.post_message(UndoAsked())

@@ -45,7 +45,7 @@ class SheetPane(VerticalScroll):
 class WhyPane(SheetPane):
     """Why the selected hook stands as it does."""
 
-    BORDER_SUBTITLE = "E edit   y copy   k registry"
+    BORDER_SUBTITLE = "e fix   E edit   y copy   k registry"
     HELP = (
         "Every check between the hook's folder and a handler that runs. What stops it comes first: what it "
         "needs, what was found, the host's own words, and what to do next."

@@ -28,16 +28,16 @@ DECLARED = 24  # lines of a HOOK.md's header shown
 NEXT = {
     "bins": "install it, or add its folder to PATH; R looks again",
     "anyBins": "install one of them, or add its folder to PATH; R looks again",
-    "env": "set it where the host starts, or in the hook's settings entry",
+    "env": "e sets it in its settings entry; or set it where the host starts",
     "os": "nothing to do on this machine",
     "trusted": "t asks and allows the folder",
     "handler": "E opens it there",
-    "export": "E opens it there",
-    "fields": "E opens HOOK.md there",
-    "events": "E opens HOOK.md: it wants metadata with `events`",
+    "export": "e mends it if it can; E opens it there",
+    "fields": "e mends it if it can; E opens HOOK.md there",
+    "events": "e moves or names them; E opens HOOK.md: it wants metadata with `events`",
     "path": "move the handler into the hook's own folder",
-    "sent": "f fires it by hand all the same",
-    "selected": "name it in the settings",
+    "sent": "e corrects what lint calls a slip; f fires it by hand all the same",
+    "selected": "e names it in the settings",
 }
 
 
@@ -159,13 +159,13 @@ def _next(gate: Gate, hook: Hook, view: View) -> str:
     if gate.name == "enabled":
         return "space switches it on"
     if gate.fix is not None:
-        return f"{gate.fix.meaning} in {view.host.surroundings.short(gate.fix.file)}"
+        return f"e writes {gate.fix.meaning} in {view.host.surroundings.short(gate.fix.file)}"
     offers = [_offer(item) for item in hook.meta.install] if gate.name in ("bins", "anyBins") else []
     if any(offers):
         return f"HOOK.md offers: {'; '.join(offer for offer in offers if offer)}"
     if gate.name == "config" and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
-        return f"set {path} in {view.host.surroundings.short(view.host.settings.file)}"
+        return f"e sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
     return NEXT.get(gate.name, "")
 
 

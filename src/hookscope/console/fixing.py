@@ -1,0 +1,173 @@
+"""From a hook that does not run to an edit that opens what stops it: one check at a time, shown first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from hookscope.console.edits import EditScreen, change_sheet
+from hookscope.console.hooks.sheet import foreign
+from hookscope.console.messages import CopyAsked, FixAsked, Said, Severity, TrustAsked
+from hookscope.console.text import line, plain
+from hookscope.console.theme import LOOKS, MUTED, NO_HOOK
+from hookscope.core.hooks import Standing
+from hookscope.core.text import one_line
+from hookscope.workbench.fixing.fix import Fix, Given, Repair
+
+if TYPE_CHECKING:
+    from hookscope.console.shell import Shell
+    from hookscope.core.surroundings import Surroundings
+
+ROOM = "fix"
+
+
+def repair_sheet(repair: Repair, fix: Fix, surroundings: Surroundings) -> Content:
+    """How the hook stands then, each file with its diff, what stays shut and what else changes."""
+    outcome = Content.assemble(line(repair.name, 60), ": ", _look(repair.before), " → ", _look(repair.after))
+    parts = [outcome, foreign(fix.title), Content()]
+    parts += [change_sheet(change, surroundings) for change in repair.changes]
+    for gate in repair.still:
+        parts.append(foreign(f"still shut: {gate.name} – {gate.reason}").stylize(MUTED))
+    for other in repair.others:
+        parts.append(foreign(f"also {other.name} ({other.source}): {other.before} → {other.after}"))
+    return Content("\n").join(parts)
+
+
+def _look(row: Standing | None) -> Content:
+    look = NO_HOOK if row is None else LOOKS[row.state]
+    return Content.styled(f"{look.glyph} {look.word}", look.style)
+
+
+class ValueScreen(ModalScreen[str | None]):
+    """Asks for the one value that a fix wants."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="value.cancel", tooltip="Write nothing"),
+    ]
+    DEFAULT_CSS = """
+    ValueScreen {
+        align: center middle;
+        & > Vertical {
+            width: 60; max-width: 90%; height: auto;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
+        }
+        & Input { background: transparent; }
+        & Static { color: $text-muted; height: auto; }
+    }
+    """
+
+    def __init__(self, name: str, title: str) -> None:
+        super().__init__()
+        self._wanted, self._title = name, title
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = plain(self._wanted, 50)
+            frame.border_subtitle = "enter shows the edit   esc back"
+            yield Input(compact=True)
+            yield Static(plain(self._title, 200), markup=False)
+
+    @on(Input.Submitted)
+    def _given(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value.strip():
+            self.dismiss(event.value)
+        else:
+            self.app.notify("A value is wanted; esc goes back.", severity="warning", markup=False)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+
+class FixDesk:
+    """What is asked of fixes. The next check that can be opened is; its edit is always shown first."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+
+    def ask(self, asked: FixAsked, values: Mapping[str, str] | None = None) -> None:
+        """Find out what opens the first check that can be opened."""
+        view, bench = self.screen.state.view, self.screen.bridge.bench
+        if view is None:
+            self._say("Still looking.")
+            return
+        given = Given(values or {})
+        self.screen.bridge.ask(
+            ROOM,
+            lambda: bench.repair(view, asked.item, given, first=True),
+            lambda found: self._found(asked, found, given),
+        )
+
+    def _found(self, asked: FixAsked, repair: Repair, given: Given) -> None:
+        view = self.screen.state.view
+        fix = next((fix for fix in repair.fixes if fix.asks or fix.changes), None)
+        if view is None:
+            return
+        if fix is None:
+            self._in_words(asked, repair)
+        elif fix.asks:
+            self._value(asked, fix, given)
+        else:
+            title = f"Fix {one_line(fix.gate, 40)}?"
+            sheet = repair_sheet(repair, fix, view.host.surroundings)
+            self.screen.app.push_screen(
+                EditScreen(title, sheet, "u undoes it later"),
+                lambda agreed: self._write(repair) if agreed else None,
+            )
+
+    def _value(self, asked: FixAsked, fix: Fix, given: Given) -> None:
+        """One value after another, then the edit."""
+        name = next(name for name in fix.asks if name not in given.named)
+
+        def answered(value: str | None) -> None:
+            if value is None:
+                return
+            values = {**given.named, name: value}
+            if all(other in values for other in fix.asks):
+                self.ask(asked, values)
+            else:
+                self._value(asked, fix, Given(values))
+
+        self.screen.app.push_screen(ValueScreen(name, fix.title), answered)
+
+    def _in_words(self, asked: FixAsked, repair: Repair) -> None:
+        """Nothing can be written: trust is asked for, a hint is copied, else it is said why."""
+        hint = next((fix for fix in repair.fixes if fix.hint and fix.gate != "trusted"), None)
+        why = next((fix for fix in repair.fixes if fix.why_not), None)
+        if hint is not None:
+            self.screen.post_message(
+                CopyAsked(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
+            )
+        elif why is not None:
+            self._say(f"No fix for {why.gate}: {one_line(why.why_not, 240)}.")
+        elif repair.fixes and isinstance(asked.item, Standing):
+            self.screen.post_message(TrustAsked((asked.item.hook.trust_root,)))
+        else:
+            self._say(f"{one_line(repair.name, 60)} is ready: there is nothing to fix.", "information")
+
+    def _write(self, repair: Repair) -> None:
+        def writing() -> Repair:
+            self.screen.bridge.bench.mend(repair)
+            return repair
+
+        self.screen.bridge.ask(ROOM, writing, self._written)
+
+    def _written(self, repair: Repair) -> None:
+        meaning = "; ".join(change.meaning for change in repair.changes)
+        self.screen.log_line("fix", meaning, subject=repair.name)
+        before, after = (_look(row).plain for row in (repair.before, repair.after))
+        still = f"; still shut: {', '.join(gate.name for gate in repair.still)}" if repair.still else ""
+        self._say(f"{one_line(repair.name, 60)}: {before} → {after}{still}", "information")
+        self.screen.bridge.look()
+
+    def _say(self, text: str, severity: Severity = "warning") -> None:
+        self.screen.post_message(Said(text, severity))

@@ -1,0 +1,79 @@
+"""e on a hook that does not run: the edit that opens what stops it, shown, written and taken back."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open
+
+from hookscope.workbench import Options, Workbench
+
+NEEDY = "{openclaw: {events: ['command:new'], requires: {env: [MEMORY_DIR]}}}"
+
+
+def trust(folder: Path) -> None:
+    Workbench(Options(workspace=folder)).trust(folder)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_value_is_asked_for_shown_as_an_edit_written_and_taken_back(
+    console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "keep", NEEDY)
+    trust(workspace)
+    file = home / ".openclaw" / "openclaw.json"
+    async with console(size, env={"MEM_DIR": "/x"}) as story:
+        await story.press("e")
+        await story.shows("MEMORY_DIR", "enter shows the edit")
+        await story.press("enter")
+        await story.shows("A value is wanted")
+        await story.press("slash", "m", "enter")
+        await story.shows("Fix env?", '"MEMORY_DIR": "/m"', "▲ blocked → ● ready")
+        assert not file.exists()
+        await story.press("w")
+        await story.until(lambda: "● ready" in story.text() and file.exists(), "it is ready")
+        await story.press("u")
+        await story.until(lambda: not file.exists(), "it is taken back")
+        await story.until(lambda: "▲ blocked" in story.text(), "it is blocked again")
+
+
+async def test_metadata_is_moved_and_one_check_follows_the_other(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    folder = make_hook(workspace / "hooks", "keep", "{clawd: {events: ['command:new']}}", file="handler.mjs")
+    before = (folder / "HOOK.md").read_text()
+    async with console((120, 36)) as story:
+        await story.press("e")
+        await story.shows("Fix handler?", "rename to handler.js", "still shut: events")
+        await story.press("w")
+        await story.until(lambda: (folder / "handler.js").exists(), "it is renamed")
+        await story.until(lambda: "✗ broken" in story.text(), "it is a hook")
+        await story.press("e")
+        await story.shows("Fix events?", "+metadata: {openclaw: {events: ['command:new']}}")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
+        assert (folder / "HOOK.md").read_text() == before
+        await story.press("e", "w")
+        await story.until(lambda: "◇ untrusted" in story.text(), "only trust is wanted")
+        await story.press("e")
+        await story.shows("Allow this folder to run?")
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
+        await story.press("u")
+        await story.until(lambda: (folder / "HOOK.md").read_text() == before, "the header is as before")
+
+
+async def test_what_is_not_written_is_said(console: Open, workspace: Path, make_hook: MakeHook) -> None:
+    hint = "{id: a, kind: brew, formula: made-up}"
+    needs = f"{{openclaw: {{events: ['command:new'], requires: {{bins: [no-such]}}, install: [{hint}]}}}}"
+    make_hook(workspace / "hooks", "a-needy", needs)
+    make_hook(workspace / "hooks", "b-other", "{openclaw: {events: ['command:new'], os: [win32]}}")
+    make_hook(workspace / "hooks", "c-ready", READY)
+    trust(workspace)
+    async with console((120, 36)) as story:
+        await story.press("e")
+        await story.until(lambda: story.app.clipboard == "brew install made-up", "the hint is copied")
+        await story.press("down", "e")
+        await story.shows("No fix for os")
+        await story.press("down", "e")
+        await story.shows("c-ready is ready")
