@@ -19,9 +19,9 @@ def test_what_differs_and_what_to_change(
     assert done.code == 1
     assert "→ add `milady` and `eliza` beside `openclaw` under `metadata`" in done.out
     assert "1 alike, 1 differ" in done.out
-    short = hookscope("compare", "--different", "--bundled", str(bundled))
+    short = hookscope("compare", "all", "--different", "--bundled", str(bundled))
+    assert short.code == 0
     assert not any(line.strip().startswith("all ") for line in short.out.splitlines())
-    assert hookscope("compare", "all", "--bundled", str(bundled)).code == 0
 
 
 def test_one_document(workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook) -> None:
@@ -47,7 +47,6 @@ def test_one_document(workspace: Path, bundled: Path, hookscope: Program, make_h
 
 
 def test_wrong_use(workspace: Path, hookscope: Program) -> None:
-    assert hookscope("compare", "--dialects", "openclaw").code == 2
     unknown = hookscope("compare", "--dialects", "openclaw,milaby")
     assert unknown.code == 2
     assert "did you mean milady?" in unknown.err
@@ -75,3 +74,57 @@ def test_the_programs_that_ship(
     assert answer["dialects"] == ["openclaw@2026.9", "milady@2.0.0-alpha.76", "eliza@2.0.0-beta.2"]
     states = {name: cell["state"] for name, cell in answer["hooks"][0]["by"].items()}
     assert set(states.values()) == {"off", "silent"}
+
+
+PUSHES = "def handler(event):\n    event.messages.append('hi')\n    event.context['seen'] = 1\n"
+
+
+def test_an_event_at_each_of_them(
+    workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "all", f"{{{ALL}}}", PUSHES)
+    make_hook(workspace / "hooks", "one", OWN, PUSHES)
+    asked = ("compare", "--bundled", str(bundled), "--fire", "command:new", "--trust")
+    answer = hookscope(*asked, "--json").json
+    first, *others = answer["runs"]
+    assert [len(run["run"]["results"]) for run in answer["runs"]] == [2, 1, 1]
+    assert first["different"] == []
+    for other in others:
+        kinds = {one["kind"] for one in other["different"]}
+        assert kinds == {"handler", "message"}, "the hosts' own events may differ, that is no difference"
+
+
+def test_an_event_at_one_hook_that_does_the_same_everywhere(
+    workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "all", f"{{{ALL}}}", PUSHES)
+    asked = ("compare", "all", "--bundled", str(bundled), "--fire", "command:new")
+    assert hookscope(*asked, "--trust").code == 0
+    left = hookscope(*asked)
+    assert left.code == 1
+    assert "  outcome" in left.out
+    assert "the folder is not trusted" in left.err
+
+
+def test_a_host_that_does_not_know_the_event(
+    workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook
+) -> None:
+    own = '{"openclaw": {"events": ["agent:bootstrap"]}}'
+    make_hook(workspace / "hooks", "boot", own, "def handler(event): pass\n")
+    asked = ("compare", "--dialects", "openclaw,eve", "--bundled", str(bundled), "--trust", "--json")
+    answer = hookscope(*asked, "--fire", "agent:bootstrap").json
+    assert answer["runs"][0]["run"]["results"]
+    assert "is no event of Eve" in answer["runs"][1]["problem"]
+    nowhere = hookscope(*asked, "--fire", "no:such")
+    assert nowhere.code == 1
+    assert "fired at none of them" in nowhere.json["error"]
+    assert hookscope("compare", "a", "b", "--fire", "command:new").code == 2
+
+
+def test_copies_of_each_host(workspace: Path, bundled: Path, hookscope: Program, make_hook: MakeHook) -> None:
+    writes = "from pathlib import Path\ndef handler(event): Path('made').write_text('x')\n"
+    make_hook(workspace / "hooks", "all", f"{{{ALL}}}", writes)
+    asked = ("compare", "all", "--bundled", str(bundled), "--fire", "command:new", "--trust", "--sandbox")
+    answer = hookscope(*asked, "--json").json
+    assert all(run["run"]["sandbox"] is not None for run in answer["runs"])
+    assert not (workspace / "made").exists()

@@ -2,43 +2,92 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
-from hookscope.cli import answers, compare_tables
+from hookscope.cli import answers, compare_runs, compare_tables
 from hookscope.cli.answers import Answer
+from hookscope.core.side.runs import RunThere, differ
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.hosts import chosen_dialects, compared, only, usual_dialects
+from hookscope.workbench.hosts_firing import HostsFiring, written_event
 
 PARAMETERS = (
     click.Argument(["names"], metavar="[NAME...]", nargs=-1),
     click.Option(["--dialects"], metavar="A,B,...", help="These dialects, in this order."),
     click.Option(["--shipped"], is_flag=True, help="The programs as they ship, not their guides."),
     click.Option(["--different"], is_flag=True, help="Only hooks that the hosts treat differently."),
+    click.Option(
+        ["--fire"], metavar="KEY|FILE", help="Fire this event at each of them, and line the runs up."
+    ),
+    click.Option(["--trust"], is_flag=True, help="With --fire: run handlers of untrusted folders too."),
+    click.Option(["--sandbox"], is_flag=True, help="With --fire: run handlers on copies."),
 )
 
 
 @answers.command("compare", *PARAMETERS)
 def command(
-    options: Options, names: Sequence[str], dialects: str | None, shipped: bool, different: bool
+    options: Options,
+    names: Sequence[str],
+    dialects: str | None,
+    shipped: bool,
+    different: bool,
+    fire: str | None,
+    trust: bool,
+    sandbox: bool,
 ) -> Answer:
     """The same hooks under the rules of several hosts, side by side: who finds them, reads their metadata,
-    calls them, in which order; what differs, and what to change so that every host calls them. Runs nothing.
+    calls them, in which order; what differs, and what to change so that every host calls them. Runs nothing,
+    but with --fire.
 
     Without --dialects: the guides of all hosts with HOOK.md folders; in place of one guide the dialect in
     force, where that is its program. All get the same workspace, each its own settings and managed hooks.
     Trust is left out. Exit 1 where something differs.
+
+    --fire sends each host its own realistic event of that key, one host after another, each with a run of its
+    own, at the named hook alone or at all: handlers run once for each host that calls them. Exit 1 where a run
+    differs, too, or a handler that ought to have run could not.
     """
+    if fire is None and (trust or sandbox):
+        raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)
     if dialects is not None and shipped:
         raise Refusal("--dialects and --shipped both say which hosts.", "Give one of them.", code=2)
+    if fire is not None and len(names) > 1:
+        raise Refusal("--fire fires at one hook, or at all of them.", "Name one, or none.", code=2)
     bench = answers.bench_of(options)
     chosen = chosen_dialects(dialects) if dialects is not None else usual_dialects(bench, shipped=shipped)
     found = compared(bench, chosen)
     if names:
         found = only(found, names)
+    document = compare_tables.document(found, different=different)
+    text = compare_tables.text(found, different=different)
+    if fire is None:
+        return Answer(document, text, yes=not found.differing)
+    only_one = names[0] if names else None
+    firing = HostsFiring(bench, chosen, written_event(fire), only=only_one, trust_all=trust, sandbox=sandbox)
+    runs = asyncio.run(_fired(firing))
+    if not any(one.run for one in runs):
+        raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
+    left = (*answers.not_trusted(firing.untrusted), *dict.fromkeys(text for one in runs for text in one.left))
     return Answer(
-        compare_tables.document(found, different=different),
-        compare_tables.text(found, different=different),
-        yes=not found.differing,
+        {**document, "runs": compare_runs.document(runs)},
+        f"{text}\n\n{compare_runs.text(fire, runs)}",
+        yes=not (found.differing or left or differ(runs)),
+        aside=left,
     )
+
+
+async def _fired(firing: HostsFiring) -> tuple[RunThere, ...]:
+    """Ctrl-C cancels the run on its way; what is known is still the answer."""
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
+        loop.add_signal_handler(signal.SIGINT, firing.cancel)
+    try:
+        return await firing.run()
+    finally:
+        with suppress(NotImplementedError):  # as above
+            loop.remove_signal_handler(signal.SIGINT)

@@ -1,0 +1,79 @@
+"""One event at several hosts: what came of it, lined up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hookscope.cli import documents
+from hookscope.cli.documents import Document
+from hookscope.cli.tables import column, fitted
+from hookscope.core.runs import Run
+from hookscope.core.side.runs import RunLine, RunThere, apart, differ, lines_of
+from hookscope.core.text import one_line
+
+WIDEST = 34  # cells of one host's column; what is longer goes below
+
+
+def document(runs: Sequence[RunThere]) -> list[Document]:
+    """`runs` of `compare --fire --json`; `different`: what is not as in the first run there is."""
+    first = next((one.run for one in runs if one.run is not None), None)
+    return [
+        {
+            "dialect": one.dialect.name,
+            "problem": one.problem or None,
+            "could_not_run": list(one.left),
+            "different": _different(first, one.run),
+            "run": documents.run(one.run, one.dialect.name) if one.run is not None else None,
+        }
+        for one in runs
+    ]
+
+
+def _different(first: Run | None, run: Run | None) -> list[Document]:
+    if first is None or run is None or run is first:
+        return []
+    return [
+        {
+            "kind": one.kind,
+            "what": one.what,
+            "first": documents.plain(one.before),
+            "here": documents.plain(one.after),
+        }
+        for one in apart(first, run)
+    ]
+
+
+def text(key: str, runs: Sequence[RunThere]) -> str:
+    """A table: one column a host. What is not alike is marked."""
+    lines = lines_of(runs)
+    words = "differ" if differ(runs) else "did the same"
+    names = max(column((one_line(line.what) for line in lines), 28), 8)
+    widths = [_width(one, lines, at) for at, one in enumerate(runs)]
+    head = [fitted(one.dialect.name, width) for one, width in zip(runs, widths, strict=True)]
+    shown = [f"{one_line(key)}  fired at {len(runs)}: they {words}", ""]
+    shown.append("  ".join([" " * (names + 4), *head]))
+    for line in lines:
+        shown += _line(line, names, widths)
+    return "\n".join(part.rstrip() for part in shown)
+
+
+def _width(one: RunThere, lines: Sequence[RunLine], at: int) -> int:
+    return max(len(one.dialect.name), column((one_line(line.values[at], 400) for line in lines), WIDEST))
+
+
+def _line(line: RunLine, names: int, widths: Sequence[int]) -> Iterator[str]:
+    mark = "≠" if line.differs else " "
+    parts = [_folded(one_line(text, 400), width) for text, width in zip(line.values, widths, strict=True)]
+    for at in range(max(map(len, parts))):
+        cells = (
+            fitted(part[at] if at < len(part) else "", width)
+            for part, width in zip(parts, widths, strict=True)
+        )
+        name = fitted(one_line(line.what), names) if at == 0 else " " * names
+        yield "  ".join([f"{mark if at == 0 else ' '} {name}  ", *cells])
+
+
+def _folded(text: str, width: int) -> list[str]:
+    from textwrap import wrap  # here: most commands fold nothing
+
+    return wrap(text, width) or [""]

@@ -1,0 +1,141 @@
+"""What came of one event at several hosts, lined up. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hookscope.core.dialect import Dialect
+from hookscope.core.differences import Difference, differences
+from hookscope.core.runs import Plan, Result, Run
+
+NOTHING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class RunThere:
+    """One event at one host."""
+
+    dialect: Dialect
+    plan: Plan | None = None
+    run: Run | None = None
+    problem: str = ""  # why it was not fired there; empty where it was
+    left: tuple[str, ...] = ()  # a sentence for each handler that ought to have run and could not
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One thing of the runs, at each host in their order."""
+
+    what: str
+    values: tuple[str, ...]
+    tells: bool = True  # False: no difference in what the runs did, such as a time
+
+    @property
+    def differs(self) -> bool:
+        return self.tells and len(set(self.values)) > 1
+
+
+def apart(one: Run, other: Run) -> tuple[Difference, ...]:
+    """What handlers did otherwise; what already the hosts' own events differ in is left out."""
+    given = differences(*(replace(run, context=run.event.context) for run in (one, other)))
+    known = {found.what for found in given if found.kind == "context"}
+    found = differences(one, other)
+    return tuple(one for one in found if one.kind != "context" or one.what not in known)
+
+
+def differ(runs: Sequence[RunThere]) -> bool:
+    """Did any host do otherwise than another."""
+    return any(line.differs for line in lines_of(runs))
+
+
+def lines_of(runs: Sequence[RunThere]) -> tuple[RunLine, ...]:
+    """Outcome, order, each handler, messages and whether they reach anybody, context, time."""
+    return (
+        RunLine("outcome", tuple(map(_outcome, runs))),
+        RunLine("order", tuple(_order(one.run) for one in runs)),
+        *_handlers(runs),
+        *_messages(runs),
+        RunLine("context given", tuple(_given(one.run) for one in runs), tells=False),
+        *_context(runs),
+        RunLine("time", tuple(_time(one.run) for one in runs), tells=False),
+    )
+
+
+def _outcome(one: RunThere) -> str:
+    run = one.run
+    if run is None:
+        return f"not fired: {one.problem}"
+    if run.cancelled:
+        return "cancelled"
+    if run.ending.verdict or run.ending.failure:
+        return run.ending.verdict or run.ending.failure or ""
+    failed = f", {len(run.failed)} failed" if run.failed else ""
+    return f"{len(run.results)} ran{failed}"
+
+
+def _order(run: Run | None) -> str:
+    return " → ".join(result.call.name for result in run.results) if run and run.results else NOTHING
+
+
+def _handlers(runs: Sequence[RunThere]) -> Iterator[RunLine]:
+    names = dict.fromkeys(result.call.name for one in runs if one.run for result in one.run.results)
+    for name in names:
+        yield RunLine(name, tuple(_ended(one, name) for one in runs))
+
+
+def _ended(one: RunThere, name: str) -> str:
+    if one.run is None:
+        return NOTHING
+    results = [result for result in one.run.results if result.call.name == name]
+    if results:
+        return ", ".join(map(_status, results))
+    reason = next((item.reason for item in one.run.not_run if item.name == name), "is no hook there")
+    return f"not run: {reason}"
+
+
+def _status(result: Result) -> str:
+    error = f": {result.error.type}: {result.error.message}" if result.error is not None else ""
+    return f"{result.status}{error}"
+
+
+def _messages(runs: Sequence[RunThere]) -> Iterator[RunLine]:
+    if not any(one.run and one.run.messages for one in runs):
+        return
+    said = (json.dumps(list(one.run.messages), ensure_ascii=False) if one.run else NOTHING for one in runs)
+    yield RunLine("messages", tuple(said))
+    yield RunLine("they are", tuple(_fate(one.run) for one in runs))
+
+
+def _fate(run: Run | None) -> str:
+    if run is None or not run.messages:
+        return NOTHING
+    return "delivered" if run.delivers else "ignored"
+
+
+def _given(run: Run | None) -> str:
+    return ", ".join(map(str, run.event.context)) or NOTHING if run is not None else NOTHING
+
+
+def _context(runs: Sequence[RunThere]) -> Iterator[RunLine]:
+    """A line for each place of the context that handlers left otherwise."""
+    fired = [one.run for one in runs if one.run is not None]
+    found = [one for run in fired[1:] for one in apart(fired[0], run) if one.kind == "context"]
+    for path in dict.fromkeys(one.what for one in found):
+        values = {id(fired[0]): next(one.before for one in found if one.what == path)}
+        for run in fired[1:]:
+            same = next((one.after for one in apart(fired[0], run) if one.what == path), values[id(fired[0])])
+            values[id(run)] = same
+        yield RunLine(
+            f"context.{path}",
+            tuple(_value(values[id(one.run)]) if one.run is not None else NOTHING for one in runs),
+        )
+
+
+def _value(value: object) -> str:
+    return NOTHING if value is None else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _time(run: Run | None) -> str:
+    return f"{sum(result.took for result in run.results) * 1000:.1f} ms" if run is not None else NOTHING
