@@ -48,9 +48,9 @@ def command(
     force, where that is its program. All get the same workspace, each its own settings and managed hooks.
     Trust is left out. Exit 1 where something differs.
 
-    --fire sends each host its own realistic event of that key, one host after another, each with a run of its
-    own, at the named hook alone or at all: handlers run once for each host that calls them. Exit 1 where a run
-    differs, too, or a handler that ought to have run could not.
+    --fire sends each host its own realistic event of that key, one host after another, each with a run of
+    its own, at the named hook alone or at all: handlers run once for each host that calls them. Exit 1 where
+    a run differs, too, or a handler that ought to have run could not.
     """
     if fire is None and (trust or sandbox):
         raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)
