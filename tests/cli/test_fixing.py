@@ -78,3 +78,22 @@ def test_wrong_use_is_told(hookscope: Program, workspace: Path, make_hook: MakeH
     assert (nothing.code, "has no check 'colour'" in nothing.err) == (2, True)
     unasked = hookscope("fix", "keep", "--value", "A=1", "--value", "B=2")
     assert (unasked.code, "is not asked for" in unasked.err) == (2, True)
+
+
+def test_what_lint_finds_is_mended_on_demand_and_taken_back(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    source = "export default async function handler(event) {}\n"
+    make_hook(
+        workspace / "hooks", "keep", '{"openclaw": {"events": ["command:new"]}}', source, file="handler.js"
+    )
+    assert hookscope("trust", str(workspace)).code == 0
+    package = workspace / "hooks" / "keep" / "package.json"
+    assert "`--lint` also mends" in hookscope("fix", "keep").out
+    done = hookscope("fix", "keep", "--rule", "module-type", "--apply", "--json")
+    assert (done.code, done.json["after"]) == (0, "ready")
+    assert [fix["gate"] for fix in done.json["fixes"]] == ["lint module-type"]
+    assert '"type": "module"' in package.read_text()
+    assert hookscope("undo").code == 0
+    assert not package.exists()
+    assert hookscope("fix", "keep", "--rule", "no-such-rule").code == 2

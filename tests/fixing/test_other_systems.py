@@ -7,6 +7,7 @@ import pytest
 from tests.fixing.conftest import Bench
 
 from hookscope.core.hooks import State
+from hookscope.workbench import Refusal
 
 SETTINGS = {
     "switch": {"enabled": False},
@@ -77,3 +78,36 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     assert [fix.gate for fix in repair.fixes] == ["build"]
     assert "by hand" in repair.fixes[0].why_not
     assert not repair.changes
+
+
+def test_a_repair_is_written_whole_or_not_at_all(bench: Bench, home: Path, workspace: Path) -> None:
+    folder = workspace / "hooks" / "h"
+    folder.mkdir()
+    (folder / "handler.cjs").write_text("module.exports = () => {}\n")
+    manifest = folder / "HOOK.md"
+    manifest.write_text('---\nname: h\nmetadata: {"clawd": {"events": ["command:new"]}}\n---\n')
+    here = bench()
+    repair = here.repair(here.look(), "h")
+    assert len(repair.changes) == 2
+    manifest.write_text(manifest.read_text() + "Written on meanwhile.\n")
+    with pytest.raises(Refusal, match="has changed since"):
+        here.mend(repair)
+    assert sorted(path.name for path in folder.iterdir()) == ["HOOK.md", "handler.cjs"]
+    with pytest.raises(Refusal, match="nothing to undo"):
+        here.undoing()
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"\xff\xfe\x00", b"prose alone\n", b"---\nmetadata: [\n---\n", b"---\n" * 9000]
+)
+def test_a_manifest_of_any_kind_gets_a_calm_answer(bench: Bench, workspace: Path, text: bytes) -> None:
+    folder = workspace / "hooks" / "h"
+    folder.mkdir()
+    (folder / "HOOK.md").write_bytes(text)
+    (folder / "handler.py").write_text("def handler(event): pass\n")
+    for dialect in ("openclaw", "openclaw@2026.9", "milady@2.0.0-alpha.76"):
+        here = bench(dialect)
+        repair = here.repair(here.look(), "h")
+        assert all(fix.changes or fix.asks or fix.hint or fix.why_not for fix in repair.fixes)
+        assert repair.fixes
+    assert (folder / "HOOK.md").read_bytes() == text

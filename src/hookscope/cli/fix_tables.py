@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hookscope.cli.documents import Document, gate
 from hookscope.cli.tables import near_lines, state_word
-from hookscope.core.hooks import Gate, Standing
+from hookscope.core.hooks import Standing
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import Change, View
 from hookscope.workbench.fixing.fix import Fix, Repair
@@ -38,6 +38,8 @@ def _state(row: Standing | None) -> str | None:
 def _fix(fix: Fix) -> Document:
     return {
         "gate": fix.gate,
+        "reason": fix.shut.reason if fix.shut is not None else "",
+        "near": list(fix.shut.near) if fix.shut is not None else [],
         "title": fix.title,
         "files": [str(change.path) for change in fix.changes],
         "asks": list(fix.asks),
@@ -63,13 +65,16 @@ def text(repair: Repair, view: View, *, written: bool) -> str:
 def _lines(repair: Repair, view: View, written: bool) -> Iterator[str]:
     name = one_line(repair.name)
     if not repair.fixes:
-        yield f"{name} is ready: there is nothing to fix." if repair.ready else f"Nothing stops {name} there."
+        yield (
+            f"{name} is ready: there is nothing to fix. `--lint` also mends what lint finds."
+            if repair.ready
+            else f"Nothing stops {name} there."
+        )
         return
     yield f"{_word(repair.before)}  {name}"
-    shut = {one.name: one for one in repair.before.verdict.shut()} if repair.before is not None else {}
     for fix in repair.fixes:
         yield ""
-        yield from _about(fix, shut.get(fix.gate))
+        yield from _about(fix)
     for change in repair.changes:
         yield ""
         yield one_line(view.host.surroundings.short(change.path))
@@ -78,9 +83,11 @@ def _lines(repair: Repair, view: View, written: bool) -> Iterator[str]:
     yield from _outcome(repair, written)
 
 
-def _about(fix: Fix, gate: Gate | None) -> Iterator[str]:
+def _about(fix: Fix) -> Iterator[str]:
+    gate = fix.shut
     reason = one_line(gate.reason, 300) if gate is not None else ""
-    yield f"✗ {fix.gate:<9} {reason or one_line(fix.title, 300)}"
+    sign = "·" if " " in fix.gate else "✗"
+    yield f"{sign} {fix.gate:<9} {reason or one_line(fix.title, 300)}"
     if gate is not None:
         yield from near_lines(gate, places=False)
     if fix.asks:
@@ -90,7 +97,7 @@ def _about(fix: Fix, gate: Gate | None) -> Iterator[str]:
         yield f"      by hand: {one_line(fix.hint, 400)}"
     elif fix.why_not:
         yield f"      no fix: {one_line(fix.why_not, 400)}"
-    else:
+    elif reason:
         yield f"      fix: {one_line(fix.title, 300)}"
 
 

@@ -481,17 +481,18 @@ class Workbench:
         *,
         gate: str | None = None,
         first: bool = False,
+        rules: Sequence[str] | None = None,
     ) -> Repair:
         """What can be done so that a hook runs, and how it would stand then. Writes nothing.
 
-        `what`: a hook, what was none, or the name of one. `gate`, `first`: see `repair_of`. Raises Refusal.
+        `what`: a hook, what was none, or the name of one. The rest: see `repair_of`. Raises Refusal.
         """
         from hookscope.workbench.fixing.repairing import repair_of  # here: a look mends nothing
 
         if isinstance(what, str):
             rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
             what = view.inventory.find(what) or next(rejected, None) or self.hook(view, what)
-        return repair_of(view, what, given, only=gate, first=first)
+        return repair_of(view, what, given, only=gate, first=first, rules=rules)
 
     def mend(self, repair: Repair) -> None:
         """Write all changes of a repair, or none; each is one step to take back. Raises Refusal."""

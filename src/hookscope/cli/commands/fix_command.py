@@ -18,11 +18,23 @@ from hookscope.workbench.fixing.fix import Given, Repair
         multiple=True,
         help="A value that a fix asks for; without NAME where one alone is asked for. Can be repeated.",
     ),
+    click.Option(["--lint"], is_flag=True, help="Mend too what lint has a safe fix for."),
+    click.Option(
+        ["--rule", "rules"], multiple=True, metavar="ID", help="Of lint only this; may be repeated."
+    ),
     click.Option(
         ["--apply"], is_flag=True, help="Write the edits; `hookscope undo` takes each of them back."
     ),
 )
-def command(options: Options, name: str, gate: str | None, values: tuple[str, ...], apply: bool) -> Answer:
+def command(
+    options: Options,
+    name: str,
+    gate: str | None,
+    values: tuple[str, ...],
+    lint: bool,
+    rules: tuple[str, ...],
+    apply: bool,
+) -> Answer:
     """What would open each check that stops a hook, as a diff; --apply writes it and looks again.
 
     Exit code 0: the hook is ready then, or would be. Install hints are shown and never run; whose code may
@@ -30,10 +42,12 @@ def command(options: Options, name: str, gate: str | None, values: tuple[str, ..
     """
     bench = answers.bench_of(options)
     view = bench.look()
-    repair = bench.repair(view, name, gate=gate)
+    wanted = rules if lint or rules else None
+    _check_rules(rules)
+    repair = bench.repair(view, name, gate=gate, rules=wanted)
     _check_gate(repair, gate)
     if values:
-        repair = bench.repair(view, name, _given(values, repair), gate=gate)
+        repair = bench.repair(view, name, _given(values, repair), gate=gate, rules=wanted)
     written = apply and bool(repair.changes)
     if written:
         bench.mend(repair)
@@ -41,6 +55,15 @@ def command(options: Options, name: str, gate: str | None, values: tuple[str, ..
         bench.close_now()
     document = fix_tables.document(repair, written=written)
     return Answer(document, fix_tables.text(repair, view, written=written), yes=repair.ready)
+
+
+def _check_rules(rules: tuple[str, ...]) -> None:
+    """Raises Refusal for a rule that there is none of."""
+    if rules:
+        from hookscope.workbench.linting import rule_named  # here: most fixes lint nothing
+
+        for rule in rules:
+            rule_named(rule)
 
 
 def _check_gate(repair: Repair, gate: str | None) -> None:
@@ -54,16 +77,13 @@ def _check_gate(repair: Repair, gate: str | None) -> None:
 def _given(values: tuple[str, ...], repair: Repair) -> Given:
     """Values with names and one without. Raises Refusal for one that nothing asks for."""
     named: dict[str, str] = {}
-    plain: str | None = None
     for text in values:
         name, sign, value = text.partition("=")
         if sign and name in repair.asks:
             named[name] = value
-        elif plain is None and len(repair.asks) == 1:
-            plain = text
+        elif len(repair.asks) == 1 and len(values) == 1:
+            named[repair.asks[0]] = text
         else:
             wanted = ", ".join(f"--value {name}=…" for name in repair.asks) or "no value"
             raise Refusal(f"--value {text!r} is not asked for.", f"Asked for: {wanted}.", code=2)
-    if plain is not None:
-        named.setdefault(repair.asks[0], plain)
     return Given(named)

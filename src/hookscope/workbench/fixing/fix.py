@@ -25,6 +25,7 @@ class Fix:
     asks: tuple[str, ...] = ()  # the names of the values that it wants
     hint: str = ""
     why_not: str = ""
+    shut: Gate | None = None  # the gate itself; None where the hook was none, and for lint
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from hookscope.changes import ChangeError
@@ -28,12 +28,14 @@ def repair_of(
     *,
     only: str | None = None,
     first: bool = False,
+    rules: Collection[str] | None = None,
 ) -> Repair:
     """What can be done about every shut gate, in their order. Reads files; writes nothing.
 
     Args:
         only: this gate alone.
         first: no further than the first gate that can be opened, or that wants a value.
+        rules: mend too what these rules of lint have a safe fix for; with none of them, what any has.
     """
     sketch = Sketch(view.host, view.inventory)
     fixes: list[Fix] = []
@@ -51,8 +53,13 @@ def repair_of(
             break
         seen.add(_id(gate))
         fix, sketch = _of_gate(gate, row, sketch, given)
-        fixes.append(fix)
+        fixes.append(replace(fix, shut=gate))
         row = sketch.find(sought)
+    if rules is not None and isinstance(row, Standing):
+        from hookscope.workbench.fixing.linted import lint_fixes  # here: most repairs parse no scripts
+
+        more, sketch = lint_fixes(row, sketch, rules)
+        fixes += more
     return _answer(view, sought, sketch, fixes)
 
 
@@ -123,7 +130,7 @@ def _answer(view: View, sought: Standing | Rejected, sketch: Sketch, fixes: list
     after = found if isinstance(found, Standing) else None
     before = sought if isinstance(sought, Standing) else None
     shut = {gate.name for gate in after.verdict.shut()} if after is not None else None
-    kept = (fix for fix in fixes if fix.changes or shut is None or fix.gate in shut)
+    kept = (fix for fix in fixes if fix.changes or shut is None or fix.gate in shut or " " in fix.gate)
     others = tuple(_effects(view, sketch, sought)) if sketch.changes else ()
     notices = view.host.dialect.switching.notices
     return Repair(name_of(before or sought), before, after, tuple(kept), others, notices)

@@ -1,0 +1,87 @@
+"""A file's name and permissions change as its bytes do: shown, applied once, taken back."""
+
+from pathlib import Path
+
+import pytest
+
+from hookscope.changes import CannotEdit, Change, Stale, UndoStack, apply, composed, holds, inverse_of
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "handler.mjs"
+    file.write_bytes(b"export default 1\n")
+    file.chmod(0o640)
+    return file
+
+
+def renamed(file: Path) -> Change:
+    content = file.read_bytes()
+    return Change(file, "renamed", content, content, to=file.with_name("handler.js"))
+
+
+def test_a_new_name_keeps_bytes_and_mode_and_is_taken_back(file: Path, tmp_path: Path) -> None:
+    change = renamed(file)
+    assert (
+        change.preview()
+        == "--- a/handler.mjs\n+++ b/handler.js\nrename from handler.mjs\nrename to handler.js\n"
+    )
+    stack = UndoStack(tmp_path / "undo")
+    lock = tmp_path / "lock"
+    apply(change, lock=lock)
+    stack.push(change)
+    then = tmp_path / "handler.js"
+    assert (file.exists(), then.read_bytes(), then.stat().st_mode & 0o777) == (
+        False,
+        b"export default 1\n",
+        0o640,
+    )
+    known = stack.peek()
+    assert known == change
+    assert holds(change)
+    stack.undo(change, lock=lock)
+    assert (file.read_bytes(), then.exists()) == (b"export default 1\n", False)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["handler.mjs", "lock"]
+
+
+def test_a_name_that_is_taken_is_left_alone(file: Path, tmp_path: Path) -> None:
+    change = renamed(file)
+    (tmp_path / "handler.js").write_text("mine")
+    with pytest.raises(Stale):
+        apply(change)
+    assert (tmp_path / "handler.js").read_text() == "mine"
+    assert file.exists()
+
+
+def test_a_file_that_was_written_on_is_not_renamed_back(file: Path) -> None:
+    change = renamed(file)
+    apply(change)
+    file.with_name("handler.js").write_text("more")
+    assert not holds(change)
+    with pytest.raises(Stale):
+        apply(change.undo())
+    with pytest.raises(CannotEdit):
+        inverse_of(change)
+
+
+def test_permissions_change_and_are_taken_back(file: Path, tmp_path: Path) -> None:
+    change = Change(file, "may be run", None, None, modes=(0o640, 0o750))
+    assert change.preview().endswith("old mode 640\nnew mode 750\n")
+    stack = UndoStack(tmp_path / "undo")
+    apply(change)
+    stack.push(change)
+    assert file.stat().st_mode & 0o777 == 0o750
+    assert stack.peek() == change
+    with pytest.raises(Stale):
+        apply(change)
+    apply(change.undo())
+    assert file.stat().st_mode & 0o777 == 0o640
+
+
+def test_several_edits_of_one_file_are_one_and_keep_their_order(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "HOOK.md"
+    edits = [Change(other, "a", b"1", b"2"), renamed(file), Change(other, "b", b"2", b"3")]
+    first, second = composed(edits)
+    assert (first.old, first.new, first.meaning) == (b"1", b"3", "a, b")
+    assert second.to is not None
+    assert composed([Change(other, "a", b"1", b"2"), Change(other, "b", b"2", b"1")]) == ()
