@@ -1,4 +1,4 @@
-"""A folder of hooks with planted mistakes, and one without any: all of the first are told, nothing of the second."""
+"""A folder of hooks with planted mistakes, and one without: all of the first are told, none of the second."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -196,7 +196,7 @@ PLANTED = {
     "always/HOOK.md": """
         ---
         name: always
-        metadata: {openclaw: {events: [command, "command:new"], always: true, requires: {env: [A]}, os: [macos]}}
+        metadata: {openclaw: {events: [command, command:new], always: true, requires: {env: [A]}, os: [osx]}}
         ---
         """,
     "always/handler.py": "def handler(event):\n    return None\n",
