@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.widget import Widget
+from textual.worker import get_current_worker
 
 from hookscope.console.messages import (
     Answered,
@@ -22,13 +23,15 @@ from hookscope.console.messages import (
     UndoPlanned,
 )
 from hookscope.console.posting import post, said
-from hookscope.console.state import LookBegan, Looked, LookFailed, Source, SourceRead
+from hookscope.console.state import Checked, HookChecked, LookBegan, Looked, LookFailed, Source, SourceRead
 
 if TYPE_CHECKING:
+    from hookscope.core.hooks import Standing
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
 
 T = TypeVar("T")
+PASSING = 0.15  # seconds that a hook is selected before it is linted: nobody reads faster
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
 
@@ -104,6 +107,28 @@ class Bridge:
 
         self.screen.run_worker(
             reading, name="read", group="read", thread=True, exclusive=True, exit_on_error=False
+        )
+
+    def check(self, row: str, item: Standing, view: View) -> None:
+        """Lint one hook, in a thread; whoever passes it by on the way to another one has it not linted."""
+
+        def checking() -> None:
+            sleep(PASSING)
+            if get_current_worker().is_cancelled:
+                return
+            try:
+                from hookscope.workbench.linting import lint_one  # here: the first paint does without
+
+                report = lint_one(item, view.host)
+            except Exception as error:
+                checked = Checked(row, problem=said(error))
+            else:
+                without = next((one.why for one in report.not_run), "")
+                checked = Checked(row, report.findings, without)
+            post(self.screen, Changed(HookChecked(checked)))
+
+        self.screen.run_worker(
+            checking, name="check", group="check", thread=True, exclusive=True, exit_on_error=False
         )
 
     def trust(self, folders: tuple[Path, ...]) -> None:

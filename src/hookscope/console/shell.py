@@ -36,6 +36,7 @@ from hookscope.console.saving import SavedDesk
 from hookscope.console.start import StartHere
 from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
 from hookscope.console.text import plain
+from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
     from hookscope.workbench import Workbench
@@ -124,6 +125,8 @@ class Shell(Screen[None]):
         path = source_path(row)
         if path is not None:
             self.bridge.read(row.id, path, view.host.surroundings)
+        if isinstance(row.item, Standing):
+            self.bridge.check(row.id, row.item, view)
 
     def _show_keys(self) -> None:
         if self.is_mounted and self.app.screen is self:

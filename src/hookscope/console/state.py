@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event
     from hookscope.workbench import View
     from hookscope.workbench.filling import Filling
+    from hookscope.workbench.linting import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,15 @@ class Source:
     path: Path
     text: str = ""
     problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a lint says of one hook."""
+
+    row: str
+    findings: tuple[Finding, ...] = ()
+    problem: str = ""  # what it could not look at, or why there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,7 @@ class ConsoleState:
     start_hidden: bool = False
     folders_shown: bool = True  # in "Start here"
     source: Source | None = None
+    checked: Checked | None = None
     draft: Draft = Draft()
     firing: int | None = None  # the number of the run on its way
     watching: str = ""  # what is watched, and how
@@ -104,6 +115,11 @@ class LookFailed:
 @dataclass(frozen=True, slots=True)
 class SourceRead:
     source: Source
+
+
+@dataclass(frozen=True, slots=True)
+class HookChecked:
+    checked: Checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +221,7 @@ Change: TypeAlias = (
     | Looked
     | LookFailed
     | SourceRead
+    | HookChecked
     | Selected
     | Jumped
     | ModeChosen
@@ -235,10 +252,12 @@ def reduce(state: ConsoleState, change: Change) -> ConsoleState:
             return replace(state, looking=False)
         case SourceRead(source):
             return replace(state, source=source) if source.row == state.selected else state
+        case HookChecked(checked):
+            return replace(state, checked=checked) if checked.row == state.selected else state
         case Selected(row):
-            return (
-                state if row == state.selected else replace(state, selected=row, source=None, unfolded=False)
-            )
+            if row == state.selected:
+                return state
+            return replace(state, selected=row, source=None, checked=None, unfolded=False)
         case Jumped(row):
             return replace(reduce(state, Selected(row)), jumps=state.jumps + 1)
         case ModeChosen(mode):
@@ -286,6 +305,7 @@ def _looked(state: ConsoleState, change: Looked) -> ConsoleState:
         looking=False,
         selected=state.selected if kept else "",
         source=state.source if kept else None,
+        checked=state.checked if kept else None,
     )
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Inventory, Standing
 from hookscope.core.look import look, look_at
+from hookscope.core.surroundings import NotedFiles, RealFiles
 from hookscope.dialects.catalogues import source
 from hookscope.lint.documents import Documented, documented
 from hookscope.lint.events import read_mistaken
@@ -39,7 +40,6 @@ __all__ = [
     "Linted",
     "Report",
     "Subject",
-    "findings_of",
     "host_facts",
     "lint_hooks",
     "lint_one",
@@ -50,6 +50,7 @@ __all__ = [
 
 PASSED_OVER = frozenset({"node_modules", "__pycache__", "site-packages"})  # and what begins with a dot
 DEEPEST = 8  # folders below one that is named
+SECONDS = 3.0  # for the script of one hook, while somebody waits
 MOST = 20_000  # folders that are looked at in one call
 
 
@@ -80,13 +81,11 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
 
 def lint_one(row: Standing, host: Host) -> Report:
     """Lint one hook of an inventory. Blocks while its script is parsed; may be called from any thread."""
-    subject = read_subject(row.hook, host_facts(host), host.surroundings.files)
-    return lint(with_facts([subject], read_scripts))
-
-
-def findings_of(row: Standing, host: Host) -> tuple[Finding, ...]:
-    """What is wrong with one hook of an inventory."""
-    return lint_one(row, host).findings
+    files = host.surroundings.files
+    if isinstance(files, NotedFiles):  # they are of the look, whose thread may be at them
+        files = RealFiles()
+    subject = read_subject(row.hook, host_facts(host), files)
+    return lint(with_facts([subject], partial(read_scripts, seconds=SECONDS)))
 
 
 def rule_named(name: str) -> Documented:

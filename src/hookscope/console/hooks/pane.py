@@ -186,11 +186,11 @@ class HooksPane(Container):
             nothing = Content.styled("No hook is selected.", MUTED)
             pane.show("", Content("Why"), lambda _: nothing)
             return
-        source, unfolded = state.source, state.unfolded
+        source, unfolded, checked = state.source, state.unfolded, state.checked
         pane.show(
             row.id,
             why.headline(row),
-            lambda width: why.sheet_of(row, view, source, why.Reading(width, unfolded)),
+            lambda width: why.sheet_of(row, view, source, why.Reading(width, unfolded, checked)),
         )
 
     # What the list and the filter say.
@@ -276,7 +276,13 @@ class HooksPane(Container):
         row = self._may("copy")
         if row is not None and self.state.view is not None:
             source = self.state.source
-            text = why.report(row, self.state.view, source if source and source.row == row.id else None)
+            checked = self.state.checked
+            text = why.report(
+                row,
+                self.state.view,
+                source if source and source.row == row.id else None,
+                checked if checked and checked.row == row.id else None,
+            )
             self.post_message(CopyAsked(text, f"report on {row.name}"))
 
     def action_filter(self) -> None:

@@ -17,12 +17,15 @@ from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookscope.console.state import Source
+    from hookscope.console.state import Checked, Source
     from hookscope.workbench import View
 
 NAME = 11  # cells of a check's name
 CONTEXT = 3  # lines shown around a fault
 DECLARED = 24  # lines of a HOOK.md's header shown
+
+MISTAKES = 3  # that are shown while passing checks are not listed
+SEVERITIES = {"error": "$text-error", "warning": "$text-warning", "hint": ""}
 
 # What to do about a shut check, where nothing better is known.
 NEXT = {
@@ -46,7 +49,8 @@ class Reading:
     """How a sheet is wanted."""
 
     width: int
-    unfolded: bool = False  # list passing checks one by one
+    unfolded: bool = False  # list passing checks one by one, and all that a lint found
+    checked: Checked | None = None  # what a lint says of the hook
 
 
 def headline(row: Row) -> Content:
@@ -70,11 +74,11 @@ def sheet_of(row: Row, view: View, source: Source | None, reading: Reading) -> C
     return sheet.content()
 
 
-def report(row: Row, view: View, source: Source | None) -> str:
+def report(row: Row, view: View, source: Source | None, checked: Checked | None = None) -> str:
     """The same as plain text, everything listed: for a bug report."""
     host = view.host
     head = f"{headline(row).plain}\nhost {host.dialect.name} ({view.because}), workspace {host.workspace}\n\n"
-    return head + sheet_of(row, view, source, Reading(100, unfolded=True)).plain + "\n"
+    return head + sheet_of(row, view, source, Reading(100, unfolded=True, checked=checked)).plain + "\n"
 
 
 def fault_place(row: Row) -> Place | None:
@@ -104,6 +108,8 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     for gate in row.verdict.shut():
         _shut_gate(sheet, gate, row, view, reading.unfolded)
     _open_gates(sheet, row.verdict.gates, view, reading)
+    if reading.checked is not None:
+        _mistakes(sheet, reading.checked, reading.unfolded)
     _notes(sheet, row, view)
     _handler(sheet, row, view)
     which_wins(sheet, row, view)
@@ -197,6 +203,23 @@ def _open_gates(sheet: Sheet, gates: tuple[Gate, ...], view: View, reading: Read
         sign = Content.styled(f" {'✓' if gate.passed else '–'} {gate.name}", MUTED)
         words = [gate.found or ", ".join(gate.needed) or "as it should be", _setting_place(gate, view)]
         sheet.put([(sign, NAME + 2)], foreign(" · ".join(word for word in words if word)).stylize(MUTED))
+
+
+def _mistakes(sheet: Sheet, checked: Checked, unfolded: bool) -> None:
+    """What a lint found, the worst first."""
+    found = checked.findings if unfolded else checked.findings[:MISTAKES]
+    if found:
+        sheet.title("Mistakes", "hookscope lint")
+    for one in found:
+        style = SEVERITIES[one.severity.value]
+        where = f"{one.place.file.name}:{one.place.line}  "
+        text = Content.assemble(foreign(where).stylize(MUTED), foreign(one.text))
+        sheet.put([(Content.styled(" !" if style else " ·", style or MUTED), 3)], text)
+        sheet.put([(Content(), 3)], foreign(one.then).stylize(MUTED))
+    if left := len(checked.findings) - len(found):
+        sheet.say(Content.assemble((f"   {left} more", MUTED), ("   enter lists them", FAINT)))
+    if checked.problem and unfolded:
+        sheet.say(foreign(f"not linted: {checked.problem}").stylize(FAINT), 3)
 
 
 def _notes(sheet: Sheet, row: Standing, view: View) -> None:

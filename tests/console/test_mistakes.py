@@ -1,0 +1,53 @@
+"""What a lint finds stands beside the hook, below what stops it."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open
+
+READS = "import os\n\ndef handler(event):\n    os.environ['TIDY_KEY']\n"
+FOUR = "import os\n\ndef handler(event):\n" + "".join(f"    os.environ['KEY_{n}']\n" for n in range(5))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_mistake_is_told_with_its_line_and_the_next_step(
+    size: tuple[int, int], console: Open, make_hook: MakeHook, workspace: Path
+) -> None:
+    make_hook(workspace / "hooks", "tidy", READY, READS)
+    async with console(size, dialect="openclaw") as story:
+        if size == SIZES[0]:
+            await story.press("enter")
+        await story.shows("Mistakes", "handler.py:4")
+        assert "TIDY_KEY" in story.text()
+
+
+async def test_a_hook_without_mistakes_has_no_such_title(
+    console: Open, make_hook: MakeHook, workspace: Path
+) -> None:
+    make_hook(workspace / "hooks", "tidy", READY)
+    async with console(dialect="openclaw") as story:
+        await story.until(lambda: story.screen.state.checked is not None, "the lint has an answer")
+        assert "Mistakes" not in story.text()
+
+
+async def test_many_mistakes_are_folded(console: Open, make_hook: MakeHook, workspace: Path) -> None:
+    make_hook(workspace / "hooks", "tidy", READY, FOUR)
+    async with console((200, 50), dialect="openclaw") as story:
+        await story.shows("2 more   enter lists them")
+        assert "KEY_4" not in story.text()
+        await story.press("enter", "enter", "end")
+        await story.until(lambda: "2 more" not in story.text(), "all of them are listed")
+        await story.shows("KEY_4")
+
+
+async def test_another_hooks_mistakes_are_not_shown(
+    console: Open, make_hook: MakeHook, workspace: Path
+) -> None:
+    make_hook(workspace / "hooks", "a-tidy", READY)
+    make_hook(workspace / "hooks", "b-tidy", READY, READS)
+    async with console(dialect="openclaw") as story:
+        await story.press("down")
+        await story.shows("TIDY_KEY")
+        await story.press("up")
+        await story.until(lambda: "TIDY_KEY" not in story.text(), "the other hook's mistakes are gone")
