@@ -15,6 +15,7 @@ from textual.style import Style
 from textual.widgets import Input, Static, TextArea
 
 from hookscope.console.fire.draft import (
+    CFG,
     Checked,
     Draft,
     Noted,
@@ -260,7 +261,9 @@ class Composer(Vertical):
         self._second.mark(self.checked, in_ctx=True)
         if self.view is not None:
             known = self.view.host.dialect.catalogue().find(self.draft.key)
-            self._first.offer(offers(known.fields, known.required) if known else ())
+            fields = offers(known.fields, known.required) if known else ()
+            held = self.draft.cfg is not None
+            self._first.offer(tuple(offer for offer in fields if not held or offer.name != CFG))
             self._second.offer(offers(known.ctx_fields) if known else ())
         self._draw()
         self.post_message(self.Changed(self.draft, self.checked))

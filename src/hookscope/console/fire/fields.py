@@ -75,6 +75,10 @@ class Form:
             source = laid_out(source, _indent(self.text, field.start))
         return self._put(index, source, is_text=False)
 
+    def put(self, index: int, source: str) -> Form:
+        """With this JSON as the value of that field."""
+        return self._put(index, source, is_text=source.startswith('"'))
+
     def turn(self, index: int) -> Form:
         """With that field as a text where it was none; else as the JSON that its text is, if it is any."""
         field = self.fields[index]

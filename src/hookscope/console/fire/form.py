@@ -11,6 +11,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input
 
+from hookscope.console.fire.completion import Choice, values_of
+from hookscope.console.fire.completion_list import CompletionScreen
 from hookscope.console.fire.draft import escaped
 from hookscope.console.fire.fields import Form, on_one_line, quoted, read_form
 from hookscope.console.fire.form_rows import ADD, Columns, Row, columns, row_line, rows_of
@@ -239,6 +241,8 @@ class FieldForm(Container):
         """Change the row as a whole, or take a change back."""
         if what in ("undo", "redo"):
             self._undo(what == "redo")
+        elif what == "complete":
+            self._complete()
         elif self.row.field is None:
             self._say("This field is not there: type its value, or enter takes the example.")
         elif what == "leave out":
@@ -248,6 +252,25 @@ class FieldForm(Container):
             self._take(turned)
         else:
             self._say("This text is no number, true, false, null, list or object.")
+
+    def _complete(self) -> None:
+        row = self.row
+        choices = values_of(row.offer)
+        if not choices:
+            self._say("Nothing is known of what this field can be.")
+            return
+
+        def taken(choice: Choice | None) -> None:
+            if choice is None or self.row.name != row.name:
+                return
+            if self.row.field is None:
+                self._add(row.name, choice.source)
+            else:
+                self._take(self._form.put(self._at, choice.source))
+            self._show_value()
+
+        cursor = self._input.region.offset
+        self.app.push_screen(CompletionScreen(f"Values of {row.name}", choices, "", cursor), taken)
 
     def _add(self, name: str, source: str) -> None:
         form = self._form.add(name, escaped(source))

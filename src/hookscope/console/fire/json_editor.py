@@ -1,12 +1,15 @@
 """An editor for the JSON of a context: plain, coloured, and deaf to characters that nobody sees."""
 
 import re
+from typing import ClassVar
 
 from rich.style import Style
 from rich.text import Text
+from textual.binding import Binding, BindingType
 from textual.color import Color
+from textual.message import Message
 from textual.widgets import TextArea
-from textual.widgets.text_area import Edit, EditResult
+from textual.widgets.text_area import Edit, EditResult, Selection
 
 from hookscope.console.fire.draft import escaped
 
@@ -56,6 +59,19 @@ class JsonEditor(TextArea):
     }
     """
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(
+            "ctrl+space,ctrl+@",
+            "complete",
+            "Fields",
+            id="editor.complete",
+            tooltip="What could stand at the cursor: fields that are not there, values of this one",
+        ),
+    ]
+
+    class CompleteAsked(Message):
+        """What could stand at the cursor is wanted."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id, theme="css", soft_wrap=True, tab_behavior="focus", compact=True)
         self.indent_width = 2
@@ -87,6 +103,15 @@ class JsonEditor(TextArea):
         if text != self.text:
             self.replace(text, (0, 0), self.document.end)
             self.move_cursor((0, 0))
+
+    def action_complete(self) -> None:
+        self.post_message(self.CompleteAsked())
+
+    def put(self, start: int, end: int, text: str, select: tuple[int, int]) -> None:
+        """Replace these characters, and select a part of what is there then, from its beginning."""
+        self.replace(text, place(self.text, start), place(self.text, end))
+        first, last = (place(self.text, start + at) for at in select)
+        self.selection = Selection(first, last)
 
     def change_to(self, text: str) -> None:
         """Change what is different, as one edit; the rest, and the cursor in it, stay."""

@@ -63,6 +63,14 @@ def line_of(text: str, offset: int) -> int:
     return text.count("\n", 0, offset) + 1
 
 
+def offset_at(text: str, row: int, column: int) -> int:
+    """The character at a row and a column, both from 0."""
+    start = 0
+    for _ in range(row):
+        start = text.find("\n", start) + 1
+    return start + column
+
+
 def column_of(text: str, offset: int) -> int:
     """The column of a character, from 1."""
     return offset - text.rfind("\n", 0, offset)

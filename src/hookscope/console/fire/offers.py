@@ -21,6 +21,7 @@ class Offer:
     told: str = ""  # the same with values and types
     example: str = '""'  # JSON, over several lines perhaps
     values: tuple[str, ...] = ()  # all that it can be, as JSON; empty: anything
+    members: tuple[Offer, ...] = ()  # of the object, or of each item of the list
 
     @property
     def is_text(self) -> bool:
@@ -35,10 +36,25 @@ def offers(fields: Mapping[str, Field], required: Sequence[str] = ()) -> tuple[O
             field.text,
             f"{told(field)} · {typed(field)}{', needed' if name in required else ''}",
             _example(field),
-            tuple(as_json(value) for value in field.values),
+            _values(field),
+            offers(field.members),
         )
         for name, field in sorted(fields.items(), key=lambda item: item[0] not in required)
     )
+
+
+def _values(field: Field) -> tuple[str, ...]:
+    if field.values or "boolean" not in field.types:
+        return tuple(as_json(value) for value in field.values)
+    return ("true", "false")
+
+
+def offers_at(known: Sequence[Offer], path: Sequence[str | int]) -> tuple[Offer, ...]:
+    """What the object at this path may have; the steps into lists are those into any of their items."""
+    for step in path:
+        if isinstance(step, str):
+            known = next((offer.members for offer in known if offer.name == step), ())
+    return tuple(known)
 
 
 def _example(field: Field) -> str:

@@ -8,9 +8,12 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import TextArea
 
+from hookscope.console.fire.completion import Choice, choices_at, completed, spot_at
+from hookscope.console.fire.completion_list import CompletionScreen
 from hookscope.console.fire.draft import Checked, Noted, field_at
 from hookscope.console.fire.form import FieldForm
 from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.json_places import offset_at
 from hookscope.console.fire.offers import Offer
 
 
@@ -105,6 +108,28 @@ class Sheet(Vertical):
         if self.as_form and self.form.is_mounted:
             notes = {noted.field: noted.text for noted in reversed(self._notes)}
             self.form.show(self.editor.text, self.known, notes)
+
+    @on(JsonEditor.CompleteAsked)
+    def _complete(self, event: JsonEditor.CompleteAsked) -> None:
+        event.stop()
+        editor = self.editor
+        text = editor.text
+        row, column = editor.cursor_location
+        spot = spot_at(text, offset_at(text, row, column))
+        choices = choices_at(spot, self.known) if spot is not None else ()
+        if spot is None or not choices:
+            self.app.notify("Nothing more is known that could stand here.", markup=False)
+            return
+        there = spot
+
+        def taken(choice: Choice | None) -> None:
+            if choice is not None:
+                done = completed(text, there, choice)
+                editor.put(done.start, done.end, done.text, done.select)
+
+        title = f"Values of {spot.name}" if spot.slot == "value" else "Fields"
+        typed = spot.typed if spot.slot == "name" else ""
+        self.app.push_screen(CompletionScreen(title, choices, typed, editor.cursor_screen_offset), taken)
 
     @on(TextArea.Changed)
     def _text_changed(self) -> None:

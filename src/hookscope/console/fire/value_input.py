@@ -11,7 +11,7 @@ from textual.widgets import Input
 from hookscope.console.fire.draft import escaped
 from hookscope.console.fire.fields import as_shown
 
-Wish = Literal["leave out", "turn", "undo", "redo"]
+Wish = Literal["leave out", "turn", "undo", "redo", "complete"]
 
 
 class Owner(Protocol):
@@ -31,6 +31,13 @@ class ValueInput(Input):
         Binding("up", "row(-1)", "Up", show=False, id="form.up", tooltip="The field above"),
         Binding("down", "row(1)", "Down", show=False, id="form.down", tooltip="The field below"),
         Binding("pageup", "page(-1)", "Page up", show=False, id="form.page_up", tooltip="A page up"),
+        Binding(
+            "ctrl+space,ctrl+@",
+            "wish('complete')",
+            "Values",
+            id="form.complete",
+            tooltip="What this field can be, as far as is known",
+        ),
         Binding("pagedown", "page(1)", "Page down", show=False, id="form.page_down", tooltip="A page down"),
         Binding(
             "ctrl+l", "wish('leave out')", "Leave out", id="form.leave_out", tooltip="Without this field"

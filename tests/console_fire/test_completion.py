@@ -1,0 +1,128 @@
+"""What is offered at the cursor of a context, and what becomes of the text when it is taken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.console_fire.test_fields import OBJECTS
+from textual.geometry import Offset
+
+from hookscope.console.fire.completion import Choice, choices_at, completed, spot_at
+from hookscope.console.fire.completion_list import corner, matching
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.offers import Offer
+from hookscope.workbench import parse_context
+
+KNOWN = (
+    Offer("text", "", example='"x"'),
+    Offer("deep", "", example='{\n  "k": 1\n}', members=(Offer("k", "", example="1"), Offer("z", ""))),
+    Offer("source", "", example='"tg"', values=('"tg"', '"wa"')),
+)
+MINE = Choice("new one", "", '{\n  "a": [\n    1\n  ]\n}')
+
+
+@pytest.mark.parametrize(
+    ("text", "offered", "after"),
+    [
+        ("{|}", ["text", "deep", "source"], '{\n  "text": "x"\n}'),
+        ("{ | }", ["text", "deep", "source"], '{\n  "text": "x"\n}'),
+        ('{\n  "text": "x"|\n}', ["deep", "source"], '{\n  "text": "x",\n  "deep": {\n    "k": 1\n  }\n}'),
+        ('{\n  "deep": 1,|\n}', ["text", "source"], '{\n  "deep": 1,\n  "text": "x"\n}'),
+        ('{\n  "deep": 1\n  |\n}', ["text", "source"], '{\n  "deep": 1,\n  "text": "x"\n}'),
+        ('{\n  "te|\n}', ["text", "deep", "source"], '{\n  "text": "x"\n}'),
+        ('{\n  "te|": 5\n}', ["text", "deep", "source"], '{\n  "text": 5\n}'),
+        ('{|"deep": 1}', ["text", "source"], '{"text": "x", "deep": 1}'),
+        ('{"deep": 1, |"text": 2}', ["source"], '{"deep": 1, "source": "tg", "text": 2}'),
+        ('{"deep": {"k": 1,|}, "text": 2}', ["z"], '{"deep": {"k": 1, "z": ""}, "text": 2}'),
+        ('{"deep": [{"k": 2}, {|}]}', ["k", "z"], '{"deep": [{"k": 2}, {\n  "k": 1\n}]}'),
+        ('{"source": |}', ['"tg"', '"wa"'], '{"source": "tg"}'),
+        ('{"source": "w|"}', ['"tg"', '"wa"'], '{"source": "tg"}'),
+        ('{"text": |', ['"x"'], '{"text": "x"'),
+        ('{"strange": |}', [], ""),
+        ("[|]", [], ""),
+        ("|", [], ""),
+    ],
+)
+def test_what_is_offered_and_how_it_is_put_there(text: str, offered: list[str], after: str) -> None:
+    at = text.index("|")
+    text = text.replace("|", "")
+    spot = spot_at(text, at)
+    choices = choices_at(spot, KNOWN) if spot is not None else ()
+    assert [choice.shown for choice in choices] == offered
+    if spot is not None and choices:
+        done = completed(text, spot, choices[0])
+        assert text[: done.start] + done.text + text[done.end :] == after
+
+
+@given(OBJECTS, st.data())
+def test_of_a_valid_text_comes_a_valid_text(text: str, data: Any) -> None:
+    at = data.draw(st.integers(0, len(text)))
+    spot = spot_at(text, at)
+    if spot is None or spot.slot == "value":
+        return
+    done = completed(text, spot, MINE)
+    after = text[: done.start] + done.text + text[done.end :]
+    assert '"new one"' in after
+    if spot.slot == "name" and not spot.typed and spot.start and text[: spot.start].rstrip()[-1] == ",":
+        return  # behind a comma that a member follows, perhaps in the middle of its spaces
+    parse_context(after)
+
+
+@given(st.text('{}[],:"ab\\ \n', max_size=30), st.integers(0, 30))
+def test_any_text_may_be_completed(text: str, at: int) -> None:
+    spot = spot_at(text, min(at, len(text)))
+    if spot is not None:
+        assert spot.start <= min(at, len(text)) <= spot.end
+        completed(text, spot, MINE)
+
+
+def test_what_begins_so_stands_first() -> None:
+    choices = [Choice("b", "has sess", ""), Choice("sessionId", "", ""), Choice("c", "", "")]
+    assert [choice.shown for choice in matching(choices, "Sess")] == ["sessionId", "b"]
+
+
+@given(
+    st.tuples(st.integers(0, 200), st.integers(0, 70)), st.tuples(st.integers(60, 200), st.integers(16, 70))
+)
+def test_the_list_lies_on_the_screen(cursor: tuple[int, int], screen: tuple[int, int]) -> None:
+    x, y = corner(Offset(min(cursor[0], screen[0]), min(cursor[1], screen[1] - 1)), screen, (50, 8))
+    assert 0 <= x <= screen[0] - 50
+    assert 0 <= y <= screen[1] - 8
+    row = min(cursor[1], screen[1] - 1)
+    assert not y <= row < y + 8  # what is written stays visible
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (60, 16)], ids=str)
+async def test_a_field_is_put_in_and_its_value_is_written_over(console: Any, size: tuple[int, int]) -> None:
+    async with console(size=size) as c:
+        c.pane.query_one(JsonEditor).text = '{\n  "sessionId": "1"\n}'
+        await c.press("tab", "tab", "down", "end", "ctrl+@")
+        await c.shows("Fields", "senderId", "who gave the command")
+        await c.press(*"gave", "enter", *"me")
+        assert json.loads(c.pane.query_one(Composer).draft.text) == {"sessionId": "1", "senderId": "me"}
+        await c.press("ctrl+@", "escape", "!")
+        assert json.loads(c.pane.query_one(Composer).draft.text)["senderId"] == "me!"
+
+
+async def test_in_the_form_the_values_of_a_field_are_offered(console: Any) -> None:
+    async with console((80, 24), key="before_tool_call") as c:
+        c.pane.query_one(JsonEditor).text = "{}"
+        await c.press("f4", "tab", "tab")
+        await c.shows("▸ toolName")
+        await c.press("ctrl+@")
+        await c.shows("Values of toolName", "an example of toolName")
+        await c.press("enter")
+        await c.shows("▸ toolName   Aa exec")
+        await c.press("pagedown", "ctrl+@")
+        await c.shows("Nothing is known")
+
+
+async def test_elsewhere_the_same_key_lists_events(console: Any) -> None:
+    async with console((80, 24)) as c:
+        await c.press("ctrl+@")
+        await c.shows("Which event?")
