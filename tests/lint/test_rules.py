@@ -1,5 +1,6 @@
 """Every rule does what its own documentation shows, and nothing else."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -162,6 +163,31 @@ def test_a_text_called_hook_md_is_no_error(lint_under: Lint, write_hook: WriteHo
     (finding,) = report.findings
     assert finding.text == "HOOK.md without front matter: not a hook."
     assert not report.failed
+
+
+def test_events_of_a_stream_hook_are_looked_at(lint_under: Lint, tmp_path: Path) -> None:
+    hooks = tmp_path / "project" / "agent" / "hooks"
+    hooks.mkdir(parents=True)
+    text = 'import { defineHook } from "eve/hooks";\nexport default defineHook({ events: { "session.start": f } });\n'
+    (hooks / "audit.ts").write_text(text)
+    (finding,) = lint_under(tmp_path / "project", dialect="eve").report.findings
+    assert (finding.rule, finding.then) == ("events-unknown", "Write `session.started`.")
+    assert (finding.place.line, finding.place.column) == (2, 1 + text.split("\n")[1].index('"session.start"'))
+
+
+def test_a_hook_in_a_folder_that_may_not_be_read_is_passed_over(
+    lint_under: Lint, write_hook: WriteHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_hook({"HOOK.md": header(), "handler.py": "def handler(event): ...\n"})
+    listed = os.listdir
+
+    def refusing(path: Path) -> list[str]:
+        if Path(path) == folder:
+            raise PermissionError(13, "Permission denied", str(path))
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", refusing)
+    assert not lint_under(folder.parent).report.findings
 
 
 @EACH

@@ -13,7 +13,7 @@ from hookscope.core.text import one_line, printable
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Edit
-    from hookscope.workbench.linting import Documented, Finding, Linted, Report, Subject
+    from hookscope.workbench.linting import Documented, Finding, Linted, Report, Rule, Subject
 
 COLOURS = {"error": "red", "warning": "yellow", "hint": "cyan"}
 LEVELS = ("error", "warning", "hint")
@@ -115,20 +115,24 @@ def listed(rules: Mapping[str, str]) -> str:
     return "\n".join(f"{name:<{width}}  {title}" for name, title in rules.items())
 
 
-def rule_document(name: str, told: Documented) -> dict[str, Any]:
+def rule_document(rule: Rule, told: Documented) -> dict[str, Any]:
     """A rule's documentation, for programs."""
     return {
-        "rule": name,
+        "rule": rule.id,
         "title": told.title,
         "why": told.why,
+        "by_host": rule.by_host,
+        "reads_source": rule.reads_source,
         "bad": dict(told.bad.files),
         "good": dict(told.good.files),
     }
 
 
-def explained(name: str, told: Documented) -> str:
+def explained(rule: Rule, told: Documented) -> str:
     """A rule's documentation, for people."""
-    lines = [click.style(name, bold=True), "", told.title, "", told.why]
+    lines = [click.style(rule.id, bold=True), "", told.title, "", told.why]
+    if rule.by_host:
+        lines += ["", "What it says depends on the host: `--dialect` picks one."]
     for title, example in (("Bad", told.bad), ("Good", told.good)):
         lines += ["", click.style(title, bold=True)]
         for file, text in example.files.items():

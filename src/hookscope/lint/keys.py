@@ -2,10 +2,9 @@
 
 TOP = frozenset({"name", "description", "homepage", "metadata"})
 OWN = frozenset(  # below the host's name
-    {"events", "always", "hookKey", "emoji", "homepage", "export", "os", "requires", "install", "limits"}
+    {"events", "always", "hookKey", "emoji", "homepage", "export", "os", "requires", "install"}
 )
 REQUIRES = frozenset({"bins", "anyBins", "env", "config"})
-INSTALL = frozenset({"id", "kind", "label", "package", "repository", "bins"})
 
 # At the top they are no key; what to do with those that are none anywhere.
 EVENTS = "Events stand in `events` below the host's metadata."

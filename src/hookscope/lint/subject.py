@@ -33,7 +33,6 @@ class HostFacts:
     dialect: str
     product: str
     catalogue: Catalogue
-    follows_guide: bool = True  # False: a program as it was shipped
     namespaces: tuple[str, ...] = ()  # under `metadata`, the first one preferred
     handlers: tuple[str, ...] = ()  # names of handler files, the first one wins
     beyond: tuple[str, ...] = ()  # names that Hookscope alone runs

@@ -17,7 +17,7 @@ from hookscope.dialects.catalogues import source
 from hookscope.lint.documents import Documented, documented
 from hookscope.lint.events import read_mistaken
 from hookscope.lint.linting import Report, lint
-from hookscope.lint.model import Finding
+from hookscope.lint.model import Finding, Rule
 from hookscope.lint.near import meant
 from hookscope.lint.reading import read_subject, read_subjects, uses_of, with_facts
 from hookscope.lint.rules import RULES
@@ -39,6 +39,7 @@ __all__ = [
     "Finding",
     "Linted",
     "Report",
+    "Rule",
     "Subject",
     "host_facts",
     "lint_hooks",
@@ -88,13 +89,13 @@ def lint_one(row: Standing, host: Host) -> Report:
     return lint(with_facts([subject], partial(read_scripts, seconds=SECONDS)))
 
 
-def rule_named(name: str) -> Documented:
-    """The documentation of a rule. Raises Refusal that names the nearest one."""
+def rule_named(name: str) -> tuple[Rule, Documented]:
+    """A rule and its documentation. Raises Refusal that names the nearest one."""
     if name not in RULES:
         near = meant(name, RULES)
         then = f"Did you mean {near}?" if near else "`hookscope lint --explain all` lists them."
         raise Refusal(f"There is no rule {name!r}.", then, code=2)
-    return documented(RULES[name].text)
+    return RULES[name], documented(RULES[name].text)
 
 
 def rules_in_short() -> dict[str, str]:
@@ -117,7 +118,6 @@ def host_facts(host: Host) -> HostFacts:
         dialect=dialect.name,
         product=dialect.product,
         catalogue=dialect.catalogue(),
-        follows_guide=not dialect.version,
         namespaces=(system.shape.namespace, *system.shape.older_namespaces) if system else (),
         handlers=system.shape.handlers if system else (),
         beyond=PYTHON_HANDLERS,
@@ -142,7 +142,7 @@ def _folder_system(dialect: Dialect) -> FolderSystem | None:
 def _below(bench: Workbench, host: Host, named: Path) -> Iterator[Subject]:
     """What is a hook, or was meant to be one, in a folder or below it, or beside a file."""
     path = host.surroundings.absolute(named)
-    if not path.exists():
+    if not os.path.exists(path):
         raise Refusal(f"There is no {path}.", "`hookscope lint` takes folders of hooks.", code=2)
     system = _folder_system(host.dialect)
     facts = host_facts(host)
@@ -150,7 +150,7 @@ def _below(bench: Workbench, host: Host, named: Path) -> Iterator[Subject]:
         project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=path))
         yield from read_subjects(look(project), facts, project.surroundings.files)
         return
-    wanted = path if path.is_dir() else path.parent
+    wanted = path if os.path.isdir(path) else path.parent
     for folder in _collections(wanted, system.shape.candidates):
         here = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
         inventory = _in_folder(look_at(system, here), wanted)
@@ -181,12 +181,17 @@ def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
         for folder in level:
             for name in sorted(_names(folder)):
                 child = folder / name
-                if name.startswith(".") or name in PASSED_OVER or looked_at >= MOST or not child.is_dir():
+                if (
+                    name.startswith(".")
+                    or name in PASSED_OVER
+                    or looked_at >= MOST
+                    or not os.path.isdir(child)
+                ):
                     continue
                 looked_at += 1
                 if any(one.lower() == MANIFEST.lower() for one in _names(child)):
                     found[folder] = None
-                elif not child.is_symlink():
+                elif not os.path.islink(child):
                     below.append(child)
         level = below
     return list(found) or [wanted]

@@ -32,7 +32,7 @@ def command(options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], e
     if explain == "all":
         return Answer(rules_in_short(), lint_tables.listed(rules_in_short()))
     if explain is not None:
-        told = rule_named(explain)
-        return Answer(lint_tables.rule_document(explain, told), lint_tables.explained(explain, told))
+        rule, told = rule_named(explain)
+        return Answer(lint_tables.rule_document(rule, told), lint_tables.explained(rule, told))
     linted = lint_hooks(answers.bench_of(options), paths, rules)
     return Answer(lint_tables.document(linted), lint_tables.shown(linted), yes=not linted.report.failed)
