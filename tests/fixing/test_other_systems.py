@@ -111,3 +111,45 @@ def test_a_manifest_of_any_kind_gets_a_calm_answer(bench: Bench, workspace: Path
         assert all(fix.changes or fix.asks or fix.hint or fix.why_not for fix in repair.fixes)
         assert repair.fixes
     assert (folder / "HOOK.md").read_bytes() == text
+
+
+def test_a_bundled_hook_is_not_mended_in_place(bench: Bench, tmp_path: Path) -> None:
+    here = bench()
+    folder = tmp_path / "bundled" / "h"
+    folder.mkdir()
+    (folder / "HOOK.md").write_text('---\nname: h\nmetadata: {"clawd": {"events": ["command:new"]}}\n---\n')
+    (folder / "handler.py").write_text("def handler(event): pass\n")
+    repair = here.repair(here.look(), "h")
+    assert not repair.changes
+    assert "mend a copy in the workspace" in repair.fixes[0].why_not
+
+
+def test_a_hook_that_the_load_never_reaches_names_the_one_that_ends_it(bench: Bench, home: Path) -> None:
+    hooks = home / ".milady" / "hooks"
+    for name, needs in (("a", {"anyBins": "text"}), ("b", {})):
+        (hooks / name).mkdir(parents=True)
+        metadata = json.dumps({"milady": {"events": ["gateway:startup"], "requires": needs}})
+        (hooks / name / "HOOK.md").write_text(f"---\nname: {name}\nmetadata: {metadata}\n---\n")
+        (hooks / name / "handler.ts").write_text("export default () => {};\n")
+    here = bench("milady@2.0.0-alpha.76")
+    here.trust(home)
+    view = here.look()
+    assert "`hookscope fix a`" in here.repair(view, "b").fixes[0].why_not
+    here.mend(here.repair(view, "a"))
+    row = here.look().inventory.find("b")
+    assert row is not None
+    assert row.state is State.READY
+
+
+def test_of_two_hooks_of_one_name_the_loser_is_told_so(bench: Bench, home: Path, workspace: Path) -> None:
+    for hooks in (home / ".openclaw" / "hooks", workspace / "hooks"):
+        (hooks / "h").mkdir(parents=True)
+        (hooks / "h" / "HOOK.md").write_text(
+            '---\nname: h\nmetadata: {"openclaw": {"events": ["command"]}}\n---\n'
+        )
+        (hooks / "h" / "handler.py").write_text("def handler(event): pass\n")
+    here = bench()
+    view = here.look()
+    loser = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is not None)
+    repair = here.repair(view, loser)
+    assert (repair.changes, repair.fixes[0].gate) == ((), "shadowed")

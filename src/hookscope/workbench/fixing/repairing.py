@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hookscope.changes import ChangeError
 from hookscope.core.hooks import Gate, Rejected, Standing
+from hookscope.systems.folders.places import BUNDLED
 from hookscope.workbench.fixing.fix import NOTHING, Fix, Given, Repair
 from hookscope.workbench.fixing.headers import IN_HEADER
 from hookscope.workbench.fixing.recipes import WHY_NOT, WORLD, Recipe
@@ -17,6 +18,7 @@ from hookscope.workbench.view import View
 
 RECIPES: Mapping[str, Recipe] = {**WORLD, **IN_HEADER}
 FIRST = ("events",)  # moved metadata brings along what other gates ask about
+OF_ITS_PROGRAM = "the file belongs to the program that brings it: mend a copy in the workspace"
 MOST = 16  # gates that are opened one after another
 GateId = tuple[str, bool]  # a gate of the host's list and one of its loader may have one name
 
@@ -55,7 +57,7 @@ def repair_of(
         fix, sketch = _of_gate(gate, row, sketch, given)
         fixes.append(replace(fix, shut=gate))
         row = sketch.find(sought)
-    if rules is not None and isinstance(row, Standing):
+    if rules is not None and isinstance(row, Standing) and row.hook.folder.source != BUNDLED:
         from hookscope.workbench.fixing.linted import lint_fixes  # here: most repairs parse no scripts
 
         more, sketch = lint_fixes(row, sketch, rules)
@@ -75,6 +77,8 @@ def _id(gate: Gate) -> GateId:
 
 def _of_gate(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> tuple[Fix, Sketch]:
     """The first candidate that opens the gate, or leaves less of it; else words."""
+    if gate.name in IN_HEADER and row.hook.folder.source == BUNDLED:
+        return Fix(gate.name, gate.reason or gate.name, why_not=OF_ITS_PROGRAM), sketch
     recipe = RECIPES.get(gate.name)
     problem = ""
     try:
@@ -106,6 +110,8 @@ def _opens(gate: Gate, then: Standing | Rejected | None) -> bool:
 
 def _of_reject(item: Rejected, sketch: Sketch, steps: int = 3) -> tuple[Fix, Sketch]:
     """The first candidate after which the host finds a hook there; or two of them together."""
+    if item.source == BUNDLED:
+        return Fix("found", item.reason, why_not=OF_ITS_PROGRAM), sketch
     problem = ""
     try:
         for fix in reject_fixes(item, sketch):
