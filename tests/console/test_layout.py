@@ -10,7 +10,7 @@ MODES: tuple[Mode, ...] = ("hooks", "fire", "log")
 WIDTHS, HEIGHTS = range(60, 241), range(16, 71)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", (*MODES, "hosts"))
 def test_every_size_shows_the_mode_that_was_asked_for(mode: Mode) -> None:
     for width, height, start in product(WIDTHS, HEIGHTS, (True, False)):
         layout = arrange(width, height, mode, start=start)
@@ -67,3 +67,8 @@ def test_medium_screens_have_a_log_where_there_are_thirty_rows() -> None:
 def test_wide_screens_show_all_in_every_mode(mode: Mode) -> None:
     everything: tuple[Pane, ...] = ("list", "why", "fire", "log")
     assert arrange(200, 50, mode).panes == everything
+
+
+def test_the_matrix_has_every_screen_to_itself() -> None:
+    for width, height in ((80, 24), (120, 36), (200, 50)):
+        assert arrange(width, height, "hosts").panes == ("hosts",)

@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import View
 
-MODES: tuple[tuple[Mode, str], ...] = (("hooks", "1 Hooks"), ("fire", "2 Fire"), ("log", "3 Log"))
+MODES: tuple[tuple[Mode, str], ...] = (
+    ("hooks", "1 Hooks"),
+    ("fire", "2 Fire"),
+    ("log", "3 Log"),
+    ("hosts", "4 Hosts"),
+)
 WORKSPACE = 24  # cells that a workspace's path may take, where others want room too
 
 

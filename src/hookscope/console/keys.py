@@ -31,6 +31,14 @@ EVERYWHERE = (
         "2", "mode('fire')", "Fire", show=False, id="console.fire", tooltip="Compose an event and run it"
     ),
     Binding("3", "mode('log')", "Log", show=False, id="console.log", tooltip="What happened since the start"),
+    Binding(
+        "4",
+        "mode('hosts')",
+        "Hosts",
+        show=False,
+        id="console.hosts",
+        tooltip="The same hooks under several hosts, side by side",
+    ),
     Binding("tab", "app.focus_next", "Pane", id="console.next", tooltip="To the next pane"),
     Binding(
         "shift+tab",

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Mode = Literal["hooks", "fire", "log"]
+Mode = Literal["hooks", "fire", "log", "hosts"]
 Side = Literal["why", "keys"]
-Pane = Literal["list", "why", "keys", "start", "fire", "log"]
+Pane = Literal["list", "why", "keys", "start", "fire", "log", "hosts"]
 Size = Literal["tiny", "small", "medium", "wide"]
 
 LEAST = (60, 16)  # smaller terminals get one line that says so
@@ -16,6 +16,7 @@ MODE_OF: dict[Pane, Mode] = {
     "start": "hooks",
     "fire": "fire",
     "log": "log",
+    "hosts": "hosts",
 }
 
 
@@ -73,6 +74,8 @@ def arrange(
         return Layout(size, mode, ())
     if zoom is not None and MODE_OF[zoom] == mode:
         return Layout(size, mode, (zoom,))
+    if mode == "hosts":  # a matrix needs the width of any screen
+        return Layout(size, mode, ("hosts",))
     if size == "wide":
         return Layout(size, mode, ("list", side, "fire", *(("start",) if start else ()), "log"))
     if mode != "hooks":

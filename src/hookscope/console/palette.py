@@ -23,6 +23,7 @@ PANES: tuple[tuple[str, Change], ...] = (
     ("Hooks", ModeChosen("hooks")),
     ("Fire", ModeChosen("fire")),
     ("Log", ModeChosen("log")),
+    ("Hosts", ModeChosen("hosts")),
     ("Why this hook stands as it does", SideChosen("why")),
     ("What the registry holds per event", SideChosen("keys")),
 )

@@ -18,6 +18,7 @@ from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of
 from hookscope.console.header import ModeTab
 from hookscope.console.help import HelpScreen
+from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.layout import Mode
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
 
 
 class MainScreen(Shell):
-    """Hooks, Fire and Log: carries words between panes, desks and bridge."""
+    """Hooks, Fire, Log and Hosts: carries words between panes, desks and bridge."""
 
     def __init__(self, bench: Workbench, watches: bool) -> None:
         super().__init__(bench, watches)
@@ -103,6 +104,7 @@ class MainScreen(Shell):
         if first:
             self.runner.remember(look.view)
         self.real.looked(look.view)
+        self.hosts.looked()
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:
@@ -330,6 +332,10 @@ class MainScreen(Shell):
     @on(LogPane.TapAsked)
     def _tap_asked(self) -> None:
         self.real.show_lists()
+
+    @on(HostsPane.Asked)
+    def _hosts_asked(self, event: HostsPane.Asked) -> None:
+        self.hosts.asked(event.what)
 
     @on(RealCame)
     def _real_came(self, event: RealCame) -> None:

@@ -24,6 +24,8 @@ from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
 from hookscope.console.hooks.why import source_path
+from hookscope.console.hosts.desk import HostsDesk
+from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
@@ -59,6 +61,7 @@ class Shell(Screen[None]):
         self.saved = SavedDesk(self)
         self.comparing = CompareDesk(self)
         self.real = RealDesk(self)
+        self.hosts = HostsDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._reading = ("", 0)  # the row whose file was asked for, and in which look
 
@@ -68,6 +71,7 @@ class Shell(Screen[None]):
         with Container(id="body"):
             yield HooksPane(id="hooks")
             yield FirePane(id="fire")
+            yield HostsPane(id="hosts")
             with Container(id="right"):
                 yield StartHere(id="start")
                 yield LogPane(id="log")
@@ -92,6 +96,7 @@ class Shell(Screen[None]):
         before, self.state = self.state, reduce(self.state, change)
         if self.state is not before:
             self._show(before)
+            self.hosts.refresh()
 
     def _show(self, before: ConsoleState) -> None:
         state = self.state

@@ -37,6 +37,11 @@ def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect,
     return tuple(chosen)
 
 
+def comparable_dialects() -> tuple[Dialect, ...]:
+    """All that have HOOK.md folders: guides first."""
+    return tuple(dialect for dialect in DIALECTS.values() if "folder" in dialect.kinds)
+
+
 def chosen_dialects(names: str) -> tuple[Dialect, ...]:
     """`openclaw,milady`, each once. Raises Refusal for an unknown one, and for fewer than two."""
     try:

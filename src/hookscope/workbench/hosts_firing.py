@@ -61,6 +61,24 @@ class HostsFiring:
         self._firing: Firing | None = None
         self._cancelled = False
 
+    def would_need(self) -> tuple[Path, ...]:
+        """The folders that would have to be trusted for all listeners to run. Raises the first host's Refusal
+        where none of them takes the event."""
+        folders: dict[Path, None] = {}
+        refused: list[Refusal] = []
+        for bench in self.benches:
+            try:
+                view = bench.look()
+                event = self._event_of(bench, view)
+                if event.kind in bench.dialect.kinds:
+                    plan = bench.plan(view, event, only=self._only)
+                    folders |= dict.fromkeys(bench.untrusted(view, plan))
+            except Refusal as error:
+                refused.append(error)
+        if len(refused) == len(self.benches):
+            raise refused[0]
+        return tuple(folders)
+
     async def run(self) -> tuple[RunThere, ...]:
         """One after another; after a cancel the rest is not fired."""
         return tuple([await self._there(bench) for bench in self.benches])

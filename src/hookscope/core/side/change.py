@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
 from hookscope.core.hooks import LANGUAGE_OF, Gate
 from hookscope.core.plan import kind_of
+from hookscope.core.side.handlers import common_handlers, stranger_in
 from hookscope.core.side.model import NO_HOOK, Cell, Line, Side
 from hookscope.core.side.written import written_in
 from hookscope.core.text import nearest
@@ -67,23 +68,13 @@ def _not_there(cell: Cell, line: Line) -> Iterator[str]:
 
 def _mended(cell: Cell, line: Line) -> Iterator[str]:
     """A folder that this host takes for no hook: most often the handler's name."""
-    names = _names_in(cell)
-    handler = next((name for name in names if name.startswith(("handler", "index"))), None)
-    reads = cell.side.reads
-    if "HOOK.md" not in names or reads is None or handler is None or handler in reads.handlers:
+    handler = stranger_in(cell)
+    if not handler:
         yield f"mend it: {cell.why}"
-        return
-    if handler.endswith(".py"):
+    elif handler.endswith(".py"):
         yield from _rewritten(line)
     else:
         yield _renamed(handler, line)
-
-
-def _names_in(cell: Cell) -> Sequence[str]:
-    try:
-        return sorted(cell.side.host.surroundings.files.names(cell.path)) if cell.path else []
-    except OSError:
-        return []
 
 
 def _renamed(handler: str, line: Line) -> str:
@@ -101,13 +92,6 @@ def _rewritten(line: Line) -> Iterator[str]:
     names = common_handlers(line)
     if names:
         yield f"write the handler as {names[0]}: the host itself runs no Python"
-
-
-def common_handlers(line: Line) -> list[str]:
-    """The names of handlers that all hosts look for, the first host's order."""
-    reads = [cell.side.reads for cell in line.cells if cell.side.reads is not None]
-    first = reads[0].handlers if reads else ()
-    return [name for name in first if all(name in one.handlers for one in reads)]
 
 
 def _namespaces(line: Line) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hookscope.core.hooks import State
 from hookscope.core.plan import kind_of
+from hookscope.core.side.handlers import stranger_in
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Differing, EventThere, Facet, Line
 from hookscope.core.side.written import LARGEST
 
@@ -47,7 +48,8 @@ def _found(line: Line) -> Iterator[str]:
 
 def _not_found(cell: Cell, have: Cell | None) -> str:
     if cell.rejected is not None:
-        return f"no hook: {cell.why}"
+        handler = stranger_in(cell)
+        return f"no hook: {handler} is not looked for" if handler else f"no hook: {cell.why}"
     if have is None or have.row is None:
         return "not looked at"
     hook = have.row.hook

@@ -1,0 +1,198 @@
+"""Compares hosts and fires at all of them, for the Hosts pane."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.console.hosts.chooser import ChooserScreen
+from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.messages import Said, Severity
+from hookscope.console.posting import said
+from hookscope.console.trust import Answer, TrustScreen
+from hookscope.core.side.runs import RunThere, differ
+from hookscope.workbench.filling import filled_event
+from hookscope.workbench.hosts import comparable_dialects, compared, usual_dialects
+from hookscope.workbench.hosts_firing import HostsFiring, this_event
+
+if TYPE_CHECKING:
+    from hookscope.console.shell import Shell
+    from hookscope.core.dialect import Dialect
+    from hookscope.core.runs import Event
+    from hookscope.core.side.model import Comparison
+
+ROOM = "hosts"
+
+
+class HostsDesk:
+    """Looks in a thread: one comparison runs, one waits. Nothing is looked at before the mode is gone to."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+        self._chosen: tuple[Dialect, ...] = ()  # empty: the usual ones
+        self._stale = True
+        self._comparing = False
+        self._firing: HostsFiring | None = None
+
+    @property
+    def pane(self) -> HostsPane:
+        return self.screen.query_one(HostsPane)
+
+    def looked(self) -> None:
+        """Something may be different: compare again, now or when the mode is gone to."""
+        self._stale = True
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Compare where the pane is on the screen and shows what was."""
+        if "hosts" in self.screen.panes and self._stale and self.screen.state.view is not None:
+            self.compare()
+
+    def compare(self) -> None:
+        if self._comparing:
+            self._stale = True
+            return
+        self._comparing, self._stale = True, False
+        bench, chosen = self.screen.bridge.bench, self._chosen
+
+        def comparing() -> Comparison | str:
+            try:
+                return compared(bench, chosen or usual_dialects(bench))
+            except Exception as error:  # the next look tries again
+                return said(error)
+
+        self.screen.bridge.ask(ROOM, comparing, self._compared)
+
+    def _compared(self, found: Comparison | str) -> None:
+        self._comparing = False
+        if isinstance(found, str):
+            self._say(f"The hosts could not be compared: {found}", "error")
+        else:
+            self.pane.show(found)
+        self.refresh()
+
+    def asked(self, what: str) -> None:
+        """What the pane's user wants."""
+        match what:
+            case "compare":
+                self._stale = True
+                self.compare()
+            case "choose":
+                self._choose()
+            case "fire":
+                self._ask_fire()
+            case "cancel" if self._firing is not None:
+                self._firing.cancel()
+
+    def _dialects(self) -> tuple[Dialect, ...]:
+        found = self.pane.comparison
+        return tuple(side.dialect for side in found.sides) if found is not None else ()
+
+    def _choose(self) -> None:
+        known = comparable_dialects()
+        shown = [dialect.name for dialect in self._dialects()]
+
+        def chosen(names: tuple[str, ...] | None) -> None:
+            if names is not None:
+                self._chosen = tuple(dialect for dialect in known if dialect.name in names)
+                self._stale = True
+                self.compare()
+
+        self.screen.app.push_screen(ChooserScreen(known, shown), chosen)
+
+    # Firing.
+
+    def _ask_fire(self) -> None:
+        dialects, event = self._dialects(), self._event()
+        if self._firing is not None:
+            self._say("An event is on its way; esc cancels it.", "warning")
+        elif event is not None and dialects:
+            bench = self.screen.bridge.bench
+            firing = HostsFiring(bench, dialects, this_event(event))
+            self._firing = firing
+            self.screen.bridge.ask(
+                ROOM, lambda: _untrusted(firing), lambda folders: self._ready(event, folders)
+            )
+
+    def _event(self) -> Event | None:
+        """The composer's event, filled in."""
+        draft, filling = self.screen.state.draft, self.screen.state.filling
+        if draft.event is None:
+            self._say("Compose an event first: 2 goes to the composer.", "warning")
+            return None
+        if not draft.written or filling is None:
+            return draft.event
+        try:
+            return filled_event(draft.event, filling, self.screen.bridge.bench.filled)
+        except Exception as error:  # a variable that is not set
+            self._say(said(error), "warning")
+            return None
+
+    def _ready(self, event: Event, folders: tuple[Path, ...] | str) -> None:
+        view = self.screen.state.view
+        if isinstance(folders, str) or view is None:
+            self._firing = None
+            self._say(str(folders), "warning")
+        elif folders:
+            self.screen.app.push_screen(
+                TrustScreen(folders, view, firing=True), lambda answer: self._answered(answer, event, folders)
+            )
+        else:
+            self._fire(event)
+
+    def _answered(self, answer: Answer | None, event: Event, folders: tuple[Path, ...]) -> None:
+        bench = self.screen.bridge.bench
+        if answer == "trust":
+            self.screen.bridge.ask(
+                ROOM,
+                lambda: [bench.trust(folder) for folder in folders],
+                lambda _: self._trusted(event, folders),
+            )
+        elif answer == "without":
+            self._fire(event)
+        else:
+            self._firing = None
+
+    def _trusted(self, event: Event, folders: tuple[Path, ...]) -> None:
+        for folder in folders:
+            self.screen.log_line("trust", f"{folder} may run now", subject=folder.name)
+        self.screen.bridge.look()
+        self._fire(event)
+
+    def _fire(self, event: Event) -> None:
+        firing = self._firing
+        if firing is None:
+            return
+        self.pane.fire_began(event.key)
+
+        async def fire() -> None:
+            runs: tuple[RunThere, ...] = ()
+            try:
+                runs = await firing.run()
+            except Exception as error:
+                self._say(f"The hosts could not be fired at: {said(error)}", "error")
+            finally:
+                self._firing = None
+            self._fired(event, runs)
+
+        self.screen.run_worker(fire(), name="fire at hosts", group="hosts fire", exit_on_error=False)
+
+    def _fired(self, event: Event, runs: tuple[RunThere, ...]) -> None:
+        self.pane.fire_ended(runs)
+        if runs:
+            words = "they differ" if differ(runs) else "all did the same"
+            names = ", ".join(one.dialect.name for one in runs)
+            self.screen.log_line("hosts", f"fired at {names}: {words}", subject=event.key)
+            if "hosts" not in self.screen.panes:
+                self._say(f"{event.key} was fired at {len(runs)} hosts: {words}.")
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(Said(text, severity))
+
+
+def _untrusted(firing: HostsFiring) -> tuple[Path, ...] | str:
+    """The folders that would have to be trusted; a sentence where none of the hosts takes the event."""
+    try:
+        return firing.would_need()
+    except Exception as error:
+        return said(error)

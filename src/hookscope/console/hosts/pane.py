@@ -1,0 +1,261 @@
+"""The Hosts pane: the matrix above, one hook or the runs of an event below."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import on
+from textual.actions import SkipAction
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.message import Message
+
+from hookscope.console.fire.lines import Lines
+from hookscope.console.fire.marks import MUTED, count, word
+from hookscope.console.hooks.panes import SheetPane
+from hookscope.console.hosts.rows import columns_of, heading, row
+from hookscope.console.hosts.sheets import hook_sheet, runs_sheet
+from hookscope.console.messages import CopyAsked, EditAsked
+from hookscope.core.hooks import Place
+from hookscope.core.side.model import Comparison, Line
+from hookscope.core.side.runs import RunThere, differ
+
+FRAME = 3  # lines of the matrix that are no rows: its border and its heading
+
+
+class Matrix(Lines):
+    """A row a hook."""
+
+    def __init__(self) -> None:
+        super().__init__(id="hosts-rows")
+        self.comparison: Comparison | None = None
+        self.lines: tuple[Line, ...] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self.lines)
+
+    @property
+    def line(self) -> Line | None:
+        """What the cursor is on."""
+        return self.lines[self.cursor] if 0 <= self.cursor < len(self.lines) else None
+
+    def show(self, comparison: Comparison, lines: tuple[Line, ...]) -> None:
+        """Other rows; the cursor stays on its hook where that is still there."""
+        name = self.line.name if self.line is not None else ""
+        self.comparison, self.lines = comparison, lines
+        at = next((at for at, line in enumerate(lines) if line.name == name), self.cursor)
+        self.lines_changed()
+        self.cursor = at
+
+    @property
+    def has_heading(self) -> bool:
+        return self.comparison is not None
+
+    def heading(self, width: int) -> Content | None:
+        return heading(self.comparison, width) if self.comparison is not None else None
+
+    def line_at(self, index: int, width: int) -> Content:
+        assert self.comparison is not None
+        return row(self.lines[index], columns_of(self.comparison, width))
+
+
+class Below(SheetPane, can_focus=True):
+    """One hook at every host, or what came of an event at each."""
+
+    HELP = "What the hosts do otherwise with the hook, and what to change so that every host calls it."
+
+
+class HostsPane(Container):
+    """Shows a comparison; says what its user wants."""
+
+    HELP = (
+        "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
+        "change so that every host calls the hook, and how it stands at each. Trust is left out: it is asked "
+        "before anything runs."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
+                tooltip="Fire the composer's event at every host, and line the runs up"),
+        Binding("equals_sign", "narrow", "All or differing", key_display="=", id="hosts.narrow",
+                tooltip="All hooks, or only those that hosts treat differently"),
+        Binding("h", "choose", "Hosts", id="hosts.choose", tooltip="Choose which hosts stand side by side"),
+        Binding("r", "runs", "Runs", id="hosts.runs",
+                tooltip="The runs of the last event at all hosts, or the hook again"),
+        Binding("E", "edit_hook", "Edit", id="hosts.edit", tooltip="Open $EDITOR at the hook's HOOK.md"),
+        Binding("y", "copy_hook", "Copy", id="hosts.copy",
+                tooltip="Copy what differs and what to change as plain text"),
+        Binding("R", "again", "Compare again", show=False, id="hosts.again",
+                tooltip="Look at every host again"),
+        Binding("escape", "leave", "Back", show=False, id="hosts.leave",
+                tooltip="Cancel what is fired; from below to the matrix"),
+    ]  # fmt: skip
+    DEFAULT_CSS = """
+    HostsPane {
+        layout: vertical;
+        & > Matrix { max-height: 55%; min-height: 5; }
+        & > Below { height: 1fr; min-height: 5; }
+        & > Matrix, & > Below {
+            border: round $border-blurred;
+            border-title-color: $foreground;
+            border-title-style: none;
+            border-subtitle-align: left;
+            border-subtitle-color: $text-muted;
+            padding: 0 1 0 0;
+            background: $background;
+            scrollbar-size-vertical: 1;
+            &:focus { border: heavy $border; }
+        }
+        & > Below { padding: 0 1; }
+    }
+    """
+
+    class Asked(Message):
+        """Something that takes a thread or a run: choose, compare again, fire, cancel."""
+
+        def __init__(self, what: str) -> None:
+            super().__init__()
+            self.what = what
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self.comparison: Comparison | None = None
+        self.runs: tuple[RunThere, ...] = ()
+        self.firing = ""  # the key of the event that is on its way
+        self._fired = ""  # the key of the event whose runs are kept
+        self._different = False
+        self._runs_shown = False
+
+    def compose(self) -> ComposeResult:
+        yield Matrix()
+        yield Below(id="hosts-below")
+
+    def on_mount(self) -> None:
+        self._draw()
+
+    def show(self, comparison: Comparison) -> None:
+        """Another comparison: what is shown stays where it was."""
+        self.comparison = comparison
+        self._draw()
+
+    def fire_began(self, key: str) -> None:
+        self.firing = key
+        self._title()
+
+    def fire_ended(self, runs: tuple[RunThere, ...]) -> None:
+        """Line them up below; without any, nothing was fired."""
+        key, self.firing = self.firing, ""
+        if runs:
+            self.runs, self._fired, self._runs_shown = runs, key, True
+        self._title()
+        self._draw_below()
+
+    def _draw(self) -> None:
+        if self.comparison is not None:
+            shown = self.comparison.differing if self._different else self.comparison.lines
+            matrix = self.query_one(Matrix)
+            matrix.styles.height = max(len(shown), 1) + FRAME
+            matrix.show(self.comparison, shown)
+        self._title()
+        self._draw_below()
+
+    def _title(self) -> None:
+        matrix, found = self.query_one(Matrix), self.comparison
+        if found is None:
+            matrix.border_title = Content.styled("Hosts   looking …", MUTED)
+            return
+        title = Content(f"Hosts   {len(found.sides)} read the same folders")
+        if self.firing:
+            title += Content.styled(f"   » {word(self.firing, 40)} is fired, esc cancels", "$text-accent")
+        elif self._different:
+            title += Content.styled("   only what differs", "$text-warning")
+        matrix.border_title = title
+        differing = len(found.differing)
+        matrix.border_subtitle = Content(f"{count(found.alike, 'hook')} alike · {differing} differ")
+
+    def _draw_below(self) -> None:
+        below, line = self.query_one(Below), self.query_one(Matrix).line
+        if self._runs_shown and self.runs:
+            words = "they differ" if differ(self.runs) else "all did the same"
+            title = Content.assemble(word(self._fired, 60), (f"   fired at {len(self.runs)}, {words}", MUTED))
+            runs = self.runs
+            below.border_subtitle = "r back to the hook"
+            below.show(f"runs {id(runs)}", title, lambda width: runs_sheet(runs, width))
+            return
+        below.border_subtitle = "y copy   E edit"
+        if line is None:
+            told = (
+                "Nothing differs: = shows all hooks."
+                if self._different
+                else "There is no hook at any of them."
+            )
+            empty = Content.styled(told if self.comparison is not None else "", MUTED)
+            below.show("", Content(""), lambda _: empty)
+            return
+        events = word(", ".join(line.events), 80)
+        title = Content.assemble(word(line.name, 60), (f"   {events}", MUTED))
+        below.show(line.name, title, lambda width: hook_sheet(line, width))
+
+    @on(Lines.Moved)
+    def _moved(self, event: Lines.Moved) -> None:
+        event.stop()
+        if not isinstance(event, Lines.Chosen) and event.lines.has_focus:
+            self._runs_shown = False
+        self._draw_below()
+
+    @on(Lines.Chosen)
+    def _chosen(self, event: Lines.Chosen) -> None:
+        event.stop()
+        self._runs_shown = False
+        self._draw_below()
+        self.query_one(Below).focus()
+
+    def action_fire(self) -> None:
+        self.post_message(self.Asked("fire"))
+
+    def action_choose(self) -> None:
+        self.post_message(self.Asked("choose"))
+
+    def action_again(self) -> None:
+        self.post_message(self.Asked("compare"))
+
+    def action_narrow(self) -> None:
+        self._different = not self._different
+        self._draw()
+
+    def action_runs(self) -> None:
+        if not self.runs:
+            self.app.notify(
+                "Nothing was fired at all hosts yet: ^r fires the composer's event.", markup=False
+            )
+            return
+        self._runs_shown = not self._runs_shown
+        self._draw_below()
+
+    def action_leave(self) -> None:
+        if self.firing:
+            self.post_message(self.Asked("cancel"))
+        elif self.query_one(Below).has_focus:
+            self.query_one(Matrix).focus()
+        else:
+            raise SkipAction
+
+    def action_edit_hook(self) -> None:
+        line = self.query_one(Matrix).line
+        hooks = [cell.row.hook for cell in line.cells if cell.row is not None] if line is not None else []
+        place = (hooks[0].manifest or hooks[0].handler) if hooks else line.path if line is not None else None
+        if place is None:
+            self.app.notify("No hook is selected: there is nothing to open.", markup=False)
+        else:
+            self.post_message(EditAsked(Place(place)))
+
+    def action_copy_hook(self) -> None:
+        line = self.query_one(Matrix).line
+        if self._runs_shown and self.runs:
+            self.post_message(CopyAsked(runs_sheet(self.runs, 160).plain, "runs"))
+        elif line is None:
+            self.app.notify("No hook is selected: there is nothing to copy.", markup=False)
+        else:
+            self.post_message(CopyAsked(f"{word(line.name)}\n{hook_sheet(line, 120).plain}", "comparison"))

@@ -1,0 +1,81 @@
+"""Below the matrix: one hook at every host, or the runs of one event lined up. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+
+from hookscope.console.fire.marks import fitted, word
+from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.hosts.rows import look_of
+from hookscope.console.theme import FAINT, MUTED
+from hookscope.core.side.model import Cell, EventThere, Line
+from hookscope.core.side.runs import RunLine, RunThere, lines_of
+
+HOST = 24  # cells of a host's name
+
+
+def hook_sheet(line: Line, width: int) -> Content:
+    """What differs, what to change, and how it stands at each host."""
+    sheet = Sheet(width)
+    if not line.differs:
+        sheet.say(Content.styled("All of them do the same with it.", MUTED))
+    for one in line.differs:
+        sheet.put([(Content.styled("≠", "$text-warning"), 2)], foreign(one.text))
+    if line.change:
+        sheet.title("So that every host calls it")
+        for text in line.change:
+            sheet.put([(Content.styled("→", "$text-success"), 2)], foreign(text))
+    sheet.title("At each host")
+    for cell in line.cells:
+        look = look_of(cell)
+        state = Content.styled(f"{look.glyph} {look.word}", look.style)
+        sheet.put([(Content(cell.side.dialect.name), min(HOST, width // 3)), (state, 12)], _facts(cell))
+    return sheet.content()
+
+
+def _facts(cell: Cell) -> Content:
+    """Why it stands so, else where it lies, what it hears and its turn in registering."""
+    if cell.why:
+        return foreign(cell.why).stylize(MUTED)
+    if cell.row is None:
+        return Content()
+    short = cell.side.host.surroundings.short
+    parts = [cell.source, short(cell.handler) if cell.handler is not None else ""]
+    parts += [_event(event) for event in cell.events]
+    parts += [f"{_ordinal(cell.place)} to register"] if cell.place is not None else []
+    return foreign(" · ".join(part for part in parts if part)).stylize(MUTED)
+
+
+def _event(event: EventThere) -> str:
+    if event.there != "sent":
+        return f"{event.key} {'is never sent' if event.there == 'never' else 'is no event there'}"
+    return event.key if event.delivers else f"{event.key}, messages ignored"
+
+
+def _ordinal(number: int) -> str:
+    last = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number % 100 not in (11, 12, 13) else "th"
+    return f"{number}{last}"
+
+
+def runs_sheet(runs: Sequence[RunThere], width: int) -> Content:
+    """A column a host; what is not alike is marked."""
+    lines = lines_of(runs)
+    first = max(10, min(22, width // 4))
+    cell = max(8, (width - first - 2) // max(len(runs), 1) - 1)
+    names = [fitted(one.dialect.name, cell) for one in runs]
+    rows = [Content.assemble(" " * (first + 2), Content(" ").join(names)).stylize(MUTED)]
+    for line in lines:
+        rows += _row(line, first, cell)
+    return Content("\n").join(rows)
+
+
+def _row(line: RunLine, first: int, width: int) -> Iterator[Content]:
+    parts = [[part.plain for part in Content(word(text, 400)).wrap(width)] or [""] for text in line.values]
+    style = "" if line.tells else FAINT
+    for at in range(max(map(len, parts))):
+        mark = Content.styled("≠ ", "$text-warning") if line.differs and at == 0 else Content("  ")
+        cells = [fitted(part[at] if at < len(part) else "", width, style) for part in parts]
+        name = fitted(word(line.what) if at == 0 else "", first, MUTED)
+        yield Content.assemble(mark, name, Content(" ").join(cells))

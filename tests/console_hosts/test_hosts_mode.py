@@ -1,0 +1,106 @@
+"""Mode 4: the same hooks under several hosts, at every size."""
+
+from pathlib import Path
+
+import pytest
+from tests.console_hosts.conftest import SIZES, Open
+
+from hookscope.console.hosts.chooser import ChooserScreen
+from hookscope.console.hosts.pane import HostsPane, Matrix
+from hookscope.console.trust import TrustScreen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_differs_and_what_to_change(console: Open, hooks: Path, size: tuple[int, int]) -> None:
+    async with console(size, dialect="openclaw") as story:
+        await story.press("4")
+        await story.shows("[4 Hosts]", "1 hook alike · 2 differ", "openclaw", "milady", "eliza")
+        await story.focus_in("hosts")
+        await story.press("=")
+        await story.shows("only what differs")
+        assert "everywhere" not in story.text()
+        await story.shows("▸ only-here", "add `milady` and `eliza` beside `openclaw`")
+        await story.press("down")
+        await story.shows("rename handler.js to handler.ts")
+        await story.press("enter", "escape", "=")
+        await story.shows("everywhere")
+        await story.press("escape")
+        await story.focus_in("list")
+
+
+async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
+    async with console((120, 36), dialect="openclaw") as story:
+        await story.press("4")
+        await story.shows("2 differ")
+        await story.press("h")
+        await story.until(lambda: isinstance(story.app.screen, ChooserScreen), "the chooser is there")
+        await story.press("space", "down", "down", "space", "enter")
+        await story.shows("Choose two hosts or more", "✓ milady ", "· openclaw ")
+        await story.press("down", "down", "space", "enter")
+        await story.shows("milady@2.0.0-alp")
+        pane = story.screen.query_one(HostsPane)
+        assert pane.comparison is not None
+        names = [side.dialect.name for side in pane.comparison.sides]
+        assert names == ["milady", "milady@2.0.0-alpha.76"]
+
+
+async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, workspace: Path) -> None:
+    async with console((120, 36), dialect="openclaw") as story:
+        story.screen.compose_event("command:new", "everywhere")
+        await story.press("4")
+        await story.shows("2 differ")
+        await story.press("ctrl+r")
+        await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
+        await story.press("t")
+        await story.shows("command:new   fired at 3, they differ", "outcome", "not run: broken")
+        await story.press("r")
+        await story.shows("At each host")
+        await story.press("r")
+        await story.shows("context given")
+        assert {one.dialect.name for one in story.screen.query_one(HostsPane).runs} == {
+            "openclaw", "milady", "eliza",
+        }  # fmt: skip
+
+
+async def test_an_event_that_no_host_knows_is_a_sentence(console: Open, hooks: Path) -> None:
+    async with console((120, 36), dialect="openclaw") as story:
+        await story.press("4")
+        await story.shows("2 differ")
+        story.screen.compose_event("before_tool_call")
+        await story.press("4", "h")
+        await story.until(lambda: isinstance(story.app.screen, ChooserScreen), "the chooser is there")
+        await story.press("space", "enter")
+        await story.until(lambda: len(_sides(story.screen.query_one(HostsPane))) == 2, "two hosts are there")
+        await story.press("ctrl+r")
+        await story.shows("is no event of Milady")
+        assert story.screen.query_one(HostsPane).runs == ()
+
+
+def _sides(pane: HostsPane) -> list[str]:
+    found = pane.comparison
+    return [side.dialect.name for side in found.sides] if found is not None else []
+
+
+async def test_names_that_would_restyle_the_screen(console: Open, workspace: Path) -> None:
+    for number, name in enumerate(("[bold red]x[/]", "a\x1b[2Jb", "\u202ertl", "宽" * 40)):
+        folder = workspace / f"hooks/h{number}"
+        folder.mkdir()
+        (folder / "HOOK.md").write_text(f"---\nname: {name!r}\ndescription: d\n---\n".replace("'", '"'))
+        (folder / "handler.js").write_text("x")
+    async with console((80, 24), dialect="openclaw") as story:
+        await story.press("4")
+        await story.shows("[bold red]x[/]")
+        for _ in range(4):
+            await story.press("down")
+        assert "\x1b" not in story.text()
+        assert all(len(line) <= 80 for line in story.lines())
+
+
+async def test_a_changed_file_is_compared_again(console: Open, hooks: Path) -> None:
+    async with console((120, 36), dialect="openclaw") as story:
+        await story.press("4")
+        await story.shows("1 hook alike · 2 differ")
+        (hooks / "script/handler.js").rename(hooks / "script/handler.ts")
+        story.screen.bridge.look()
+        await story.shows("2 hooks alike · 1 differ")
+        assert story.screen.query_one(Matrix).line is not None
