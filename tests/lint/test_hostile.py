@@ -218,6 +218,22 @@ def test_a_script_that_hangs_the_parser_is_given_up(tmp_path: Path) -> None:
     assert isinstance(read["two"], HandlerFacts)
 
 
+def test_many_scripts_are_parsed_in_batches() -> None:
+    read = read_scripts([Script(str(number), f"use(process.env.A{number});", True) for number in range(150)])
+    assert [facts.env[0].name for facts in read.values() if isinstance(facts, HandlerFacts)] == [
+        f"A{number}" for number in range(150)
+    ]
+
+
+def test_after_some_crashes_the_rest_is_left_alone(tmp_path: Path) -> None:
+    env = child(tmp_path / "fake", FAKE)
+    read = read_scripts(
+        [Script(f"CRASH {number}", f"// CRASH {number}", True) for number in range(6)], env=env
+    )
+    assert list(read.values()).count("the parser ended with -6") == 4
+    assert read["CRASH 5"] == "the parser failed at others before it"
+
+
 def test_without_the_parser_its_rules_say_that_they_did_not_run(tmp_path: Path) -> None:
     env = child(tmp_path / "fake", "raise ImportError('not installed')\n")
     assert read_scripts([Script("one", "x", True)], env=env) == {"one": INSTALL}

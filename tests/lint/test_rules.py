@@ -168,7 +168,8 @@ def test_a_text_called_hook_md_is_no_error(lint_under: Lint, write_hook: WriteHo
 def test_events_of_a_stream_hook_are_looked_at(lint_under: Lint, tmp_path: Path) -> None:
     hooks = tmp_path / "project" / "agent" / "hooks"
     hooks.mkdir(parents=True)
-    text = 'import { defineHook } from "eve/hooks";\nexport default defineHook({ events: { "session.start": f } });\n'
+    text = 'import { defineHook } from "eve/hooks";\n'
+    text += 'export default defineHook({ events: { "session.start": f } });\n'
     (hooks / "audit.ts").write_text(text)
     (finding,) = lint_under(tmp_path / "project", dialect="eve").report.findings
     assert (finding.rule, finding.then) == ("events-unknown", "Write `session.started`.")

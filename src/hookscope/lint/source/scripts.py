@@ -1,4 +1,4 @@
-"""Scripts parsed out of process: all of them by one child, and by another from where that one broke off."""
+"""Scripts parsed out of process: a batch by one child, and by another from where that one broke off."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from hookscope.lint.source.facts import HandlerFacts, facts_from
 
-SECONDS = 8.0  # that one child may take; hundreds of handlers need one
+SECONDS = 8.0  # that one child may take for its batch
+BATCH = 64  # scripts for one child: each takes some milliseconds, and a child's start a tenth of a second
 BREAKS = 3  # after so many scripts that end a child, the rest is left alone
 MISSING = 3  # the child's exit code where there is no parser
 INSTALL = "scripts are read with tree-sitter, which is not installed: `pip install 'hookscope[lint]'`"
@@ -31,25 +32,25 @@ ScriptReader = Callable[[Sequence[Script]], dict[str, HandlerFacts | str]]
 def read_scripts(
     scripts: Sequence[Script], *, seconds: float = SECONDS, env: Mapping[str, str] | None = None
 ) -> dict[str, HandlerFacts | str]:
-    """Parse scripts in a child. Never raises; blocks for `seconds` at most four times over.
+    """Parse scripts in children, batch after batch. Never raises.
 
-    A script that crashes or hangs the child has no facts, and the others do.
+    A script that crashes its child, or takes it longer than `seconds`, has no facts, and the others do.
     """
     found: dict[str, HandlerFacts | str] = {}
-    left = list(scripts)
-    for _ in range(BREAKS + 1):
-        if not left:
-            break
-        lines, code = _answers(left, seconds, env)
-        for script, line in zip(left, lines, strict=False):
+    left, breaks = list(scripts), 0
+    while left and breaks <= BREAKS:
+        batch = left[:BATCH]
+        lines, code = _answers(batch, seconds, env)
+        for script, line in zip(batch, lines, strict=False):
             found[script.name] = _facts(line)
         left = left[len(lines) :]
         if code == MISSING:
             return {**found, **{script.name: INSTALL for script in left}}
-        if left:
+        if len(lines) < len(batch):
             why = "the parser took too long" if code is None else f"the parser ended with {code}"
             found[left[0].name] = why
             del left[0]
+            breaks += 1
     return {**found, **{script.name: "the parser failed at others before it" for script in left}}
 
 
