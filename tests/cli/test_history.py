@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ import pytest
 
 from hookscope.cli.filters import moment_of
 from hookscope.cli.main import exit_code
+from hookscope.core.runs import Code, Event, Registration
+from hookscope.journal import Journal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
@@ -278,6 +281,20 @@ def test_the_page_of_another_run(fired: Program) -> None:
     assert "hello there" in page
     assert "✓ ok" in page
     assert "No handler changed it." in page
+
+
+def test_the_page_of_a_run_that_goes_on_says_who_was_planned(
+    hookscope: Program, workspace: Path, tmp_path: Path
+) -> None:
+    code = Code(
+        workspace / "hooks" / "good" / "handler.py", "handler", workspace / "hooks" / "good", "python"
+    )
+    with Journal(tmp_path / "state" / "journal.db", str(workspace), "openclaw") as journal:
+        asyncio.run(journal.begin(Event("command", "new"), [Registration("command", "good", code)]))
+        page = hookscope("export", "--outcome", "running", "--html", "-").out
+    assert "» running" in page
+    assert "good as command" in page
+    assert "no end on record" in page
 
 
 def test_a_replay_says_which_handlers_have_changed_since(fired: Program, workspace: Path) -> None:

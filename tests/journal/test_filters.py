@@ -207,6 +207,20 @@ async def test_where_sqlite_has_no_fts5_runs_are_read_one_by_one(
         assert database.execute("select count(*) from fresh").fetchone() == (0,)
 
 
+async def test_an_index_that_is_lost_is_made_anew(journal: Journal, run_of_id: RunOfId) -> None:
+    event = Event("command", "new", context={"text": "some words"})
+    number = await journal.begin(event)
+    await journal.end(run_of_id(number, event=event))
+    file_all(journal.path)
+    with closing(sqlite3.connect(journal.path)) as database, database:
+        database.execute("drop table search")
+    assert ids(journal.recent(text="some words")) == [number]  # runs are read one by one
+    file_all(journal.path)
+    with closing(sqlite3.connect(journal.path)) as database:
+        assert database.execute("select rowid from search where search match '\"§1§some§words\"'").fetchall()
+        assert database.execute("select runs from totals").fetchall() == [(1,)]
+
+
 async def test_a_run_that_ends_late_is_found_as_it_ended(journal: Journal, run_of_id: RunOfId) -> None:
     event = Event("command", "new")
     number = await journal.begin(event)

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from pathlib import Path
 from typing import Any, Literal
@@ -98,6 +99,7 @@ def handlers_text(handlers: Iterable[HandlerFile]) -> str:
     return json.dumps([[one.hook, one.key, one.path, one.digest, one.beside] for one in handlers])
 
 
+@lru_cache(maxsize=256)
 def handlers_of(text: str) -> tuple[HandlerFile, ...]:
     """What `handlers_text` wrote."""
     return tuple(HandlerFile(*facts) for facts in json.loads(text))

@@ -102,25 +102,28 @@ def select_runs(
     order = "desc" if newest_first else "asc"
     alive = cache(_is_alive)  # many runs have one owner, and asking may need a program
 
-    def runs(
-        source: str, more: Sequence[Condition] = (), most: int = -1, by: str = "r.id"
-    ) -> Iterator[StoredRun]:
+    def runs(source: str, more: Sequence[Condition] = (), by: str = "r.id") -> Iterator[StoredRun]:
+        """Read one by one: nothing is sorted, and who has enough asks for no more."""
         where = " and ".join(part.sql for part in (*more, *here))
-        query = f"select {COLUMNS} from {source} {NAMED} where {where} order by {by} {order} limit ?"
+        query = f"select {COLUMNS} from {source} {NAMED} where {where} order by {by} {order}"
         values = [value for part in (*more, *here) for value in part.values]
-        return (_stored(row, alive) for row in database.execute(query, (*values, most)))
+        return (_stored(row, alive) for row in database.execute(query, values))
 
     if not wanted.asks_inside:
-        return tuple(runs("runs r", most=limit))
+        return tuple(islice(runs("runs r"), limit))
     told = _told(wanted)
     if not has_index(database):
         return tuple(islice(filter(wanted.takes, runs("runs r", told)), limit))
     fresh = filter(wanted.takes, runs("fresh f cross join runs r on r.id = f.run", told, by="f.run"))
-    match = match_of(wanted, workspace)
+    match = match_of(wanted, *found)
     filed: Iterable[StoredRun] = ()
     if match is not None:
-        sought = [Condition("s.words match ?", (match,)), Condition("s.rowid between ? and ?", (low, high))]
-        filed = runs("search s cross join runs r on r.id = s.rowid", sought, limit, "s.rowid")
+        sought = [
+            Condition("s.search match ?", (match.text,)),
+            Condition("s.rowid between ? and ?", (low, high)),
+        ]
+        filed = runs("search s cross join runs r on r.id = s.rowid", sought, by="s.rowid")
+        filed = filed if match.exact else filter(wanted.takes, filed)
     both = merge(fresh, filed, key=lambda run: run.id, reverse=newest_first)
     return tuple(islice(both, limit))
 

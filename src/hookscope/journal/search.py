@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 from hookscope.journal.records import Outcome, storable
@@ -20,10 +21,11 @@ from hookscope.journal.wanted import Wanted, hooks_of
 from hookscope.journal.words import phrase, words_of_run
 
 # Words are split by `words`, so the tokenizer has only blanks to find, in whatever version it comes.
-# The index keeps no text of its own: that stands in the documents.
+# The index keeps no text of its own: that stands in the documents. Whoever changes what an entry is gives
+# the table another name, and drops this one: all runs are filed anew then.
 CREATE = """
-    create virtual table if not exists search
-    using fts5 (words, content = '', columnsize = 0, tokenize = 'ascii')"""
+    create virtual table search
+    using fts5 (words, content = '', columnsize = 0, detail = none, tokenize = 'ascii')"""
 INSERT = "insert into search (rowid, words) values (?, ?)"
 # The same words that were inserted: what is found by them goes.
 DELETE = "insert into search (search, rowid, words) values ('delete', ?, ?)"
@@ -31,10 +33,18 @@ ENDED: frozenset[Outcome] = frozenset({"ok", "failed", "cancelled"})  # the othe
 
 
 def prepare_search(database: sqlite3.Connection) -> None:
-    """Make the index where there is none and SQLite can."""
-    if not has_index(database):
-        with suppress(sqlite3.OperationalError):  # no such module: fts5
-            database.execute(CREATE)
+    """Make the index where there is none and SQLite can. Then no run is filed: each is to be."""
+    if has_index(database):
+        return
+    database.execute("begin immediate")
+    try:
+        database.execute(CREATE)
+        database.execute("insert or ignore into fresh select id from runs")
+        database.execute("delete from totals")
+        database.execute("update circumstances set runs = 0")
+        database.execute("commit")
+    except sqlite3.OperationalError:  # no such module: fts5; or another process was faster
+        database.execute("rollback")
 
 
 def has_index(database: sqlite3.Connection) -> bool:
@@ -50,7 +60,7 @@ def has_index(database: sqlite3.Connection) -> bool:
 class Entry:
     """What the index has of a run that has ended, as it stands in the database."""
 
-    workspace: str
+    workspace: int
     key: str
     outcome: str
     pinned: bool
@@ -58,14 +68,16 @@ class Entry:
     document: str
 
     def words(self) -> str:
-        """Facts, then words. A document that cannot be read has none of either but for its columns'."""
+        """Facts, then words; of a pinned run words once more. A document that cannot be read has neither
+        words nor hooks."""
         try:
             event: Mapping[str, Any] = json.loads(self.event)
             run: Mapping[str, Any] = json.loads(self.document)
-            facts, words = self._facts(hooks_of(run)), words_of_run(event, run)
+            facts, words = self._facts(hooks_of(run)), words_of_run(event, run).split()
         except (ValueError, LookupError, TypeError, AttributeError):
-            facts, words = self._facts([]), ""
-        return f"{' '.join(facts)} {words}"
+            facts, words = self._facts([]), []
+        found = [*facts, *_marked(words, self.workspace)]
+        return " ".join((*found, *_marked(words, self.workspace, pinned=True)) if self.pinned else found)
 
     def _facts(self, hooks: Sequence[str]) -> Iterator[str]:
         """Every combination that is asked for: so a question for it has one list to read."""
@@ -75,37 +87,63 @@ class Entry:
             yield _fact(self.workspace, "", outcome="ok")
         for key in (None, self.key):
             for hook in (None, *hooks):
-                yield _fact(self.workspace, "", key, hook)
+                if key is not None or hook is not None:
+                    yield _fact(self.workspace, "", key, hook)
                 if self.outcome != "ok":
                     yield _fact(self.workspace, "", key, hook, self.outcome)
 
 
-def match_of(wanted: Wanted, workspace: str) -> str | None:
-    """The question to the index; None where it can find nothing."""
-    key = None if wanted.key is None else storable(wanted.key)
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A question to the index. Not exact: some of what it finds may not be wanted."""
+
+    text: str
+    exact: bool
+
+
+def match_of(wanted: Wanted, workspace: int) -> Match | None:
+    """None where the index can find nothing."""
     outcomes = sorted((wanted.outcomes or frozenset()) & ENDED)
-    parts: list[str] = []
-    if wanted.outcomes is not None and not outcomes:
+    sought = phrase(wanted.text) if wanted.text else None
+    if (wanted.outcomes is not None and not outcomes) or (wanted.text and sought is None):
         return None
-    if len(outcomes) == 1 and outcomes[0] != "ok":
-        parts.append(f'"{_fact(workspace, "", key, wanted.hook, outcomes[0])}"')
-    else:
-        parts.append(f'"{_fact(workspace, "", key, wanted.hook)}"')
-        facts = [f'"{_fact(workspace, "", outcome=outcome)}"' for outcome in outcomes]
-        parts += [f"({' OR '.join(facts)})"] if facts else []
-    if wanted.pinned:
+    parts = list(_facts_in(wanted, workspace, outcomes))
+    if sought is not None:
+        marked = _marked(sought.words, workspace, pinned=wanted.pinned)
+        parts += [f'"{word}"' for word in marked[len(sought.words) :] or marked]
+        parts[-1] += " *" if sought.open else ""
+    elif wanted.pinned:
         parts.append(f'"{_fact(workspace, "pinned")}"')
-    if wanted.text:
-        sought = phrase(wanted.text)
-        if sought is None:
-            return None
-        parts.append(f'"{" ".join(sought.words)}"{" *" if sought.open else ""}')
-    return " AND ".join(parts)
+    # Two pairs may stand apart from each other where their words stand in a row.
+    return Match(" AND ".join(parts), exact=sought is None or len(sought.words) < 3)
 
 
+def _facts_in(wanted: Wanted, workspace: int, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    key = None if wanted.key is None else storable(wanted.key)
+    if len(outcomes) == 1 and outcomes[0] != "ok":
+        yield f'"{_fact(workspace, "", key, wanted.hook, outcomes[0])}"'
+        return
+    if key is not None or wanted.hook is not None:
+        yield f'"{_fact(workspace, "", key, wanted.hook)}"'
+    if outcomes:
+        facts = (f'"{_fact(workspace, "", outcome=outcome)}"' for outcome in outcomes)
+        yield f"({' OR '.join(facts)})"
+
+
+# `words` takes no `§`: so no text has a fact or a pair, and none leads into another workspace.
+
+
+def _marked(words: Sequence[str], workspace: int, *, pinned: bool = False) -> list[str]:
+    """Words of runs of this workspace, and each with the next one, so that a phrase has short lists to read;
+    those of pinned runs are in lists of their own."""
+    mark = f"§{workspace}§§" if pinned else f"§{workspace}§"
+    pairs = (f"{mark}{first}§{second}" for first, second in pairwise(words))
+    return [*(mark + word for word in words), *pairs]
+
+
+@lru_cache(maxsize=4096)
 def _fact(
-    workspace: str, kind: str, key: str | None = None, hook: str | None = None, outcome: str | None = None
+    workspace: int, kind: str, key: str | None = None, hook: str | None = None, outcome: str | None = None
 ) -> str:
-    """A word that no text has, since `words` takes no `§`."""
     text = json.dumps([workspace, kind, key, hook, outcome])  # ASCII, broken UTF-8 too
     return f"§{blake2b(text.encode(), digest_size=8).hexdigest()}"

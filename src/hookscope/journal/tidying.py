@@ -11,12 +11,12 @@ from hookscope.journal.search import DELETE, INSERT, Entry, has_index
 from hookscope.journal.transactions import Work, commit
 
 PAGES_GIVEN_BACK = 2_000  # to the disk, each time: tidying must not hold up the next event for long
-TOGETHER = 250  # runs filed, or cleared away, in one transaction
+TOGETHER = 100  # runs filed, or cleared away, in one transaction: it holds up whoever writes
 ENOUGH = 5_000  # of each, at once; the next time goes on
 WORKSPACES = 8  # times what one workspace may have: what all may have together
 ENTRIES = """
-    select r.id, w.path, r.key, r.outcome, r.pinned, r.event, r.document
-    from {} cross join runs r on r.id = {} cross join workspaces w on w.id = r.workspace"""
+    select r.id, r.workspace, r.key, r.outcome, r.pinned, r.event, r.document
+    from {} cross join runs r on r.id = {}"""
 
 
 def tidy(
