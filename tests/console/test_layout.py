@@ -10,7 +10,7 @@ MODES: tuple[Mode, ...] = ("hooks", "fire", "log")
 WIDTHS, HEIGHTS = range(60, 241), range(16, 71)
 
 
-@pytest.mark.parametrize("mode", (*MODES, "hosts"))
+@pytest.mark.parametrize("mode", [*MODES, "hosts"])
 def test_every_size_shows_the_mode_that_was_asked_for(mode: Mode) -> None:
     for width, height, start in product(WIDTHS, HEIGHTS, (True, False)):
         layout = arrange(width, height, mode, start=start)
