@@ -58,9 +58,7 @@ async def test_metadata_is_moved_and_one_check_follows_the_other(
         await story.press("e", "w")
         await story.until(lambda: "◇ untrusted" in story.text(), "only trust is wanted")
         await story.press("e")
-        await story.shows("Allow this folder to run?")
-        await story.press("escape")
-        await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
+        await story.shows("keep waits for trust alone: t asks.")
         await story.press("u")
         await story.until(lambda: (folder / "HOOK.md").read_text() == before, "the header is as before")
 

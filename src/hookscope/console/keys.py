@@ -84,7 +84,6 @@ EVERYWHERE = (
     Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
 )
 
-NOTHING_STOPS = (State.READY,)
 LAST = ("console.help", "console.quit")  # stand at the right end
 WRITTEN = {
     "slash": "/",
@@ -114,8 +113,10 @@ def obstacle(action: str, state: ConsoleState) -> str:
     match action:
         case "trust" if row is not None and not waits(row.item):
             return f"{row.name} waits for no trust: it is {row.look.word}."
-        case "fix" if row is not None and isinstance(row.item, Standing) and row.item.state in NOTHING_STOPS:
-            return f"{row.name} is {row.look.word}: nothing stops it here."
+        case "fix" if row is not None and row.state is State.READY:
+            return f"{row.name} is ready: nothing stops it here."
+        case "fix" if row is not None and row.state is State.UNTRUSTED:
+            return f"{row.name} waits for trust alone: t asks."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatic fires run it."
         case "switch" if row is not None and isinstance(row.item, Rejected):
