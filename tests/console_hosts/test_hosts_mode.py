@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
+from tests.conftest import MakeHook
 from tests.console_hosts.conftest import SIZES, Open
+from tests.side.conftest import for_all
 
 from hookscope.console.hosts.chooser import ChooserScreen
 from hookscope.console.hosts.pane import HostsPane, Matrix
@@ -104,3 +106,23 @@ async def test_a_changed_file_is_compared_again(console: Open, hooks: Path) -> N
         story.screen.bridge.look()
         await story.shows("2 hooks alike · 1 differ")
         assert story.screen.query_one(Matrix).line is not None
+
+
+async def test_what_is_fired_can_be_cancelled(
+    console: Open, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    begun = tmp_path / "begun"
+    source = f"import time\ndef handler(event):\n    open({str(begun)!r}, 'w')\n    time.sleep(60)\n"
+    make_hook(workspace / "hooks", "slow", for_all('"command:new"'), source)
+    async with console((120, 36), dialect="openclaw") as story:
+        story.screen.compose_event("command:new")
+        await story.press("4")
+        await story.shows("1 hook alike")
+        await story.press("ctrl+r")
+        await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
+        await story.press("t")
+        await story.until(begun.exists, "the handler runs")
+        await story.press("escape")
+        await story.shows("not fired: cancelled")
+        await story.press("2")
+        await story.shows("[2 Fire]")

@@ -2,11 +2,20 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.side.conftest import PROGRAMS, Compare, differs, for_all, line_of
 
+from hookscope.core.side.line_up import line_up
+from hookscope.dialects import dialect_named
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.hosts import compared
+
+OWN = '{"openclaw": {"events": ["command:new"]}}'
 BLOCK = """
   openclaw:
     events: ["command:new"]
@@ -190,6 +199,33 @@ def test_looking_runs_nothing(workspace: Path, tmp_path: Path, compare: Compare,
     make_hook(workspace / "hooks", "eager", for_all('"command:new"'), source)
     assert line_of(compare(), "eager").everywhere
     assert not trace.exists()
+
+
+HEADERS = st.binary(max_size=80) | st.builds(
+    lambda name, metadata: f"---\nname: {name}\nmetadata: {metadata}\n---\n".encode("utf-8", "replace"),
+    st.text(max_size=12),
+    st.sampled_from(
+        [OWN, "3", "[1]", "{openclaw: 3}", '{"openclaw": {"events": 3}}', "\n  milady: {events: [a]}"]
+    )
+    | st.text(max_size=30),
+)
+
+
+@settings(max_examples=12)
+@given(headers=st.lists(HEADERS, max_size=3))
+def test_a_host_beside_itself_is_alike(headers: list[bytes]) -> None:
+    with TemporaryDirectory() as folder:
+        for number, header in enumerate(headers):
+            hook = Path(folder) / "hooks" / f"h{number}"
+            hook.mkdir(parents=True)
+            (hook / "HOOK.md").write_bytes(header)
+            (hook / "handler.ts").write_text("x")
+        bench = Workbench(Options(workspace=Path(folder), dialect="openclaw", bundled=Path(folder) / "none"))
+        found = compared(bench, [dialect_named(name) for name in ("openclaw", *PROGRAMS)])
+        assert bool(found.lines) >= bool(headers)
+        for side in found.sides:
+            twice = line_up([side, side])
+            assert twice.differing == ()
 
 
 @pytest.mark.parametrize(

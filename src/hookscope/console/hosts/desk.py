@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookscope.core.dialect import Dialect
     from hookscope.core.runs import Event
     from hookscope.core.side.model import Comparison
+    from hookscope.workbench import Workbench
 
 ROOM = "hosts"
 
@@ -144,16 +145,18 @@ class HostsDesk:
         bench = self.screen.bridge.bench
         if answer == "trust":
             self.screen.bridge.ask(
-                ROOM,
-                lambda: [bench.trust(folder) for folder in folders],
-                lambda _: self._trusted(event, folders),
+                ROOM, lambda: _trust(bench, folders), lambda problem: self._trusted(event, folders, problem)
             )
         elif answer == "without":
             self._fire(event)
         else:
             self._firing = None
 
-    def _trusted(self, event: Event, folders: tuple[Path, ...]) -> None:
+    def _trusted(self, event: Event, folders: tuple[Path, ...], problem: str) -> None:
+        if problem:
+            self._firing = None
+            self._say(problem, "error")
+            return
         for folder in folders:
             self.screen.log_line("trust", f"{folder} may run now", subject=folder.name)
         self.screen.bridge.look()
@@ -196,3 +199,13 @@ def _untrusted(firing: HostsFiring) -> tuple[Path, ...] | str:
         return firing.would_need()
     except Exception as error:
         return said(error)
+
+
+def _trust(bench: Workbench, folders: tuple[Path, ...]) -> str:
+    """Allow these folders to run; why that could not be recorded, empty where it was."""
+    try:
+        for folder in folders:
+            bench.trust(folder)
+    except Exception as error:
+        return said(error)
+    return ""

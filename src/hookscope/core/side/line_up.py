@@ -61,7 +61,9 @@ class _Drafts:
         hook = row.hook
         key = (kind_of(hook), _place(hook))
         named = (kind_of(hook), hook.name)
-        draft = self._free(self._by_name.get(named), at) or self._free(self._by_path.get(key), at)
+        there = self._free(self._by_path.get(key), at)
+        same = there if there is not None and there.name == hook.name else None
+        draft = same or self._free(self._by_name.get(named), at) or there
         if draft is None:
             if row.verdict.shadowed_by is not None:
                 return  # the copy that wins from it has the line
