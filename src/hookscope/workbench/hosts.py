@@ -102,5 +102,4 @@ def _reads(dialect: Dialect) -> Reads | None:
         shape.namespace,
         shape.handlers if shape.marks_python else shape.candidates,
         json_only=shape.read is read_line_header,
-        python=not shape.marks_python,
     )

@@ -28,7 +28,6 @@ class Reads:
     namespace: str  # metadata.<namespace>
     handlers: tuple[str, ...]  # the host's own names, first wins
     json_only: bool = False  # metadata counts only as JSON that begins on its line
-    python: bool = True  # False: the host itself runs no Python
 
 
 @dataclass(frozen=True, slots=True)
