@@ -13,6 +13,7 @@ from hookscope.console.fire.draft import (
     field_at,
     template_draft,
 )
+from hookscope.console.fire.json_places import offsets_of
 from hookscope.console.fire.offers import offer_help, offers
 from hookscope.workbench import View, parse_context
 
@@ -121,3 +122,22 @@ def test_what_nobody_sees_is_escaped() -> None:
 )
 def test_the_parts_lie_as_there_is_room(size: tuple[int, int], expected: set[str]) -> None:
     assert arrangement(*size) == expected
+
+
+def test_places_of_nested_members_are_found_in_one_pass() -> None:
+    text = '{"a": [1, {"b": 2}], "c": {"b": {"d": 3}}, "c": {"e": 4}}'
+    paths: list[tuple[str | int, ...]] = [
+        ("a",),
+        ("a", 1, "b"),
+        ("c", "e"),
+        ("c", "b", "d"),
+        ("x",),
+        ("a", "b"),
+    ]
+    found = offsets_of(text, paths)
+    assert {path: text[at : at + 3] for path, at in found.items()} == {
+        ("a",): '"a"',
+        ("a", 1, "b"): '"b"',
+        ("c", "e"): '"e"',  # of the last `c`
+    }
+    assert offsets_of("", []) == {}

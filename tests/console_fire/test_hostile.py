@@ -10,9 +10,10 @@ import pytest
 
 from hookscope.console.fire import asked
 from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.draft import Draft
+from hookscope.console.fire.draft import Draft, as_json
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.waterfall import Waterfall
+from hookscope.core.event_types import Catalogue, EventType, Field
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Failure, Frame, NotRun, Result
 from hookscope.core.text import one_line, printable
@@ -145,3 +146,34 @@ async def test_the_picker_takes_any_name(console: Any, view: View, text: str) ->
         await c.shows("Which event?")
         await c.press("end", *"[/", "enter")
         assert c.app.is_running
+
+
+@pytest.mark.parametrize(
+    "name", ["open end", "action", "line break", "clear screen", "right to left", "wide", "a megabyte"]
+)
+async def test_a_form_shows_any_name_and_value_literally(console: Any, name: str) -> None:
+    text = HOSTILE[name]
+    async with console((80, 24)) as c:
+        composer = c.pane.query_one(Composer)
+        composer.put(Draft("command:new", "s", as_json({text[:9_000]: text[:90_000]})))
+        composer.turn_face()
+        await c.press("ctrl+n", "x")
+        assert c.app.is_running
+        assert "\x1b" not in c.screen
+        assert "\u202e" not in c.screen
+
+
+async def test_what_a_catalogue_says_is_literal(console: Any, view: View) -> None:
+    said = Field("[/] [@click=app.quit]X[/]", ("string",), ("[/foo]",), ("[/a]", "[b"))
+    known = EventType("command:new", "now", fields={"[/]": said})
+    dialect = replace(view.host.dialect, catalogue=lambda: Catalogue((known,)))
+    async with console((80, 24), view=replace(view, host=replace(view.host, dialect=dialect))) as c:
+        c.pane.query_one(JsonEditor).text = "{}"
+        await c.press("f4", "tab", "tab")
+        await c.shows('▸ [/]          "[/foo]"', "[@click=app.quit]X[/] ([/a], [b)")
+        await c.press("ctrl+@")
+        await c.shows("Values of [/]", '"[/a]"')
+        await c.press("escape", "f4", "home", "right", "ctrl+@")
+        await c.shows("Fields", "[/]  [/] [@click=app.quit]X[/]")
+        await c.press("enter")
+        assert '"[/]": "[/foo]"' in c.pane.query_one(JsonEditor).text

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hookscope.console.fire.json_places import column_of, line_of, offset_of
+from hookscope.console.fire.json_places import column_of, line_of, offsets_of
 from hookscope.console.fire.marks import count, word
 from hookscope.console.fire.references import unset_in
-from hookscope.core.event_notes import Note, placed_notes
+from hookscope.core.event_notes import placed_notes
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
@@ -156,16 +156,23 @@ def key_note(key: str, view: View) -> str:
 
 def context_notes(event: Event, draft: Draft, view: View) -> tuple[Noted, ...]:
     """What is odd about the context and `ctx`, with its lines."""
+    notes = placed_notes(event, view.host.dialect.catalogue())
+    texts = {False: draft.text, True: draft.ctx_text}
+    offsets = {
+        in_ctx: offsets_of(text, [note.path for note in notes if note.in_ctx == in_ctx])
+        for in_ctx, text in texts.items()
+    }
+    found = ((note, texts[note.in_ctx], offsets[note.in_ctx].get(note.path)) for note in notes)
     return tuple(
-        Noted(word(note.text, 160), str(note.path[0]), note.in_ctx, *_place(note, draft))
-        for note in placed_notes(event, view.host.dialect.catalogue())
+        Noted(
+            word(note.text, 160),
+            str(note.path[0]),
+            note.in_ctx,
+            line_of(text, at) if at is not None else 0,
+            column_of(text, at) if at is not None else 0,
+        )
+        for note, text, at in found
     )
-
-
-def _place(note: Note, draft: Draft) -> tuple[int, int]:
-    text = draft.ctx_text if note.in_ctx else draft.text
-    at = offset_of(text, note.path) if text.strip() else None
-    return (line_of(text, at), column_of(text, at)) if at is not None else (0, 0)
 
 
 def same_event(first: Event | None, second: Event | None) -> bool:

@@ -40,6 +40,7 @@ class FieldLines(Lines):
         super().__init__()
         self.can_focus = False
         self.rows: tuple[Row, ...] = ()
+        self._longest = 0  # of their names
         self.notes: Mapping[str, str] = {}  # by the field's name
         self.said: tuple[Content, ...] = ()  # in place of rows
 
@@ -55,8 +56,12 @@ class FieldLines(Lines):
 
     @property
     def columns(self) -> Columns:
-        longest = max((len(row.name) for row in self.rows), default=0)
-        return columns(self.inner_width - GUTTER, max(longest, len(ADD)))
+        return columns(self.inner_width - GUTTER, max(self._longest, len(ADD)))
+
+    def show(self, rows: tuple[Row, ...]) -> None:
+        """Draw these rows."""
+        self.rows, self._longest = rows, max((len(row.name) for row in rows), default=0)
+        self.lines_changed()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -122,9 +127,12 @@ class FieldForm(Container):
         except BadContext as error:
             self._show_problem(error)
             return
+        had_focus = self._lines.has_focus
         self._lines.said, self._lines.can_focus, self._input.display = (), False, True
         self._show_rows(form)
         self._show_value()
+        if had_focus:
+            self._input.focus()
 
     def _show_problem(self, error: BadContext) -> None:
         had_focus = self._input.has_focus
@@ -147,8 +155,8 @@ class FieldForm(Container):
             stays = self._at < len(rows) and rows[self._at].name == name
             same = (index for index, row in enumerate(rows) if row.name == name and name)
             at = self._at if stays else next(same, min(self._at, len(rows) - 1))
-        self._form, self._lines.rows, self._at = form, rows, at
-        self._lines.lines_changed()
+        self._form, self._at = form, at
+        self._lines.show(rows)
         self._lines.cursor = at
         self._place()
 
@@ -202,6 +210,10 @@ class FieldForm(Container):
             self._go(found)
         self._input.focus()
         return True
+
+    @on(Input.Changed)
+    def _input_changed(self, event: Input.Changed) -> None:
+        event.stop()  # it was told at once, and the text that came of it is what counts
 
     # What is done in the input.
 

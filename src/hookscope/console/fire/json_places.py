@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from json import JSONDecoder
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, TypeAlias
+
+Path: TypeAlias = tuple[str | int, ...]
 
 SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -45,17 +47,29 @@ def members(text: str, at: int) -> Iterator[Member]:
             start = after_space(text, start + 1)
 
 
-def offset_of(text: str, path: Sequence[str | int]) -> int | None:
-    """Where the member of this path begins in a valid text; None where there is none. The last one counts."""
-    at, start = after_space(text, 0), None
-    for step in path:
-        if text[at : at + 1] not in ("{", "["):
-            return None
-        found = [member for member in members(text, at) if member.name == step]
-        if not found:
-            return None
-        start, at = found[-1].start, found[-1].at
-    return start
+def offsets_of(text: str, paths: Iterable[Path]) -> dict[Path, int]:
+    """Where the members of these paths begin in a valid text; of several of one name, the last. One pass."""
+    wanted: dict[str | int, list[Path]] = {}
+    for path in paths:
+        wanted.setdefault(path[0], []).append(path)
+    return _offsets(text, after_space(text, 0), wanted, 0) if wanted else {}
+
+
+def _offsets(text: str, at: int, wanted: Mapping[str | int, list[Path]], depth: int) -> dict[Path, int]:
+    if text[at : at + 1] not in ("{", "["):
+        return {}
+    last = {member.name: member for member in members(text, at) if member.name in wanted}
+    found: dict[Path, int] = {}
+    for name, member in last.items():
+        deeper: dict[str | int, list[Path]] = {}
+        for path in wanted[name]:
+            if len(path) == depth + 1:
+                found[path] = member.start
+            else:
+                deeper.setdefault(path[depth + 1], []).append(path)
+        if deeper:
+            found |= _offsets(text, member.at, deeper, depth + 1)
+    return found
 
 
 def line_of(text: str, offset: int) -> int:
