@@ -5,6 +5,7 @@ import os
 import signal
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -130,7 +131,8 @@ class AnyOrder(RuleBasedStateMachine):
         living = {process.pid for process in marked(HOST)}  # a number alone may be another's by now
         for worker in self.lane.workers():
             if worker.pid in living:
-                os.kill(worker.pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it may end by itself meanwhile
+                    os.kill(worker.pid, signal.SIGKILL)
 
     @invariant()
     def few_workers_live(self) -> None:
