@@ -281,7 +281,7 @@ def test_the_hook_of_these_tests_is_ready(bench: Bench, world: World, dialect: s
     row = found(here.look())
     assert isinstance(row, Standing)
     assert (row.state, row.verdict.why()) == (State.READY, "")
-    repair = here.repair(here.look(), "h")
+    repair = here.edits.repair(here.look(), "h")
     assert (repair.ready, repair.fixes) == (True, ())
 
 
@@ -304,7 +304,7 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
         assert case.gate in ("manifest", "handler")
         said = row.reason
     assert case.names in said
-    repair = here.repair(view, "h", case.values)
+    repair = here.edits.repair(view, "h", case.values)
     assert snapshot(world.home, world.tools) == before
     if not case.mends:
         assert not repair.changes
@@ -313,13 +313,13 @@ def test_what_fails_just_there_is_explained_mended_and_taken_back(
         return
     assert [fix.gate for fix in repair.fixes] == [case.gate], repair.fixes
     assert repair.ready, repair.fixes
-    here.mend(repair)
+    here.edits.mend(repair)
     now = found(here.look())
     assert isinstance(now, Standing)
     assert now.state is State.READY
     for _ in repair.changes:
-        here.undo(here.undoing())
+        here.edits.undo(here.edits.undoing())
     assert snapshot(world.home, world.tools) == before
     with pytest.raises(Refusal, match="nothing to undo"):
-        here.undoing()
+        here.edits.undoing()
     assert sorted(os.listdir(world.folder)) == sorted([world.manifest, world.handler])

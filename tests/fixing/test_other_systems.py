@@ -41,13 +41,13 @@ def test_a_plugin_is_let_in_and_taken_back(
     if dialect != "openclaw":
         plugin.parent.rename(home / ".openclaw" / "extensions")
     view = here.look()
-    repair = here.repair(view, "p")
+    repair = here.edits.repair(view, "p")
     assert [fix.gate for fix in repair.fixes] == [gate]
     assert repair.after is not None
     assert repair.after.state in (State.READY, State.SILENT)
-    here.mend(repair)
+    here.edits.mend(repair)
     assert b"// mine" in file.read_bytes()
-    here.undo(here.undoing())
+    here.edits.undo(here.edits.undoing())
     assert file.read_bytes() == before
 
 
@@ -56,7 +56,7 @@ def test_a_list_with_comments_is_left_to_its_user(bench: Bench, home: Path, plug
     file.write_text("{plugins: {allow: ['other', // mine\n]}}")
     here = bench()
     here.trust(home)
-    repair = here.repair(here.look(), "p")
+    repair = here.edits.repair(here.look(), "p")
     assert not repair.changes
     assert "comments" in repair.fixes[0].why_not
 
@@ -68,13 +68,13 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     (workspace / "agent" / "agent.ts").write_text("export default {};\n")
     (hooks / "audit.ts").write_text('export default { events: { "turn.stared"() {} } };\n')
     here = bench(dialect)
-    words = {fix.gate: fix for fix in here.repair(here.look(), "audit").fixes}
+    words = {fix.gate: fix for fix in here.edits.repair(here.look(), "audit").fixes}
     assert words["trusted"].hint.startswith("hookscope trust ")
     assert words["sent"].why_not
     here.trust(workspace)
     (hooks / "audit.js").write_text("export default {};\n")
     (hooks / "other.ts").write_text('export default { events: { "turn.started"() {} } };\n')
-    repair = here.repair(here.look(), "other")
+    repair = here.edits.repair(here.look(), "other")
     assert [fix.gate for fix in repair.fixes] == ["build"]
     assert "by hand" in repair.fixes[0].why_not
     assert not repair.changes
@@ -87,14 +87,14 @@ def test_a_repair_is_written_whole_or_not_at_all(bench: Bench, home: Path, works
     manifest = folder / "HOOK.md"
     manifest.write_text('---\nname: h\nmetadata: {"clawd": {"events": ["command:new"]}}\n---\n')
     here = bench()
-    repair = here.repair(here.look(), "h")
+    repair = here.edits.repair(here.look(), "h")
     assert len(repair.changes) == 2
     manifest.write_text(manifest.read_text() + "Written on meanwhile.\n")
     with pytest.raises(Refusal, match="has changed since"):
-        here.mend(repair)
+        here.edits.mend(repair)
     assert sorted(path.name for path in folder.iterdir()) == ["HOOK.md", "handler.cjs"]
     with pytest.raises(Refusal, match="nothing to undo"):
-        here.undoing()
+        here.edits.undoing()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_manifest_of_any_kind_gets_a_calm_answer(bench: Bench, workspace: Path
     (folder / "handler.py").write_text("def handler(event): pass\n")
     for dialect in ("openclaw", "openclaw@2026.9", "milady@2.0.0-alpha.76"):
         here = bench(dialect)
-        repair = here.repair(here.look(), "h")
+        repair = here.edits.repair(here.look(), "h")
         assert all(fix.changes or fix.asks or fix.hint or fix.why_not for fix in repair.fixes)
         assert repair.fixes
     assert (folder / "HOOK.md").read_bytes() == text
@@ -119,7 +119,7 @@ def test_a_bundled_hook_is_not_mended_in_place(bench: Bench, tmp_path: Path) -> 
     folder.mkdir()
     (folder / "HOOK.md").write_text('---\nname: h\nmetadata: {"clawd": {"events": ["command:new"]}}\n---\n')
     (folder / "handler.py").write_text("def handler(event): pass\n")
-    repair = here.repair(here.look(), "h")
+    repair = here.edits.repair(here.look(), "h")
     assert not repair.changes
     assert "mend a copy in the workspace" in repair.fixes[0].why_not
 
@@ -134,8 +134,8 @@ def test_a_hook_that_the_load_never_reaches_names_the_one_that_ends_it(bench: Be
     here = bench("milady@2.0.0-alpha.76")
     here.trust(home)
     view = here.look()
-    assert "`hookscope fix a`" in here.repair(view, "b").fixes[0].why_not
-    here.mend(here.repair(view, "a"))
+    assert "`hookscope fix a`" in here.edits.repair(view, "b").fixes[0].why_not
+    here.edits.mend(here.edits.repair(view, "a"))
     row = here.look().inventory.find("b")
     assert row is not None
     assert row.state is State.READY
@@ -151,5 +151,5 @@ def test_of_two_hooks_of_one_name_the_loser_is_told_so(bench: Bench, home: Path,
     here = bench()
     view = here.look()
     loser = next(row for row in view.inventory.hooks if row.verdict.shadowed_by is not None)
-    repair = here.repair(view, loser)
+    repair = here.edits.repair(view, loser)
     assert (repair.changes, repair.fixes[0].gate) == ((), "shadowed")

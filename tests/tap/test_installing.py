@@ -247,7 +247,7 @@ def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -
     assert need.gate == "selected"
     command = f"hookscope --dialect openclaw@2026.9 --workspace {workspace} enable event-tap"
     assert command in need.then
-    bench.apply(bench.toggle(bench.look(), "event-tap", True, as_command=True))
+    bench.edits.apply(bench.edits.toggle(bench.look(), "event-tap", True, as_command=True))
     (tap,) = taps_in(bench, bench.look())
     assert tap.needs == ()
     row = bench.look().inventory.find("event-tap")

@@ -72,9 +72,9 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     row = command.to_switch(view.inventory, name, on) if said is None else said
     if isinstance(row, Said):
         return _answer(row)
-    toggle = bench.toggle(view, row.hook.name, on, as_command=True)
+    toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
     if not dry_run:
-        bench.apply(toggle)
+        bench.edits.apply(toggle)
         bench.close_now()
     return _answer(command.switched(row, on))
 

@@ -11,9 +11,9 @@ from hookscope.workbench import Options, Toggle
 def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     """Switch a hook as the host's own command does, and show the edit."""
     bench = answers.bench_of(options)
-    toggle = bench.toggle(bench.look(), name, on, as_command=True)
+    toggle = bench.edits.toggle(bench.look(), name, on, as_command=True)
     if not dry_run:
-        bench.apply(toggle)
+        bench.edits.apply(toggle)
         bench.close_now()
     return Answer(document(toggle, written=toggle.needed and not dry_run), text(toggle, dry_run))
 

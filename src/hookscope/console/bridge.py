@@ -149,7 +149,7 @@ class Bridge:
 
         def planning() -> None:
             try:
-                toggle = self.bench.toggle(view, name, on)
+                toggle = self.bench.edits.toggle(view, name, on)
             except Exception as error:
                 post(self.screen, TogglePlanned(None, said(error)))
             else:
@@ -162,7 +162,7 @@ class Bridge:
 
         def applying() -> None:
             try:
-                self.bench.apply(toggle)
+                self.bench.edits.apply(toggle)
             except Exception as error:
                 post(self.screen, SettingsWritten(toggle.name, "", said(error)))
             else:
@@ -176,7 +176,7 @@ class Bridge:
 
         def planning() -> None:
             try:
-                undoing = self.bench.undoing()
+                undoing = self.bench.edits.undoing()
             except Exception as error:
                 post(self.screen, UndoPlanned(None, said(error)))
             else:
@@ -189,7 +189,7 @@ class Bridge:
 
         def applying() -> None:
             try:
-                self.bench.undo(undoing)
+                self.bench.edits.undo(undoing)
             except Exception as error:
                 post(self.screen, SettingsWritten("undo", "", said(error)))
             else:

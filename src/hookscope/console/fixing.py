@@ -103,7 +103,7 @@ class FixDesk:
         given = Given(values or {})
         self.screen.bridge.ask(
             ROOM,
-            lambda: bench.repair(view, asked.item, given, first=True),
+            lambda: bench.edits.repair(view, asked.item, given, first=True),
             lambda found: self._found(asked, found, given),
         )
 
@@ -156,7 +156,7 @@ class FixDesk:
 
     def _write(self, repair: Repair) -> None:
         def writing() -> Repair:
-            self.screen.bridge.bench.mend(repair)
+            self.screen.bridge.bench.edits.mend(repair)
             return repair
 
         self.screen.bridge.ask(ROOM, writing, self._written)

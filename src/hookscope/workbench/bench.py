@@ -10,44 +10,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hookscope.changes import Change, ChangeError, UndoStack, apply
-from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host, Trust
-from hookscope.core.examine import digest, examine
-from hookscope.core.hooks import Hook, Inventory, Language, Rejected, Standing, State
+from hookscope.core.examine import digest
+from hookscope.core.hooks import Hook, Standing, State
 from hookscope.core.look import look
-from hookscope.core.plan import is_held, make_plan, registrations_of
-from hookscope.core.runs import (
-    Event,
-    EventKind,
-    Failure,
-    LoadReport,
-    Module,
-    Plan,
-    Registration,
-    Registry,
-)
-from hookscope.core.surroundings import Files, NotedFiles
+from hookscope.core.plan import make_plan
+from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration
+from hookscope.core.surroundings import Files
 from hookscope.engine import HookEngine, Lanes
 from hookscope.runtime import Firing, Limits
 from hookscope.runtime.limits import COMMAND_LINE
 from hookscope.settings import open_host
 from hookscope.workbench.asking import check_key, no_such_hook
-from hookscope.workbench.compose import check_complete, event_keys, template
-from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
+from hookscope.workbench.compose import check_complete, template
+from hookscope.workbench.crew import Crew
 from hookscope.workbench.doctor import Finding, examine_setup
+from hookscope.workbench.edits import Edits
 from hookscope.workbench.environments import read_environment
 from hookscope.workbench.filling import Filling, filling_of
-from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
+from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved, secrets_of
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST, without_taps
-from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
-from hookscope.workbench.view import Differences, Looked, PastRun, View
+from hookscope.workbench.view import PastRun, View
 from hookscope.workbench.watching import Told, Watch
 
 if TYPE_CHECKING:
@@ -57,7 +46,6 @@ if TYPE_CHECKING:
     from hookscope.journal.secrets import Secret
     from hookscope.workbench.guarded import Guard
 
-HELD = "the version loaded before its last edit goes on running until the file loads again"
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
 
 
@@ -95,10 +83,9 @@ class Workbench:
         self.crew = Crew(python, node, self.limits, spare=spare, told_late=told_late)
         self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
-        self._undo = UndoStack(state_folder() / "undo")
+        self._looking = Looking(self.crew, self.modules)
+        self.edits = Edits(self)
         self._trust_all = trust_all
-        self._generation = 0
-        self._last: Looked | None = None
         self._journal: Journal | None = None
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         if options.environment is not None:
@@ -117,53 +104,7 @@ class Workbench:
 
     def look(self) -> View:
         """All hooks as they stand now. Imports nothing, runs nothing."""
-        host, looked, differences = self._looked()
-        languages, without = self.crew.languages(host, looked)
-        inventory = self._with_notes(looked, host, languages, without, differences)
-        inventory = self.modules.shown(inventory, host)
-        self._generation += 1
-        return View(
-            host=host,
-            inventory=inventory,
-            registry=Registry(self._generation, self._registrations(inventory, host)),
-            because=self.setup.because,
-            keys=event_keys(host, inventory),
-            languages=languages,
-            without=without,
-            limits=self.limits,
-            quarantined=frozenset(
-                row.hook.handler
-                for row in inventory.hooks
-                if row.hook.handler is not None and self.crew.ledger.quarantined(row.hook.handler)
-            ),
-        )
-
-    def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
-        if self.crew.holds_any or self._last is None or self._last.host is not host:
-            return registrations_of(
-                inventory, host, self.crew.holds, lambda hook: self.modules.of(hook, host)
-            )
-        return self._last.registrations
-
-    def _looked(self) -> tuple[Host, Inventory, Differences]:
-        """What was found, and what the program makes of it; the last answer where nothing has changed."""
-        host = self.open()
-        if self._last is not None and self._last.holds(host):
-            return self._last.host, self._last.inventory, self._last.differences
-        files = NotedFiles()  # settings are compared by their values, what is found by what was touched
-        host = self.open(files)
-        looked = examine(look(host), host)
-        registrations = registrations_of(looked, host)
-        self._last = Looked(host, looked, registrations, self._differences(host, looked), files)
-        return host, looked, self._last.differences
-
-    def _differences(self, host: Host, looked: Inventory) -> Differences:
-        """What the program does otherwise than its guide, which is in force here."""
-        shipped = self.setup.shipped
-        if shipped is None or shipped.product != host.dialect.product:
-            return {}
-        other = open_host(shipped, host.surroundings, host.choices, trust=host.trust)
-        return compare(Seen(host, looked), Seen(other, look(other)))
+        return self._looking.look(self.open, self.setup, self.limits)
 
     def use_dialect(self, name: str) -> None:
         """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""
@@ -175,32 +116,6 @@ class Workbench:
     def use_environment(self, name: str | None) -> None:
         """Fill events with the variables of this environment from now on, or (None) of none."""
         self.setup = replace(self.setup, environment=name, environment_from="chosen" if name else "")
-
-    def _with_notes(
-        self,
-        inventory: Inventory,
-        host: Host,
-        languages: frozenset[Language],
-        without: str,
-        differences: Differences,
-    ) -> Inventory:
-        """Rows say where the version before the last edit goes on running, what their language lacks, and
-        what the program makes of them where a guide is in force."""
-
-        def notes(row: Standing) -> tuple[str, ...]:
-            held = (HELD,) if is_held(row, host, self.crew.holds) else ()
-            lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
-            needs = (f"{row.hook.language} {without}",) if lacks else ()
-            return (*held, *needs)
-
-        if not differences and languages >= OF_NODE | PYTHON and not self.crew.holds_any:
-            return inventory
-        hooks = tuple(
-            replace(row, notes=(*row.notes, *more), differs=differs) if more or differs else row
-            for row in inventory.hooks
-            for more, differs in ((notes(row), differences.get(row.hook, ())),)
-        )
-        return replace(inventory, hooks=hooks)
 
     def hook(self, view: View, name: str) -> Standing:
         """The hook of that name or settings key. Raises Refusal that names the nearest one."""
@@ -454,113 +369,6 @@ class Workbench:
         engine = HookEngine(view.host, lanes, self.journal(view.host) if recorded else None)
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
-
-    def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
-        """What switching a hook on or off would write, and what else that changes. Writes nothing.
-
-        `as_command`: under the rules of the host's own command. Raises Refusal.
-        """
-        return toggle_of(view, self.hook(view, name), on, as_command=as_command)
-
-    def apply(self, toggle: Toggle) -> None:
-        """Write it, and remember how to take it back. Raises Refusal; then nothing was written."""
-        if not toggle.needed:
-            return
-        try:
-            apply(toggle.change)
-            self._undo.push(toggle.change)
-        except ChangeError as error:
-            raise Refusal(str(error)) from None
-        self.note_change(toggle.name, toggle.change)
-
-    def repair(
-        self,
-        view: View,
-        what: str | Standing | Rejected,
-        given: Given = NOTHING,
-        *,
-        gate: str | None = None,
-        first: bool = False,
-        rules: Sequence[str] | None = None,
-    ) -> Repair:
-        """What can be done so that a hook runs, and how it would stand then. Writes nothing.
-
-        `what`: a hook, what was none, or the name of one. The rest: see `repair_of`. Raises Refusal.
-        """
-        from hookscope.workbench.fixing.repairing import repair_of  # here: a look mends nothing
-
-        if isinstance(what, str):
-            rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
-            what = view.inventory.find(what) or next(rejected, None) or self.hook(view, what)
-        return repair_of(view, what, given, only=gate, first=first, rules=rules)
-
-    def mend(self, repair: Repair) -> None:
-        """Write all changes of a repair, or none; each is one step to take back. Raises Refusal."""
-        done: list[Change] = []
-        try:
-            for change in repair.changes:
-                apply(change, lock=self._lock_of(change))
-                done.append(change)
-            for change in done:
-                self._undo.push(change)
-        except ChangeError as error:
-            for change in reversed(done):
-                with suppress(ChangeError):  # what cannot be taken back stays on record, and says so
-                    apply(change.undo(), lock=self._lock_of(change))
-                    self._undo.forget(change)
-            raise Refusal(str(error)) from None
-        for change in done:
-            self.note_change(repair.name, change)
-
-    def mended(self, repair: Repair) -> Repair:
-        """A repair that was written, with the hook as it really stands now. Looks again."""
-        return replace(repair, after=seen_again(repair, self.look()))
-
-    def undoing(self) -> Undoing:
-        """What `undo` would write now. Writes nothing.
-
-        Raises Refusal where there is nothing to undo, or nothing of the change is left to take back.
-        """
-        change = self._undo.peek()
-        if change is None:
-            raise Refusal(
-                "There is nothing to undo.", "Only what Hookscope itself changed can be taken back."
-            )
-        try:
-            undoing = undoing_of(change)
-        except ChangeError as error:
-            raise Refusal(str(error)) from None
-        if undoing.back.idle:
-            self._undo.forget(change)
-            raise Refusal(
-                f"Nothing of the last change ({change.meaning}) is left in {change.path}.",
-                "It is forgotten; undo once more takes back the one before it.",
-            )
-        return undoing
-
-    def undo(self, undoing: Undoing) -> None:
-        """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""
-        try:
-            self._undo.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
-        except ChangeError as error:
-            raise Refusal(str(error)) from None
-        self.note_change("undo", undoing.change)
-
-    def _lock_of(self, change: Change) -> Path | None:
-        """Beside a settings file, where others of our processes look for it; beside users' own files none."""
-        if change.path == self.open().settings.file.absolute():
-            return None
-        state_folder().mkdir(parents=True, exist_ok=True)
-        return state_folder() / "files.lock"
-
-    def note_change(self, subject: str, change: Change) -> None:
-        """On record, unless the journal cannot be written: the change is made all the same."""
-        with suppress(OSError):
-            import asyncio  # here, and below: a look needs no event loop
-
-            asyncio.run(
-                self.journal(self.open()).note("change", subject, change.meaning, detail=str(change.path))
-            )
 
     def doctor(self, view: View) -> tuple[Finding, ...]:
         """What was detected and from where, and what is missing."""

@@ -44,14 +44,14 @@ def command(
     view = bench.look()
     wanted = rules if lint or rules else None
     _check_rules(rules)
-    repair = bench.repair(view, name, gate=gate, rules=wanted)
+    repair = bench.edits.repair(view, name, gate=gate, rules=wanted)
     _check_gate(repair, gate)
     if values:
-        repair = bench.repair(view, name, _given(values, repair), gate=gate, rules=wanted)
+        repair = bench.edits.repair(view, name, _given(values, repair), gate=gate, rules=wanted)
     written = apply and bool(repair.changes)
     if written:
-        bench.mend(repair)
-        repair = bench.mended(repair)
+        bench.edits.mend(repair)
+        repair = bench.edits.mended(repair)
         bench.close_now()
     document = fix_tables.document(repair, written=written)
     return Answer(document, fix_tables.text(repair, view, written=written), yes=repair.ready)

@@ -20,7 +20,7 @@ from hookscope.workbench import Options, Refusal
 def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
     """Take back the last change that Hookscope made to a settings file; prints the edit."""
     bench = answers.bench_of(options)
-    undoing = bench.undoing()
+    undoing = bench.edits.undoing()
     back = undoing.back
     if not dry_run:
         if undoing.alone and not keep_later:
@@ -28,7 +28,7 @@ def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
                 f"{back.path} has changed since that edit; nothing was written.",
                 "`hookscope undo --keep-later` takes back the edit alone; --dry-run shows it.",
             )
-        bench.undo(undoing)
+        bench.edits.undo(undoing)
         bench.close_now()
     document = {
         "file": str(back.path),

@@ -41,7 +41,7 @@ def command(options: Options, language: str, plugin_hooks: bool, dry_run: bool) 
     if not dry_run:
         carry_out(plan)
         for change in plan.changes:
-            bench.note_change(NAME, change)
+            bench.edits.note(NAME, change)
         bench.close_now()
     view = bench.look()
     taps = () if dry_run else taps_in(bench, view)

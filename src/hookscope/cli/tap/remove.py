@@ -29,7 +29,7 @@ def command(options: Options, events: bool, dry_run: bool) -> Answer:
         if events:
             drop_spool(plan.spool)
         for change in plan.changes:
-            bench.note_change(NAME, change)
+            bench.edits.note(NAME, change)
         bench.close_now()
     kept = plan.spool.is_dir() and not events
     return Answer(

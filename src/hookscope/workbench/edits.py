@@ -1,0 +1,137 @@
+"""Edits of the user's files: switches and repairs, shown before they are written, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.changes import Change, ChangeError, UndoStack, apply
+from hookscope.core.hooks import Rejected, Standing
+from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
+from hookscope.workbench.trust import state_folder
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
+
+
+class Edits:
+    """What a workbench writes, and remembers so that it can be undone."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._stack = UndoStack(state_folder() / "undo")
+
+    def toggle(self, view: View, name: str, on: bool, *, as_command: bool = False) -> Toggle:
+        """What switching a hook on or off would write, and what else that changes. Writes nothing.
+
+        `as_command`: under the rules of the host's own command. Raises Refusal.
+        """
+        return toggle_of(view, self._bench.hook(view, name), on, as_command=as_command)
+
+    def apply(self, toggle: Toggle) -> None:
+        """Write it, and remember how to take it back. Raises Refusal; then nothing was written."""
+        if not toggle.needed:
+            return
+        try:
+            apply(toggle.change)
+            self._stack.push(toggle.change)
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+        self.note(toggle.name, toggle.change)
+
+    def repair(
+        self,
+        view: View,
+        what: str | Standing | Rejected,
+        given: Given = NOTHING,
+        *,
+        gate: str | None = None,
+        first: bool = False,
+        rules: Sequence[str] | None = None,
+    ) -> Repair:
+        """What can be done so that a hook runs, and how it would stand then. Writes nothing.
+
+        `what`: a hook, what was none, or the name of one. The rest: see `repair_of`. Raises Refusal.
+        """
+        from hookscope.workbench.fixing.repairing import repair_of  # here: a look mends nothing
+
+        if isinstance(what, str):
+            rejected = (item for item in view.inventory.rejected if what in (item.name, item.path.name))
+            what = view.inventory.find(what) or next(rejected, None) or self._bench.hook(view, what)
+        return repair_of(view, what, given, only=gate, first=first, rules=rules)
+
+    def mend(self, repair: Repair) -> None:
+        """Write all changes of a repair, or none; each is one step to take back. Raises Refusal."""
+        done: list[Change] = []
+        try:
+            for change in repair.changes:
+                apply(change, lock=self._lock_of(change))
+                done.append(change)
+            for change in done:
+                self._stack.push(change)
+        except ChangeError as error:
+            for change in reversed(done):
+                with suppress(ChangeError):  # what cannot be taken back stays on record, and says so
+                    apply(change.undo(), lock=self._lock_of(change))
+                    self._stack.forget(change)
+            raise Refusal(str(error)) from None
+        for change in done:
+            self.note(repair.name, change)
+
+    def mended(self, repair: Repair) -> Repair:
+        """A repair that was written, with the hook as it really stands now. Looks again."""
+        return replace(repair, after=seen_again(repair, self._bench.look()))
+
+    def undoing(self) -> Undoing:
+        """What `undo` would write now. Writes nothing.
+
+        Raises Refusal where there is nothing to undo, or nothing of the change is left to take back.
+        """
+        change = self._stack.peek()
+        if change is None:
+            raise Refusal(
+                "There is nothing to undo.", "Only what Hookscope itself changed can be taken back."
+            )
+        try:
+            undoing = undoing_of(change)
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+        if undoing.back.idle:
+            self._stack.forget(change)
+            raise Refusal(
+                f"Nothing of the last change ({change.meaning}) is left in {change.path}.",
+                "It is forgotten; undo once more takes back the one before it.",
+            )
+        return undoing
+
+    def undo(self, undoing: Undoing) -> None:
+        """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""
+        try:
+            self._stack.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+        self.note("undo", undoing.change)
+
+    def _lock_of(self, change: Change) -> Path | None:
+        """Beside a settings file, where others of our processes look for it; beside users' own files none."""
+        if change.path == self._bench.open().settings.file.absolute():
+            return None
+        state_folder().mkdir(parents=True, exist_ok=True)
+        return state_folder() / "files.lock"
+
+    def note(self, subject: str, change: Change) -> None:
+        """On record, unless the journal cannot be written: the change is made all the same."""
+        with suppress(OSError):
+            import asyncio  # here, and below: a look needs no event loop
+
+            asyncio.run(
+                self._bench.journal(self._bench.open()).note(
+                    "change", subject, change.meaning, detail=str(change.path)
+                )
+            )

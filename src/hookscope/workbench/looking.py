@@ -1,0 +1,111 @@
+"""A look at a host: answered again from the last one where nothing has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hookscope.core.compare import Seen, compare
+from hookscope.core.dialect import Dialect, Host
+from hookscope.core.examine import examine
+from hookscope.core.hooks import Inventory, Language, Standing
+from hookscope.core.look import look
+from hookscope.core.plan import is_held, registrations_of
+from hookscope.core.runs import Registration, Registry
+from hookscope.core.surroundings import Files, NotedFiles
+from hookscope.runtime import Limits
+from hookscope.settings import open_host
+from hookscope.workbench.compose import event_keys
+from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
+from hookscope.workbench.modules import Modules
+from hookscope.workbench.options import Setup
+from hookscope.workbench.view import Differences, Looked, View
+
+HELD = "the version loaded before its last edit goes on running until the file loads again"
+
+Opened = Callable[[Files | None], Host]  # the host as it is now; with files: read through them
+
+
+class Looking:
+    """Looks, numbered, with what workers hold and what modules declared. Imports nothing, runs nothing."""
+
+    def __init__(self, crew: Crew, modules: Modules) -> None:
+        self._crew, self._modules = crew, modules
+        self._generation = 0
+        self._last: Looked | None = None
+
+    def look(self, opened: Opened, setup: Setup, limits: Limits) -> View:
+        """All hooks of the host as they stand now, `opened` anew."""
+        host, looked, differences = self._looked(opened, setup.shipped)
+        languages, without = self._crew.languages(host, looked)
+        inventory = self._with_notes(looked, host, languages, without, differences)
+        inventory = self._modules.shown(inventory, host)
+        self._generation += 1
+        return View(
+            host=host,
+            inventory=inventory,
+            registry=Registry(self._generation, self._registrations(inventory, host)),
+            because=setup.because,
+            keys=event_keys(host, inventory),
+            languages=languages,
+            without=without,
+            limits=limits,
+            quarantined=frozenset(
+                row.hook.handler
+                for row in inventory.hooks
+                if row.hook.handler is not None and self._crew.ledger.quarantined(row.hook.handler)
+            ),
+        )
+
+    def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
+        if self._crew.holds_any or self._last is None or self._last.host is not host:
+            return registrations_of(
+                inventory, host, self._crew.holds, lambda hook: self._modules.of(hook, host)
+            )
+        return self._last.registrations
+
+    def _looked(self, opened: Opened, shipped: Dialect | None) -> tuple[Host, Inventory, Differences]:
+        """What was found, and what the program makes of it; the last answer where nothing has changed."""
+        host = opened(None)
+        if self._last is not None and self._last.holds(host):
+            return self._last.host, self._last.inventory, self._last.differences
+        files = NotedFiles()  # settings are compared by their values, what is found by what was touched
+        host = opened(files)
+        looked = examine(look(host), host)
+        registrations = registrations_of(looked, host)
+        self._last = Looked(host, looked, registrations, _differences(host, looked, shipped), files)
+        return host, looked, self._last.differences
+
+    def _with_notes(
+        self,
+        inventory: Inventory,
+        host: Host,
+        languages: frozenset[Language],
+        without: str,
+        differences: Differences,
+    ) -> Inventory:
+        """Rows say where the version before the last edit goes on running, what their language lacks, and
+        what the program makes of them where a guide is in force."""
+
+        def notes(row: Standing) -> tuple[str, ...]:
+            held = (HELD,) if is_held(row, host, self._crew.holds) else ()
+            lacks = row.hook.handler is not None and row.hook.language in OF_NODE - languages
+            needs = (f"{row.hook.language} {without}",) if lacks else ()
+            return (*held, *needs)
+
+        if not differences and languages >= OF_NODE | PYTHON and not self._crew.holds_any:
+            return inventory
+        hooks = tuple(
+            replace(row, notes=(*row.notes, *more), differs=differs) if more or differs else row
+            for row in inventory.hooks
+            for more, differs in ((notes(row), differences.get(row.hook, ())),)
+        )
+        return replace(inventory, hooks=hooks)
+
+
+def _differences(host: Host, looked: Inventory, shipped: Dialect | None) -> Differences:
+    """What the program does otherwise than its guide, which is in force here."""
+    if shipped is None or shipped.product != host.dialect.product:
+        return {}
+    other = open_host(shipped, host.surroundings, host.choices, trust=host.trust)
+    return compare(Seen(host, looked), Seen(other, look(other)))
