@@ -13,11 +13,28 @@ from hookscope.workbench import Refusal
 from hookscope.workbench.accepting import accept
 from hookscope.workbench.expect import misses
 from hookscope.workbench.saved import read_saved
+from hookscope.workbench.sequences import read_sequence
 from hookscope.workbench.testing import Checked
+from hookscope.workbench.variables import Variables, filled
 
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
-    ["a*b", "[x]?", "one\ntwo", "- no", "# no", "'", '"', "\x85", "\u2028", "\ufeff", "{", "😀", "null", "1"]
-)
+ODD = [
+    "a*b",
+    "[x]?",
+    "one\ntwo",
+    "- no",
+    "# no",
+    "'",
+    '"',
+    "\x85",
+    "\u2028",
+    "\ufeff",
+    "{",
+    "😀",
+    "null",
+    "1",
+]
+REFERENCES = ["${X}", "${now-1h?}", "$${X}"]
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(ODD + REFERENCES)
 STARTS = st.sampled_from(
     [
         "event: command:new",
@@ -55,7 +72,8 @@ def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, st
     file.write_bytes(start.encode())
     if accept(Checked(file, run, misses(read_saved(file).expect, run))):
         written = file.read_bytes()
-        assert misses(read_saved(file).expect, run) == ()
+        expect = filled(read_saved(file).expect, Variables(), run.event.timestamp)
+        assert misses(expect, run) == ()
         assert accept(Checked(file, run, ())) is False
         assert file.read_bytes() == written
     else:
@@ -69,3 +87,51 @@ def test_what_no_text_can_hold_is_refused_and_nothing_written(folder: Path) -> N
     with pytest.raises(Refusal, match="cannot be edited with certainty"):
         accept(Checked(file, run, ()))
     assert file.read_text() == "event: command:new\n"
+
+
+STEPS = """# as it was sent
+steps:
+  - event: command:new  # first
+    with: {a: 1}
+  - {event: command:new, expect: {messages: [never]}}
+  - {event: command:new, expect: {ran: [somebody]}}
+  - event: command:new
+    expect:
+      ran: [nobody]
+  - {file: hello.yaml, expect: {ran: [nobody]}}
+"""
+
+
+@given(st.lists(RUNS, min_size=5, max_size=5))
+def test_what_steps_missed_is_accepted_where_they_stand(folder: Path, runs: list[Run]) -> None:
+    file = folder / "steps.yaml"
+    (folder / "hello.yaml").write_text("event: command:new\n")
+    file.write_text(STEPS)
+
+    def checked() -> Checked:
+        events = [step.event for step in read_sequence(file).steps]
+        expected = [
+            filled(event.expect, Variables(), run.event.timestamp)
+            for event, run in zip(events, runs, strict=True)
+        ]
+        done = [
+            Checked(event.file, run, misses(expect, run))
+            for event, expect, run in zip(events, expected, runs, strict=True)
+        ]
+        return Checked(file, None, steps=tuple(done))
+
+    accept(checked())
+    assert checked().passed
+    assert accept(checked()) is False
+    assert file.read_text().startswith("# as it was sent\nsteps:\n  - event: command:new  # first\n")
+
+
+def test_a_step_whose_expectations_stand_elsewhere_is_refused_by_name(folder: Path) -> None:
+    file, other = folder / "far.yaml", folder / "other.yaml"
+    file.write_text("steps:\n- {event: command:new}\n- {file: other.yaml}\n")
+    other.write_text("event: command:new\nexpect: {ran: [nobody]}\n")
+    run = Run(1, Event("command", "new"), (), (), Ending())
+    steps = (Checked(file, run), Checked(other, run, misses({"ran": ["nobody"]}, run)))
+    with pytest.raises(Refusal, match=r"far.yaml, step 2 expects what other.yaml says"):
+        accept(Checked(file, None, steps=steps))
+    assert "expect" not in file.read_text()

@@ -350,3 +350,17 @@ def test_a_file_that_nobody_expected_is_a_miss_that_can_be_accepted(
     assert test("--accept").code == 0
     assert 'files: ["memory/today.md", "old.txt (deleted)", "~/seen"]' in file.read_text()
     assert test().code == 0
+
+
+def test_expectations_are_filled_as_events_are(
+    test: Program, save: Save, workspace: Path, make_hook: MakeHook
+) -> None:
+    said = "def handler(event):\n    event.messages.append('[{who}] {at}'.format(**event.context))\n"
+    make_hook(workspace / "hooks", "greet", '{openclaw: {events: ["command:new"]}}', said)
+    event = "event: command:new\nat: 2026-01-30T09:00:00Z\ncontext: {who: '${WHO}', at: '${now-1h}'}\n"
+    save("hello", "expect: {messages: ['[[]${WHO}] ${now-1h}'], context: {who: '${WHO}'}}", event=event)
+    assert test("--env", "WHO=a*").code == 0
+    save("hello", "expect: {messages: ['${WHO}'], context: {who: '${NOBODY}'}}", event=event)
+    done = test("--env", "WHO=a*")
+    assert done.code == 1
+    assert "hello.yaml asks for ${NOBODY}, which is not set." in done.out

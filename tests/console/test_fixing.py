@@ -63,6 +63,19 @@ async def test_metadata_is_moved_and_one_check_follows_the_other(
         await story.until(lambda: (folder / "HOOK.md").read_text() == before, "the header is as before")
 
 
+async def test_a_value_that_opens_nothing_is_said_and_not_written(
+    console: Open, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    needs = "{openclaw: {events: ['command:new'], requires: {config: [a.b]}}}"
+    make_hook(workspace / "hooks", "keep", needs)
+    async with console((120, 36)) as story:
+        await story.press("e")
+        await story.shows("enter shows the edit")
+        await story.press(*"false", "enter")
+        await story.shows("With a.b = false config stays shut", "nothing was written")
+        assert not (home / ".openclaw" / "openclaw.json").exists()
+
+
 async def test_what_is_not_written_is_said(console: Open, workspace: Path, make_hook: MakeHook) -> None:
     hint = "{id: a, kind: brew, formula: made-up}"
     needs = f"{{openclaw: {{events: ['command:new'], requires: {{bins: [no-such]}}, install: [{hint}]}}}}"

@@ -108,6 +108,7 @@ async def test_without_a_tap_the_keys_say_so(console: Open, workspace: Path) -> 
         await story.shows("there is nothing to save")
         await story.press("T")
         await story.shows("hookscope tap install", "both lists are empty")
+        assert "has not loaded it" not in story.text()
 
 
 async def test_hostile_events_do_no_harm(console: Open, workspace: Path, spool: Path) -> None:

@@ -115,7 +115,9 @@ async def test_in_the_form_the_values_of_a_field_are_offered(console: Any) -> No
         await c.press("f4", "tab", "tab")
         await c.shows("▸ toolName")
         await c.press("ctrl+@")
-        await c.shows("Values of toolName", "an example of toolName")
+        screen = await c.shows("Values of toolName", "an example of toolName")
+        frame = next(line for line in screen.splitlines() if "Values of toolName" in line)
+        assert frame.rindex("╮") - frame.rindex("╭") < 40  # as wide as what it says
         await c.press("enter")
         await c.shows("▸ toolName   Aa exec")
         await c.press("pagedown", "ctrl+@")

@@ -10,6 +10,7 @@ import pytest
 
 from hookscope.console.fire import asked
 from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.draft import template_draft
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.waterfall import Waterfall
@@ -222,6 +223,18 @@ async def test_what_was_written_by_hand_is_kept(console: Any) -> None:
         await c.shows('"mine"', "command:stop ▾", "Your context was kept")
         await c.press("ctrl+t")
         assert '"mine"' not in c.screen
+
+
+async def test_a_ctx_nobody_wrote_in_follows_every_change_of_the_event(console: Any) -> None:
+    async with console(key="before_tool_call") as c:
+        composer = c.pane.query_one(Composer)
+        c.pane.query_one(JsonEditor).text = '{"mine": 1}'
+        await c.settle()
+        for key in ("message_sending", "session_start"):
+            composer.rekey(key)
+            await c.settle()
+            assert composer.draft.text == '{"mine": 1}'
+            assert composer.draft.ctx_text == template_draft(key, c.app.look).ctx_text
 
 
 async def test_long_settings_stay_out_of_the_text(console: Any, view: Any) -> None:

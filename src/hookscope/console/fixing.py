@@ -94,8 +94,10 @@ class FixDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
 
-    def ask(self, asked: FixAsked, values: Mapping[str, str] | None = None) -> None:
-        """Find out what opens the first check that can be opened."""
+    def ask(
+        self, asked: FixAsked, values: Mapping[str, str] | None = None, wanted: Fix | None = None
+    ) -> None:
+        """Find out what opens the first check that can be opened; `wanted` is the one that got values."""
         view, bench = self.screen.state.view, self.screen.bridge.bench
         if view is None:
             self._say("Still looking.")
@@ -104,15 +106,18 @@ class FixDesk:
         self.screen.bridge.ask(
             ROOM,
             lambda: bench.edits.repair(view, asked.item, given, first=True),
-            lambda found: self._found(asked, found, given),
+            lambda found: self._found(asked, found, given, wanted),
         )
 
-    def _found(self, asked: FixAsked, repair: Repair, given: Given) -> None:
+    def _found(self, asked: FixAsked, repair: Repair, given: Given, wanted: Fix | None) -> None:
         view = self.screen.state.view
+        useless = next((fix for fix in repair.fixes if wanted is not None and fix.gate == wanted.gate), None)
         fix = next((fix for fix in repair.fixes if fix.asks or fix.changes), None)
         if view is None:
             return
-        if fix is None:
+        if wanted is not None and useless is not None and useless.why_not:
+            self._still_shut(wanted, useless, given)
+        elif fix is None:
             self._in_words(asked, repair)
         elif fix.asks:
             self._value(asked, fix, given)
@@ -133,11 +138,17 @@ class FixDesk:
                 return
             values = {**given.named, name: value}
             if all(other in values for other in fix.asks):
-                self.ask(asked, values)
+                self.ask(asked, values, fix)
             else:
                 self._value(asked, fix, Given(values))
 
         self.screen.app.push_screen(ValueScreen(name, fix.title), answered)
+
+    def _still_shut(self, wanted: Fix, useless: Fix, given: Given) -> None:
+        """The values do not open the check they were asked for: nothing is written, nor another opened."""
+        values = ", ".join(f"{name} = {one_line(given.named[name], 40)}" for name in wanted.asks)
+        reason = one_line(useless.shut.reason if useless.shut is not None else useless.why_not, 120)
+        self._say(f"With {values} {wanted.gate} stays shut ({reason}); nothing was written.")
 
     def _in_words(self, asked: FixAsked, repair: Repair) -> None:
         """Nothing can be written: trust is asked for, a hint is copied, else it is said why."""

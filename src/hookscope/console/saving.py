@@ -15,7 +15,7 @@ from hookscope.console.messages import Said, Severity
 from hookscope.core.text import one_line
 from hookscope.workbench.accepting import acceptance, write
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
-from hookscope.workbench.saved import EVENTS, read_saved, saved_listing
+from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
 from hookscope.workbench.sequences import sequences_of
 from hookscope.workbench.testing import Checked, compared
@@ -169,7 +169,8 @@ class SavedDesk:
         def comparing() -> Checked:
             untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
             left = (*untrusted, *bench.could_not(view, plan))
-            return compared(file, read_saved(file).expect, run, view, left)
+            expect = expected_of(bench, view, read_saved(file), plan.event)
+            return compared(file, expect, run, view, left)
 
         self.screen.bridge.ask(ROOM, comparing, lambda done: self._compared(number, done))
 

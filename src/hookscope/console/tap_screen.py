@@ -32,7 +32,8 @@ KEY = 26  # cells
 
 def tap_sheet(report: Report, view: View, now: datetime) -> Content:
     """Taps, record, lists: a line each."""
-    lines = [*_taps(report.taps, view), *_recorded(report.recorded, view, now), Content()]
+    installed = bool(report.taps)
+    lines = [*_taps(report.taps, view), *_recorded(report.recorded, view, now, installed), Content()]
     return Content("\n").join([*lines, *_lists(report.lists, now)])
 
 
@@ -51,11 +52,11 @@ def _taps(taps: tuple[TapStatus, ...], view: View) -> Iterator[Content]:
         yield from (Content.styled("    ", MUTED) + line(note, 300).stylize(MUTED) for note in tap.notes)
 
 
-def _recorded(item: Recorded, view: View, now: datetime) -> Iterator[Content]:
+def _recorded(item: Recorded, view: View, now: datetime, installed: bool) -> Iterator[Content]:
     product = view.host.dialect.product
     if item.loaded is not None:
         yield Content(f"  {product} loaded it {_ago(item.loaded, now)}, last in process {item.pid}")
-    elif item.events == 0:
+    elif installed and item.events == 0:
         yield Content(f"  {product} has not loaded it yet")
     if item.events:
         where = line(view.host.surroundings.short(item.folder))

@@ -1,6 +1,6 @@
 """What a hook is, what stands between it and running, and what a look has found. Frozen data."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -277,11 +277,12 @@ class Verdict:
         """The hosts' reason texts of shut gates; only those that mean `state` where it is given."""
         return tuple(gate.reason for gate in self.shut() if state is None or gate_state(gate) is state)
 
-    def why(self) -> str:
-        """One line: why it would not run; empty where it would."""
+    def why(self, short: Callable[[Path], str] = str) -> str:
+        """One line: why it would not run; empty where it would. `short` is how paths are written."""
         if self.shadowed_by is not None:
             by = self.shadowed_by
-            return f"shadowed by the {by.folder.source} hook in {by.path}"
+            where = f" in {short(by.path)}" if by.path is not None else ""
+            return f"shadowed by the {by.folder.source} hook{where}"
         state = self.state
         return "" if state is State.READY else ", ".join(self.reasons(state))
 

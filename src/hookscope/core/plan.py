@@ -146,7 +146,7 @@ def make_plan(
         chain(
             (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
             arranged.left_out,
-            _hooks_not_heard(heard, inventory, keys, event.kind),
+            _hooks_not_heard(heard, inventory, keys, event.kind, host),
             (
                 NotRun(copy.name or copy.path.name, copy.reason)
                 for copy in inventory.rejected
@@ -219,7 +219,7 @@ def _left_out(call: Registration, languages: frozenset[Language], without: str, 
 
 
 def _hooks_not_heard(
-    heard: Sequence[Registration], inventory: Inventory, keys: Sequence[str], kind: EventKind
+    heard: Sequence[Registration], inventory: Inventory, keys: Sequence[str], kind: EventKind, host: Host
 ) -> list[NotRun]:
     """Every hook of the event's kind that is not registered for it; who listens to it first."""
     registered = {call.hook for call in heard}
@@ -231,9 +231,8 @@ def _hooks_not_heard(
         events = row.events or ()
         listens = row.events is None or any(key in keys for key in events)
         if not may_run(row):
-            reason = (
-                f"{row.state}: {row.verdict.why()}" if row.state is not State.SHADOWED else row.verdict.why()
-            )
+            why = row.verdict.why(host.surroundings.short)
+            reason = f"{row.state}: {why}" if row.state is not State.SHADOWED else why
         elif row.events is None:
             reason = KNOWN_AFTER_LOAD
         elif listens:

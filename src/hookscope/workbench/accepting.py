@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change, ChangeError, apply
 from hookscope.core.runs import Run
-from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
-from hookscope.workbench.expect import ABSENT, FILES, UNKNOWN, Miss, was_blocked
+from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
+from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, literally, was_blocked
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow
 from hookscope.workbench.testing import Checked
+from hookscope.workbench.variables import escaped
 
-WILD = re.compile(r"[*?[]")  # what a pattern would take for more than itself
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What an event of a file expects from now on."""
+
+    path: KeyPath  # of the event: nothing, or the step of a sequence
+    misses: tuple[Miss, ...]  # those that are replaced; none: all is a first draft
+    wanted: Mapping[str, Any]
+    written: bool  # does it have the word `expect`
 
 
 def draft(run: Run, files: Sequence[str] | None = None) -> Mapping[str, Any]:
@@ -40,32 +51,81 @@ def acceptance(item: Checked) -> Change | None:
     """
     if item.steps and item.passed:
         return None
-    if item.steps:
-        raise Refusal(f"{item.file} is a sequence.", "Write what its steps expect by hand.")
+    if not item.steps:
+        _check_whole(item, str(item.file))
+    source, text, document = _read(item.file)
+    asked = _of_steps(item, document) if item.steps else _of_event(item, document)
+    if not asked:
+        return None
+    edits = [edit for one in asked for edit in _edits(source, text, one)]
+    for start, end, now in sorted(edits, reverse=True):
+        text = text[:start] + now + text[end:]
+    new, wanted = text.encode("utf-8", "replace"), document
+    for one in asked:
+        wanted = _with(wanted, (*one.path, "expect"), one.wanted)
+    if not _says(new, wanted):
+        raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
+    return Change(item.file, f"accept what happened in {item.file.name}", source, new)
+
+
+def _check_whole(item: Checked, what: str) -> None:
     if item.run is None or item.left or item.run.cancelled:
-        raise Refusal(f"{item.file} is not accepted: it did not run as a whole.", "Mend that first.")
+        raise Refusal(f"{what} is not accepted: it did not run as a whole.", "Mend that first.")
+
+
+def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
+    """The file's bytes, its text, and what it says. Raises Refusal."""
     try:
-        source = item.file.read_bytes()
+        source = file.read_bytes()
         document = read_yaml(source)
         text = text_of(source)
     except OSError as error:
-        raise Refusal(f"Cannot read {item.file}: {error.strerror}.") from None
+        raise Refusal(f"Cannot read {file}: {error.strerror}.") from None
     except FormatError as error:
-        raise Refusal(f"{item.file}, {error}.") from None
+        raise Refusal(f"{file}, {error}.") from None
     if not isinstance(document, dict):
-        raise Refusal(f"{item.file} is no saved event any more.", "Fire it again.")
+        raise Refusal(f"{file} is no saved event any more.", "Fire it again.")
+    return source, text, document
+
+
+def _of_event(item: Checked, document: Mapping[str, Any], path: KeyPath = ()) -> list[_Asked]:
     before = document.get("expect")
     if before and not item.misses:
-        return None
-    wanted = (
-        _with_news(before, item.misses)
-        if isinstance(before, dict) and before
-        else draft(item.run, item.files)
-    )
-    new = _edited(source, text, item.misses if before else (), wanted).encode("utf-8", "replace")
-    if not _says(new, {**document, "expect": wanted}):
-        raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
-    return Change(item.file, f"accept what happened in {item.file.name}", source, new)
+        return []
+    assert item.run is not None
+    known = isinstance(before, dict) and bool(before)
+    wanted = _with_news(before, item.misses) if known else draft(item.run, item.files)  # type: ignore[arg-type]
+    return [_Asked(path, item.misses if before else (), wanted, written="expect" in document)]
+
+
+def _of_steps(item: Checked, document: Mapping[str, Any]) -> list[_Asked]:
+    """What the steps that missed expect from now on. Raises Refusal for one that cannot be accepted."""
+    written = document.get("steps")
+    if not isinstance(written, list) or len(written) < len(item.steps):
+        raise Refusal(f"{item.file} is not the sequence any more that was fired.", "Fire it again.")
+    asked: list[_Asked] = []
+    for number, (done, step) in enumerate(zip(item.steps, written, strict=False), start=1):
+        if done.passed:
+            continue
+        place = f"{item.file}, step {number}"
+        _check_whole(done, place)
+        if not isinstance(step, dict) or ("file" in step and "expect" not in step):
+            raise Refusal(
+                f"{place} expects what {done.file.name} says, and that file may stand alone.",
+                "Accept that file, or give the step an `expect:` of its own.",
+            )
+        asked += _of_event(done, step, ("steps", number - 1))
+    return asked
+
+
+def _with(value: Any, path: KeyPath, new: Any) -> Any:
+    """The plain value with another one at that path."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [_with(one, rest, new) if at == step else one for at, one in enumerate(value)]
+    return {**value, step: _with(value.get(step), rest, new)}
 
 
 def accept(item: Checked) -> bool:
@@ -99,39 +159,53 @@ def _value(miss: Miss) -> Any:
     if miss.got == UNKNOWN:
         raise Refusal("What files it wrote is not known.", "Fire it on copies.")
     if isinstance(miss.expected, list) and isinstance(miss.got, list):
-        return _patterns(miss.got) if miss.what in ("messages", "ran", FILES) else miss.got
-    return math.ceil(miss.got) if isinstance(miss.got, float) and miss.what == "max_ms" else miss.got
+        return _patterns(miss.got) if miss.what in PATTERNS else escaped(miss.got)
+    if isinstance(miss.got, float) and miss.what == "max_ms":
+        return math.ceil(miss.got)
+    return escaped(miss.got)
 
 
 def _patterns(texts: Any) -> list[str]:
-    return [WILD.sub(r"[\g<0>]", text) for text in texts]
+    return [escaped(literally(text)) for text in texts]
 
 
-def _edited(source: bytes, text: str, misses: tuple[Miss, ...], wanted: Mapping[str, Any]) -> str:
-    """The text with every missed value replaced where it stands, from the last to the first."""
-    place = locate_yaml(source, ("expect",))
-    if place is None:
-        line_end = "" if text.endswith("\n") else "\n"
-        return f"{text}{line_end}expect:\n" + "".join(
-            f"  {key}: {flow(item)}\n" for key, item in wanted.items()
-        )
-    if not misses:  # there is the word, and nothing behind it
-        return f"{text[: place.start].rstrip(' ')} {flow(wanted)}{text[place.end :]}"
-    edits = []
-    for miss in misses:
-        name, _, path = miss.what.partition(".")
-        span = locate_yaml(source, ("expect", name, path) if path else ("expect", name))
-        now = flow(wanted[name][path] if path else wanted[name])
+def _edits(source: bytes, text: str, asked: _Asked) -> Iterator[tuple[int, int, str]]:
+    """Where the text is replaced, and by what: every missed value where it stands."""
+    wanted, path = asked.wanted, (*asked.path, "expect")
+    place = locate_yaml(source, path)
+    if place is None or not asked.written:
+        yield _added(source, text, asked)
+        return
+    if not asked.misses:  # there is the word, and nothing behind it
+        gap = len(text[: place.start]) - len(text[: place.start].rstrip(" "))
+        yield place.start - gap, place.end, f" {flow(wanted)}"
+        return
+    for miss in asked.misses:
+        name, _, inner = miss.what.partition(".")
+        span = locate_yaml(source, (*path, name, inner) if inner else (*path, name))
+        now = flow(wanted[name][inner] if inner else wanted[name])
         if span is not None:
             level = span.line > place.line and span.column == place.column  # a list no deeper than its key
-            edits.append((span.start, span.end, f"  {now}" if level else now))
+            yield span.start, span.end, f"  {now}" if level else now
         elif text[place.start] == "{":
-            edits.append((place.start + 1, place.start + 1, f"{name}: {now}, "))
+            yield place.start + 1, place.start + 1, f"{name}: {now}, "
         else:
-            edits.append((place.start, place.start, f"{name}: {now}\n{' ' * (place.column - 1)}"))
-    for start, end, now in sorted(edits, reverse=True):
-        text = text[:start] + now + text[end:]
-    return text
+            yield place.start, place.start, f"{name}: {now}\n{' ' * (place.column - 1)}"
+
+
+def _added(source: bytes, text: str, asked: _Asked) -> tuple[int, int, str]:
+    """`expect:` where there was none: at the end of a file, behind what a step fires."""
+    lines = "".join(f"  {key}: {flow(item)}\n" for key, item in asked.wanted.items())
+    if not asked.path:
+        return len(text), len(text), f"{'' if text.endswith(chr(10)) else chr(10)}expect:\n{lines}"
+    whole, fired = locate_yaml(source, asked.path), locate_yaml(source, (*asked.path, "event"))
+    if whole is None or fired is None:
+        return len(text), len(text), ""  # then the text does not say what is wanted, and is not written
+    if text[whole.start] == "{":
+        return fired.end, fired.end, f", expect: {flow(asked.wanted)}"
+    end = text.find("\n", fired.end)
+    at = len(text) if end < 0 else end
+    return at, at, f"\n{' ' * (whole.column - 1)}expect: {flow(asked.wanted)}"
 
 
 def _says(source: bytes, document: Mapping[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -15,6 +16,8 @@ from hookscope.workbench.refusal import Refusal
 
 ABSENT = "nothing"
 UNKNOWN = "not known: the run was not on copies"
+PATTERNS = ("messages", "ran", "files")  # lists of texts in which * ? [ have a meaning
+WILD = re.compile(r"[*?[]")
 FILES = "files"  # what is expected of the disk: such events are fired on copies
 
 
@@ -53,6 +56,11 @@ def files_of(run: Run, workspace: Path, home: Path) -> tuple[str, ...] | None:
     if run.guarded is None:
         return None
     return tuple(sorted(_file_name(change, workspace, home) for change in run.guarded.changes))
+
+
+def literally(text: str) -> str:
+    """The pattern that fits this text alone."""
+    return WILD.sub(r"[\g<0>]", text)
 
 
 def _file_name(change: FileChange, workspace: Path, home: Path) -> str:

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.runs import Event
+from hookscope.workbench.expect import PATTERNS, literally
 from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.sections import ENDINGS, Section, files_below, read_section
+from hookscope.workbench.variables import filled
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
@@ -106,6 +108,25 @@ def event_of(bench: Workbench, view: View, saved: SavedEvent) -> Event:
     context = {**event.context, **context} if saved.over else context
     event = replace(event, context=context, ctx={**event.ctx, **ctx})
     return event if session is None else replace(event, session_key=str(session))
+
+
+def expected_of(bench: Workbench, view: View, saved: SavedEvent, event: Event) -> Mapping[str, Any]:
+    """What the file expects of this very event's run: variables and times filled in as in the event.
+
+    Where patterns are wanted, a value stands for itself: its `*` fits a `*` alone. Raises Refusal.
+    """
+    if "${" not in repr(saved.expect):
+        return saved.expect
+    variables, where = bench.variables(view), saved.place or str(saved.file)
+    wanted = dict(bench.filled(saved.expect, variables, event.timestamp, where))
+    values = {name: literally(value) for name, value in variables.values.items()}
+    for name in PATTERNS:
+        if isinstance(texts := saved.expect.get(name), list):
+            plain = filled(texts, replace(variables, values=values), event.timestamp, where)
+            wanted[name] = [
+                str(now) if isinstance(was, str) else now for was, now in zip(texts, plain, strict=True)
+            ]
+    return wanted
 
 
 def moment_of(at: object, where: str) -> datetime:

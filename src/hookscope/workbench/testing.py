@@ -12,7 +12,7 @@ from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line
 from hookscope.workbench.expect import FILES, Miss, files_of, misses
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saved import EVENTS, SavedEvent, event_of
+from hookscope.workbench.saved import EVENTS, SavedEvent, event_of, expected_of
 from hookscope.workbench.sections import ENDINGS, files_below
 from hookscope.workbench.sequences import SEQUENCES
 
@@ -40,7 +40,7 @@ class Checked:
     def passed(self) -> bool:
         """Did everybody run who should, and did the run do what was expected, or is now."""
         if self.steps:
-            return not self.problem and all(step.passed for step in self.steps)
+            return not self.problem and (self.accepted or all(step.passed for step in self.steps))
         missed = self.misses and not self.accepted
         return self.run is not None and not (missed or self.left or self.run.cancelled)
 
@@ -126,11 +126,12 @@ async def tried(
         plan = bench.plan(view, event)
         untrusted = tuple(f"{folder} is not trusted" for folder in bench.untrusted(view, plan))
         left = (*untrusted, *bench.could_not(view, plan))
-        guarded = sandbox or FILES in saved.expect
+        expect = expected_of(bench, view, saved, event)
+        guarded = sandbox or FILES in expect
         firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
         if told is not None:
             told(firing)
-        return compared(file, saved.expect, await firing, view, left), plan
+        return compared(file, expect, await firing, view, left), plan
     except Refusal as refused:
         return Checked(file, None, problem=str(refused)), plan
     except OSError as error:

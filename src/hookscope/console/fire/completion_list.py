@@ -19,8 +19,9 @@ from textual.widgets.option_list import Option
 from hookscope.console.fire.completion import Choice
 from hookscope.console.fire.marks import MUTED, fitted, word
 
-WIDEST, TALLEST = 72, 12  # cells and lines of the list, its frame included
-NAMES = 24  # cells of the first column
+NARROWEST, TALLEST = 24, 12  # cells and lines of the list, its frame included
+NAMES, GAP = 24, 2  # cells of the first column, and behind it
+BESIDE = 5  # cells that are no choice: the frame's, the padding, a bar to scroll
 FRAME = 3  # lines that are no choice: the frame's, and the one that is typed in
 
 
@@ -84,7 +85,7 @@ class CompletionScreen(ModalScreen[Choice | None]):
         self._fill(self._typed)
 
     def on_resize(self, event: events.Resize) -> None:
-        width = min(WIDEST, event.size.width)
+        width = min(max(self._widest() + BESIDE, NARROWEST), event.size.width)
         height = min(len(self._choices) + FRAME, TALLEST, event.size.height)
         frame = self.query_one(Vertical)
         frame.styles.width, frame.styles.max_height = width, height
@@ -96,12 +97,21 @@ class CompletionScreen(ModalScreen[Choice | None]):
         event.stop()
         self._fill(event.value)
 
+    def _widest(self) -> int:
+        """Cells of the longest choice, and of what the frame says; typing changes nothing of it."""
+        told = (self._names + GAP + cell_len(word(choice.help)) for choice in self._choices)
+        return max(*told, cell_len(word(self._title, 60)) + GAP, cell_len(self._typed), 0)
+
+    @property
+    def _names(self) -> int:
+        return min(max((cell_len(word(choice.shown)) for choice in self._choices), default=1), NAMES)
+
     def _fill(self, typed: str) -> None:
         self._found = matching(self._choices, typed)
-        width = min(max((cell_len(word(choice.shown)) for choice in self._choices), default=1), NAMES)
+        width = self._names
         found = self.query_one(OptionList)
         found.set_options(
-            Option(Content.assemble(fitted(word(choice.shown), width), "  ", (word(choice.help), MUTED)))
+            Option(Content.assemble(fitted(word(choice.shown), width), " " * GAP, (word(choice.help), MUTED)))
             for choice in self._found
         )
         if not self._found:

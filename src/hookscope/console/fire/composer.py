@@ -191,6 +191,7 @@ class Composer(Vertical):
         draft = replace(self.draft, key=key)
         if self.view is not None and draft.ctx_text.strip() in ("", self._pristine.ctx_text.strip()):
             draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
+            self._pristine = replace(self._pristine, ctx_text=draft.ctx_text)
         self.put(draft)
         self.app.notify("Your context was kept; ^t puts the event's example in its place.", markup=False)
 
