@@ -4,12 +4,12 @@ import difflib
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hookscope.core.hooks import Edit
 
-from .errors import CannotWrite, Stale
+from .errors import CannotWrite, ChangeError, Stale
 from .files import (
     Step,
     change_mode,
@@ -37,14 +37,25 @@ class Change:
     new: bytes | None
     to: Path | None = None  # the file's other name, in the same folder: it is renamed, and its bytes stay
     modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are not looked at
+    more: tuple["Change", ...] = ()  # other files: all are written, or none; taken back as one
+    made: tuple[Path, ...] = ()  # folders that come and go with the files, as long as nothing else is in them
+
+    @property
+    def parts(self) -> tuple["Change", ...]:
+        """The changes of single files that it consists of, in order."""
+        return (replace(self, more=(), made=()), *self.more)
 
     @property
     def idle(self) -> bool:
         """Is there nothing to write."""
+        if self.more:
+            return all(part.idle for part in self.parts)
         return self.old == self.new and self.to is None and (self.modes is None or len(set(self.modes)) == 1)
 
     def preview(self) -> str:
         """The change as a unified diff; empty where nothing changes. It is foreign text, controls and all."""
+        if self.more:
+            return "".join(part.preview() for part in self.parts)
         if self.idle:
             return ""
         if self.to is not None or self.modes is not None:
@@ -67,10 +78,13 @@ class Change:
 
     def undo(self) -> "Change":
         """The same change the other way round."""
+        if self.more:
+            first, *rest = (part.undo() for part in reversed(self.parts))
+            return replace(first, meaning=f"undo: {self.meaning}", more=tuple(rest), made=self.made)
         meaning, modes = f"undo: {self.meaning}", self.modes[::-1] if self.modes else None
         if self.to is not None:
             return Change(self.to, meaning, self.new, self.old, to=self.path)
-        return Change(self.path, meaning, old=self.new, new=self.old, modes=modes)
+        return Change(self.path, meaning, old=self.new, new=self.old, modes=modes, made=self.made)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +113,17 @@ def composed(changes: Iterable[Change]) -> tuple[Change, ...]:
     kept: list[Change] = []
     for change in changes:
         before = next((one for one in reversed(kept) if change.path in (one.path, one.to)), None)
-        plain = change.to is None and change.modes is None
-        if plain and before is not None and before.to is None and before.modes is None:
+        if _is_plain(change) and before is not None and _is_plain(before):
             meaning = f"{before.meaning}, {change.meaning}"
             kept[kept.index(before)] = Change(change.path, meaning, before.old, change.new)
         else:
             kept.append(change)
     return tuple(change for change in kept if not change.idle)
+
+
+def _is_plain(change: Change) -> bool:
+    """Is it nothing but other bytes in one file."""
+    return change.to is None and change.modes is None and not change.more
 
 
 def read_now(file: Path) -> bytes | None:
@@ -137,6 +155,8 @@ def apply(
         Stale: the file is not `change.old`.
         CannotWrite: the system does not allow it, or the lock is not given in time.
     """
+    if change.more or change.made:
+        return _apply_together(change, patience, step, lock)
     real = real_path(change.path) if change.to is None else change.path  # a link is renamed itself
 
     def check() -> None:
@@ -168,8 +188,31 @@ def apply(
         ) from error
 
 
+def _apply_together(change: Change, patience: float, step: Step, lock: Path | None) -> Applied:
+    """Every file, or none: what was written before one that cannot be is taken back."""
+    done: list[Change] = []
+    in_place = False
+    try:
+        for part in change.parts:
+            if not holds(part.undo()):  # none is written where another could not be
+                raise Stale(f"{part.path} has changed since it was read; nothing was written.")
+        for part in change.parts:
+            in_place = apply(part, patience=patience, step=step, lock=lock).in_place or in_place
+            done.append(part)
+    except BaseException:
+        for part in reversed(done):
+            with suppress(ChangeError):
+                apply(part.undo(), patience=patience, lock=lock)
+        raise
+    finally:
+        remove_empty(change.made)  # files that were just made keep theirs
+    return Applied(in_place)
+
+
 def holds(change: Change) -> bool:
-    """Is the file as this change has left it. Raises CannotWrite where it cannot be read."""
+    """Is the file as this change has left it; is each. Raises CannotWrite where one cannot be read."""
+    if change.more:
+        return all(holds(part) for part in change.parts)
     try:
         return _is_before(change.undo(), real_path(change.to or change.path))
     except OSError as error:

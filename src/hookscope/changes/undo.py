@@ -10,7 +10,7 @@ from typing import Any
 
 from hookscope.formats import KeyPath
 
-from .change import PATIENCE, Applied, Change, apply, read_now
+from .change import PATIENCE, Applied, Change, apply, holds, read_now
 from .errors import CannotEdit, CannotWrite
 from .files import locked, replace_file
 from .meanings import MISSING, child_of, same
@@ -77,6 +77,9 @@ def inverse_of(change: Change) -> Change:
         CannotWrite: the file cannot be read.
     """
     meaning = f"undo: {change.meaning}"
+    if change.more:
+        other = next((part.path for part in change.parts if not holds(part)), change.path)
+        raise CannotEdit(f"{other} has changed since then; nothing was taken back")
     if change.to is not None or change.modes is not None:
         raise CannotEdit(f"{change.to or change.path} is not as the change has left it", meaning)
     now = read_now(change.path)
@@ -151,13 +154,21 @@ def _newest_first(folder: Path) -> Iterator[tuple[Path, Change]]:
 
 
 def _stored(change: Change) -> bytes:
+    return json.dumps(_entry(change), indent=2).encode() + b"\n"
+
+
+def _entry(change: Change) -> dict[str, Any]:
     old, new = (None if side is None else b64encode(side).decode() for side in (change.old, change.new))
     entry: dict[str, Any] = {"path": str(change.path), "meaning": change.meaning, "old": old, "new": new}
     if change.to is not None:
         entry["to"] = str(change.to)
     if change.modes is not None:
         entry["modes"] = list(change.modes)
-    return json.dumps(entry, indent=2).encode() + b"\n"
+    if change.more:
+        entry["more"] = [_entry(part) for part in change.more]
+    if change.made:
+        entry["made"] = [str(folder) for folder in change.made]
+    return entry
 
 
 def _loaded(entry: Mapping[str, Any]) -> Change:
@@ -171,4 +182,6 @@ def _loaded(entry: Mapping[str, Any]) -> Change:
         new,
         to=None if to is None else Path(to),
         modes=None if modes is None else (int(modes[0]), int(modes[1])),
+        more=tuple(_loaded(part) for part in entry.get("more", ())),
+        made=tuple(Path(folder) for folder in entry.get("made", ())),
     )

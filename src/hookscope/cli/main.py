@@ -31,6 +31,7 @@ COMMANDS = {
     "test": "Fire saved events and sequences, and say where a run is not what its file expects.",
     "fuzz": "Fire strange events at hooks, and find the smallest that they fail at.",
     "play": "Play a whole session: send messages, and see what hooks do at each event.",
+    "new": "Write a hook that works, with a saved event that tries it; a pack, a plugin too.",
     "fix": "What would open the checks that stop a hook: shown as a diff, written on demand.",
     "enable": "Switch a hook on in the host's settings.",
     "disable": "Switch a hook off in the host's settings.",

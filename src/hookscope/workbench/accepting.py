@@ -159,7 +159,7 @@ def _value(miss: Miss) -> Any:
     if miss.got == UNKNOWN:
         raise Refusal("What files it wrote is not known.", "Fire it on copies.")
     if isinstance(miss.expected, list) and isinstance(miss.got, list):
-        return _patterns(miss.got) if miss.what in PATTERNS else escaped(miss.got)
+        return _patterns(miss.got) if miss.what.partition(".")[0] in PATTERNS else escaped(miss.got)
     if isinstance(miss.got, float) and miss.what == "max_ms":
         return math.ceil(miss.got)
     return escaped(miss.got)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -331,6 +331,10 @@ class Workbench:
         real = self.setup.surroundings.files.real(path)
         self._store.add(real, self._handlers_below(real))
         return real
+
+    def distrust_gone(self, folders: Iterable[Path]) -> None:
+        """Forget the trust in those of these folders that are gone: what comes there later is not the same."""
+        self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
     def _handlers_below(self, folder: Path) -> dict[Path, str]:
         """The digests of the handlers that trusting a folder lets run."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
+FORGOTTEN = "It is forgotten, and undo once more takes back the one before it"
+
 
 class Edits:
     """What a workbench writes, and remembers so that it can be undone."""
@@ -44,6 +46,20 @@ class Edits:
         except ChangeError as error:
             raise Refusal(str(error)) from None
         self.note(toggle.name, toggle.change)
+
+    def write(self, subject: str, change: Change) -> None:
+        """Write all files of a change, or none, as one step to take back. Raises Refusal."""
+        lock = self._lock_of(change)
+        try:
+            apply(change, lock=lock)
+            try:
+                self._stack.push(change)
+            except ChangeError:
+                apply(change.undo(), lock=lock)
+                raise
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
+        self.note(subject, change)
 
     def repair(
         self,
@@ -101,12 +117,15 @@ class Edits:
         try:
             undoing = undoing_of(change)
         except ChangeError as error:
-            raise Refusal(str(error)) from None
+            if not change.more:
+                raise Refusal(str(error)) from None
+            self._stack.forget(change)  # its author went on with what was made: nobody takes that away
+            raise Refusal(str(error), f"{FORGOTTEN}; what {change.meaning} made is there to stay.") from None
         if undoing.back.idle:
             self._stack.forget(change)
             raise Refusal(
                 f"Nothing of the last change ({change.meaning}) is left in {change.path}.",
-                "It is forgotten; undo once more takes back the one before it.",
+                f"{FORGOTTEN}.",
             )
         return undoing
 
@@ -116,6 +135,7 @@ class Edits:
             self._stack.undo(undoing.change, undoing.back, self._lock_of(undoing.back))
         except ChangeError as error:
             raise Refusal(str(error)) from None
+        self._bench.distrust_gone(undoing.change.made)
         self.note("undo", undoing.change)
 
     def _lock_of(self, change: Change) -> Path | None:

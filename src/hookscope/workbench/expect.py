@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.runs import FileChange, Run
+from hookscope.core.runs import FileChange, Result, Run
 from hookscope.core.text import nearest
 from hookscope.workbench.refusal import Refusal
 
@@ -86,11 +86,35 @@ def _said(error: Any) -> str:
 
 
 def _messages(wanted: Any, run: Run) -> Iterator[Miss]:
+    if isinstance(wanted, Mapping):
+        for name, some in wanted.items():
+            got = [text for result in _of(str(name), run) for text in result.messages]
+            if isinstance(some, int) and not isinstance(some, bool):
+                if len(got) != some:
+                    yield Miss(f"messages.{name}", some, len(got), tuple(f"+ {text}" for text in got))
+            else:
+                yield from _in_order(f"messages.{name}", _texts("messages", some), got)
+        return
     if isinstance(wanted, int) and not isinstance(wanted, bool):
         if len(run.messages) != wanted:
             yield Miss("messages", wanted, len(run.messages), tuple(f"+ {text}" for text in run.messages))
         return
     yield from _in_order("messages", _texts("messages", wanted), run.messages)
+
+
+def _output(wanted: Any, run: Run) -> Iterator[Miss]:
+    """Each pattern fits a line that the hook has printed."""
+    for name, patterns in _mapping("output", wanted).items():
+        texts = _texts("output", patterns)
+        got = [line for one in _of(str(name), run) for line in (one.stdout + one.stderr).splitlines()]
+        lost = [pattern for pattern in texts if not any(fnmatchcase(line, pattern) for line in got)]
+        if lost:
+            lines = (*(f"- {pattern}" for pattern in lost), *(f"+ {line}" for line in got))
+            yield Miss(f"output.{name}", texts, got, lines)
+
+
+def _of(hook: str, run: Run) -> list[Result]:
+    return [result for result in run.results if result.call.name == hook]
 
 
 def _ran(wanted: Any, run: Run) -> Iterator[Miss]:
@@ -194,6 +218,7 @@ def _mapping(name: str, wanted: Any) -> Mapping[str, Any]:
 CHECKS: Mapping[str, Check] = {
     "errors": _errors,
     "messages": _messages,
+    "output": _output,
     "ran": _ran,
     "context": _context,
     "result": _result,

@@ -3,7 +3,8 @@
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,16 +47,34 @@ class TrustStore:
 
         Raises Refusal where that cannot be recorded.
         """
+        with self._merging() as folders:
+            folders[str(folder)] = {
+                "since": datetime.now(UTC).isoformat(timespec="seconds"),
+                "handlers": {str(path): digest for path, digest in handlers.items()},
+            }
+
+    def drop(self, folders: Iterable[Path]) -> None:
+        """Trust these no longer; what lies below a folder that stays trusted is trusted by it.
+
+        Raises Refusal where that cannot be recorded.
+        """
+        known = self._read()
+        gone = [str(folder) for folder in folders if str(folder) in known]
+        if gone:
+            with self._merging() as folders_now:
+                for folder in gone:
+                    folders_now.pop(folder, None)
+
+    @contextmanager
+    def _merging(self) -> Iterator[dict[str, Any]]:
+        """The entries, to be changed under a lock, and written afterwards. Raises Refusal."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
             with FileLock(str(self.file) + ".lock", timeout=10):
                 folders = dict(self._read())
-                folders[str(folder)] = {
-                    "since": datetime.now(UTC).isoformat(timespec="seconds"),
-                    "handlers": {str(path): digest for path, digest in handlers.items()},
-                }
+                yield folders
                 replace_file(self.file, json.dumps({"folders": folders}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(

@@ -1,0 +1,90 @@
+"""What `new` wrote, or would write: once for programs, once for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookscope.cli.documents import Document, gate
+from hookscope.cli.tables import state_word
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import one_line, printable
+from hookscope.workbench.making.sketching import Sketched
+from hookscope.workbench.making.writing import Made, Stands
+
+
+def _common(sketch: Sketched) -> Document:
+    return {
+        "name": sketch.wish.name,
+        "kind": sketch.kind,
+        "language": sketch.language,
+        "dialects": [one.name for one in sketch.readers.chosen],
+        "events": [event.key for event in sketch.events],
+        "folder": str(sketch.root),
+        "handler": str(sketch.main),
+        "saved": None if sketch.saved is None else str(sketch.saved),
+    }
+
+
+def planned_document(sketch: Sketched) -> Document:
+    """`new --dry-run --json`."""
+    files = [{"file": str(path), "text": content.decode()} for path, content in sketch.files]
+    return {**_common(sketch), "written": False, "files": files, "notes": list(sketch.notes)}
+
+
+def planned(sketch: Sketched, surroundings: Surroundings) -> str:
+    """Each file with its text."""
+    lines: list[str] = []
+    for path, content in sketch.files:
+        lines += [one_line(surroundings.short(path), 300)]
+        lines += [f"    {line}".rstrip() for line in printable(content.decode()).splitlines()] + [""]
+    return "\n".join([*lines, *sketch.notes, "Nothing was written."])
+
+
+def document(made: Made) -> Document:
+    """`new --json`."""
+    return {
+        **_common(made.sketched),
+        "written": True,
+        "files": [{"file": str(path), "text": content.decode()} for path, content in made.sketched.files],
+        "trusted": None if made.trusted is None else str(made.trusted),
+        "stands": [
+            {
+                "dialect": one.dialect,
+                "state": None if one.row is None else one.row.state.value,
+                "shut": [gate(item) for item in one.shut],
+            }
+            for one in made.stands
+        ],
+        "notes": list(made.notes),
+        "next": list(made.next),
+    }
+
+
+def text(made: Made, surroundings: Surroundings) -> str:
+    """What was written, how it stands, and what to do next."""
+    return "\n".join(_lines(made, surroundings))
+
+
+def _lines(made: Made, surroundings: Surroundings) -> Iterator[str]:
+    for path, _ in made.sketched.files:
+        yield f"wrote  {one_line(surroundings.short(path), 300)}"
+    yield ""
+    for one in made.stands:
+        yield from _stands(one, made, surroundings)
+    for note in made.notes:
+        yield f"note: {one_line(note, 300)}"
+    yield ""
+    yield "Next:"
+    for line in made.next:
+        yield f"    {one_line(line, 400)}"
+    yield "`hookscope undo` takes all of it back."
+
+
+def _stands(one: Stands, made: Made, surroundings: Surroundings) -> Iterator[str]:
+    name = made.sketched.wish.name
+    if one.row is None:
+        yield f"{one.dialect} does not find {name} there."
+        return
+    yield f"{state_word(one.row.state).rstrip()}  {name}   under {one.dialect}"
+    for item in one.shut:
+        yield f"    {item.name}: {one_line(item.reason, 300)}"

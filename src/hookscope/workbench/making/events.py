@@ -1,0 +1,148 @@
+"""Which events a new hook listens to: the wanted ones, or a good first one. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hookscope.core.event_types import DEFAULT_SESSION, EVERY, EventType
+from hookscope.core.runs import EventKind
+from hookscope.core.text import one_line
+from hookscope.workbench.making.readers import Reader, Readers
+from hookscope.workbench.making.wish import EVENT
+from hookscope.workbench.refusal import Refusal
+
+GUARDED = "before_tool_call"  # what a first plugin hook guards
+FIRST: Mapping[EventKind, tuple[str, ...]] = {
+    "folder": (),
+    "plugin": (GUARDED,),
+    "stream": ("message.received", "turn.started"),
+}
+TELLING = ("senderId", "content", "message", "from", "to", "toolName")  # fields that say most, best first
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One event that the new hook listens to, and what a first handler can make of it."""
+
+    key: str
+    when: str
+    fires: str  # the event that tries it out: of a family, or of all events, one of them
+    field: str  # a text of its context that the handler reads; empty: none that all hosts carry
+    context: Mapping[str, Any]  # for the saved event: what must be there, and what is read
+    session: str
+    delivers: bool  # does everybody who sends it show what is pushed
+
+    @property
+    def value(self) -> str:
+        """What the handler reads of the saved event."""
+        return str(self.context[self.field])
+
+
+def default_event(kind: EventKind, readers: Readers) -> str:
+    """The event that most of the hosts send, and show the messages of; the first of the catalogue."""
+    catalogue = readers.first.catalogue
+    known = [one.key for one in catalogue.events if one.kind == kind and not one.family]
+    for key in FIRST[kind]:
+        if key in known:
+            return key
+
+    def worth(key: str) -> tuple[int, int]:
+        sent = [one for one in readers.all if one.catalogue.sends(key, kind)]
+        return len(sent), sum(_delivers(one, key) for one in sent)
+
+    return max(known, key=worth)
+
+
+def check_events(keys: Sequence[str], kind: EventKind, readers: Readers) -> tuple[str, ...]:
+    """The keys in the hosts' spelling. Raises Refusal for one that no chosen host sends."""
+    found = []
+    for key in keys:
+        key = readers.first.catalogue.canonical(key)
+        if not EVENT.fullmatch(key) or (key == EVERY and kind != "stream"):
+            raise Refusal(f"{one_line(key, 60)!r} is no event.", _listing(), code=2)
+        if not any(one.catalogue.sends(key, kind) for one in readers.chosen):
+            raise _nobody(key, kind, readers)
+        found.append(key)
+    return tuple(dict.fromkeys(found))
+
+
+def _listing() -> str:
+    return "`hookscope events` lists them."
+
+
+def _nobody(key: str, kind: EventKind, readers: Readers) -> Refusal:
+    who = " nor ".join(one.name for one in readers.chosen)
+    catalogue = readers.first.catalogue
+    known = catalogue.find(key)
+    if known is not None and known.kind != kind:
+        forms = {"folder": "a HOOK.md", "plugin": "a plugin (`--plugin`)", "stream": "a module"}
+        return Refusal(f"{key} is heard by {forms[known.kind]} alone.", _listing(), code=2)
+    sent = [one.key for one in catalogue.events if one.kind == kind and one.emitted and not one.family]
+    near = catalogue.nearest(key, kind)
+    if near in sent and near != key:
+        return Refusal(f"{who} never sends {key}.", f"Did you mean {near}?", code=2)
+    some = ", ".join(sent[:4])
+    return Refusal(f"{who} never sends {key}.", f"It sends {some}; {_listing()}", code=2)
+
+
+def unsent(keys: Sequence[str], kind: EventKind, readers: Readers) -> tuple[str, ...]:
+    """A sentence for each host that never sends one of these events."""
+    said = []
+    for one in readers.all:
+        lost = [key for key in keys if not one.catalogue.sends(key, kind)]
+        if lost:
+            said.append(f"{one.name} never sends {' and '.join(lost)}: nothing is heard of it there.")
+    return tuple(said)
+
+
+def heard(key: str, kind: EventKind, readers: Readers) -> Heard:
+    """What a first handler can read of this event, wherever it is sent."""
+    sending = [one for one in readers.all if one.catalogue.sends(key, kind)]
+    fires = _one_of(key, kind, sending[0])
+    known = [event for one in sending if (event := one.catalogue.find(fires)) is not None]
+    first = known[0] if known else EventType(fires, "")
+    field = _field(known)
+    examples = {name: told.examples[0] for name, told in first.fields.items() if told.examples}
+    examples |= first.context
+    context = {name: examples[name] for name in (*first.required, field) if name in examples}
+    exact = sending[0].catalogue.find(key)
+    return Heard(
+        key=key,
+        when="any event of the stream" if exact is None else exact.when,
+        fires=fires,
+        field=field,
+        context=context,
+        session=first.session or DEFAULT_SESSION,
+        delivers=all(_delivers(one, fires) for one in sending),
+    )
+
+
+def _delivers(reader: Reader, key: str) -> bool:
+    known = reader.catalogue.find(key)
+    return known is not None and known.delivers
+
+
+def _one_of(key: str, kind: EventKind, reader: Reader) -> str:
+    """The event itself; of a family, or of all events, one that is sent."""
+    catalogue = reader.catalogue
+    if key == EVERY:
+        return next(one for one in FIRST[kind] if catalogue.sends(one, kind))
+    if kind != "folder" or ":" in key:
+        return key
+    sent = (one.key for one in catalogue.events if one.key.startswith(f"{key}:") and one.emitted)
+    return next(sent, f"{key}:example")
+
+
+def _field(known: Sequence[EventType]) -> str:
+    """A text that every sender's event has, the most telling one."""
+    texts = [{name for name, value in _examples(event).items() if isinstance(value, str)} for event in known]
+    both = set.intersection(*texts) if texts else set()
+    ranked = [name for name in TELLING if name in both]
+    return ranked[0] if ranked else ""
+
+
+def _examples(event: EventType) -> dict[str, Any]:
+    told = {name: field.examples[0] for name, field in event.fields.items() if field.examples}
+    return told | dict(event.context)

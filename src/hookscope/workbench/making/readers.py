@@ -1,0 +1,157 @@
+"""Who is to read what is made: the dialects that were chosen, and the programs whose guides they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hookscope.core.dialect import Dialect
+from hookscope.core.event_types import Catalogue
+from hookscope.core.runs import EventKind
+from hookscope.dialects import GUIDES, UnknownDialect, dialect_named
+from hookscope.systems.folders import FolderSystem
+from hookscope.systems.folders.discovery import PYTHON_HANDLERS
+from hookscope.systems.plugins import PluginSystem
+from hookscope.systems.streams import StreamSystem
+from hookscope.workbench.making.wish import OF_KIND, Kind, Script
+from hookscope.workbench.options import shipped_of
+from hookscope.workbench.refusal import Refusal
+
+ENDINGS: dict[Script, tuple[str, ...]] = {
+    "python": (".py",),
+    "typescript": (".ts",),
+    "javascript": (".js", ".mjs"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A dialect, and its system of the kind that is made."""
+
+    dialect: Dialect
+    system: FolderSystem | PluginSystem | StreamSystem
+
+    @property
+    def name(self) -> str:
+        return self.dialect.name
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self.dialect.catalogue()
+
+    @property
+    def namespace(self) -> str:
+        """Below `metadata` of a HOOK.md; empty where there is none."""
+        return self.system.shape.namespace if isinstance(self.system, FolderSystem) else ""
+
+    @property
+    def runs_python(self) -> bool:
+        """Is a Python handler not marked as one that only Hookscope runs."""
+        if isinstance(self.system, StreamSystem):
+            return not self.system.marks_python
+        return not self.system.shape.marks_python
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """The chosen ones, in their order; and the programs behind the guides among them."""
+
+    chosen: tuple[Reader, ...]
+    behind: tuple[Reader, ...]
+
+    @property
+    def all(self) -> tuple[Reader, ...]:
+        return (*self.chosen, *self.behind)
+
+    @property
+    def first(self) -> Reader:
+        return self.chosen[0]
+
+
+def kind_of(names: Sequence[str], kind: Kind | None) -> Kind:
+    """What is made where nobody says: a hook, in the form that the first dialect has. Raises Refusal."""
+    if kind is not None:
+        return kind
+    return "hook" if "folder" in named(names[0]).kinds else "stream"
+
+
+def named(name: str) -> Dialect:
+    """Raises Refusal for a dialect that there is none of."""
+    try:
+        return dialect_named(name)
+    except UnknownDialect as error:
+        raise Refusal(str(error), code=2) from None
+
+
+def readers_of(names: Sequence[str], kind: Kind, *, asked: bool) -> Readers:
+    """Those of these dialects that have such hooks. Raises Refusal where none has.
+
+    `asked`: somebody named them. Else the first guide that has such hooks stands in for one that has not.
+    """
+    dialects = [named(name) for name in dict.fromkeys(names)]
+    of_events = OF_KIND[kind]
+    if not asked and not any(of_events in dialect.kinds for dialect in dialects):
+        dialects = [next(guide for guide in GUIDES if of_events in guide.kinds)]
+    chosen = tuple(_readers(dialects, of_events, kind))
+    lacking = [dialect.name for dialect in dialects if dialect.name not in {one.name for one in chosen}]
+    if lacking:
+        what = {"pack": "hook packs", "plugin": "plugins"}.get(kind, f"{of_events} hooks")
+        able = ", ".join(guide.name for guide in GUIDES if _reads(guide, of_events, kind))
+        raise Refusal(f"{lacking[0]} has no {what}.", f"Of the guides {able} has.", code=2)
+    behind = [one for dialect in dialects if (one := shipped_of(dialect, None)) is not None]
+    return Readers(chosen, tuple(_readers([one for one in behind if one not in dialects], of_events, kind)))
+
+
+def _readers(dialects: Iterable[Dialect], of_events: EventKind, kind: Kind) -> Iterable[Reader]:
+    for dialect in dialects:
+        if _reads(dialect, of_events, kind):
+            system = dialect.system_of(of_events)
+            assert isinstance(system, FolderSystem | PluginSystem | StreamSystem)
+            yield Reader(dialect, system)
+
+
+def _reads(dialect: Dialect, of_events: EventKind, kind: Kind) -> bool:
+    """A host that names no key for packages of its own knows no packs either."""
+    return of_events in dialect.kinds and (kind != "pack" or bool(package_key(dialect)))
+
+
+def package_key(dialect: Dialect) -> str:
+    """What a package.json says to this host stands under this key; empty: it reads none."""
+    found = (system.shape.package_key for system in dialect.systems if isinstance(system, PluginSystem))
+    return next(found, "")
+
+
+def language_of(wanted: Script | None, readers: Readers) -> tuple[Script, tuple[str, ...]]:
+    """The wanted language; else Python, or TypeScript where a chosen program runs no Python. With notes."""
+    if wanted is None:
+        return ("python" if all(one.runs_python for one in readers.chosen) else "typescript"), _python(
+            readers, chosen=False
+        )
+    return wanted, _python(readers, chosen=True) if wanted == "python" else ()
+
+
+def _python(readers: Readers, *, chosen: bool) -> tuple[str, ...]:
+    """Who runs no Python, said where Python is what is written."""
+    if not chosen and not all(one.runs_python for one in readers.chosen):
+        return ()
+    without = [one.dialect.product for one in readers.all if not one.runs_python]
+    if not without:
+        return ()
+    who = " and ".join(dict.fromkeys(without))
+    return (f"Python runs in Hookscope alone: for {who} itself write it with `--language typescript`.",)
+
+
+def handler_name(language: Script, readers: Readers) -> str:
+    """The file that every chosen host looks for. Raises Refusal where there is none."""
+    systems = [one.system for one in readers.chosen if isinstance(one.system, FolderSystem)]
+    first = (*systems[0].shape.handlers, *PYTHON_HANDLERS)
+    for candidate in first:
+        ends = candidate.endswith(ENDINGS[language])
+        if ends and all(candidate in system.shape.candidates for system in systems):
+            return candidate
+    who = ", ".join(one.name for one in readers.chosen)
+    raise Refusal(
+        f"There is no name of a {language} handler that {who} would look for.",
+        "`--language typescript` has one.",
+        code=2,
+    )

@@ -1,0 +1,61 @@
+"""What is wished for, and which names can be given."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from hookscope.core.runs import EventKind
+from hookscope.core.text import one_line
+from hookscope.dialects import DIALECTS
+from hookscope.workbench.refusal import Refusal
+
+Kind = Literal["hook", "pack", "plugin", "stream"]
+Script = Literal["python", "typescript", "javascript"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LANGUAGES: tuple[Script, ...] = get_args(Script)
+WORKSPACE, MANAGED = "workspace", "managed"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")  # what every host takes, and every disk
+EVENT = re.compile(r"\*|[A-Za-z][\w.:-]{0,99}")
+RESERVED = frozenset({"node_modules", "index", "con", "prn", "aux", "nul"})  # of Node, and of Windows
+OF_KIND: dict[Kind, EventKind] = {"hook": "folder", "pack": "folder", "plugin": "plugin", "stream": "stream"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody wants to have made. Empty: chosen for them."""
+
+    name: str
+    kind: Kind | None = None  # None: a hook of the first dialect's first kind
+    events: tuple[str, ...] = ()
+    language: Script | None = None
+    dialects: tuple[str, ...] = ()  # of whom it is to be read; none: the one in force
+    where: str = ""  # workspace, managed, or a folder
+    description: str = ""
+
+
+def check_name(name: str) -> None:
+    """Raises Refusal for a name that some host, or some disk, would not take."""
+    if not NAME.fullmatch(name):
+        rule = "A name begins with a letter and has letters, digits, - and _ behind it, 64 at most."
+        raise Refusal(f"{one_line(name, 60)!r} cannot be a hook's name.", rule, code=2)
+    if name.lower() in RESERVED:
+        raise Refusal(f"{name} is a name with a meaning of its own.", "Choose another.", code=2)
+
+
+def check_description(text: str) -> None:
+    """Raises Refusal for a text that no header of single lines can hold."""
+    if text != one_line(text, 300) or "`" in text:
+        raise Refusal("The description wants one line of at most 300 characters, without backquotes.", code=2)
+
+
+def kind_named(text: str) -> Kind:
+    """The kind of that name; of a product whose hooks are modules, `stream`. Raises Refusal."""
+    for kind in KINDS:
+        if text == kind:
+            return kind
+    streams = {one.product.lower() for one in DIALECTS.values() if "stream" in one.kinds}
+    if text.lower() in streams:
+        return "stream"
+    raise Refusal(f"There is no kind {one_line(text, 40)!r}.", f"There are {', '.join(KINDS)}.", code=2)
