@@ -6,7 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.changes import CannotEdit, CannotWrite, Change, Stale, UndoStack, apply, change_of, inverse_of
+from hookscope.changes import (
+    CannotEdit,
+    CannotWrite,
+    Change,
+    ChangeError,
+    Stale,
+    UndoStack,
+    apply,
+    change_of,
+    inverse_of,
+)
 from hookscope.core.hooks import Edit
 from hookscope.formats import KeyPath
 
@@ -156,3 +166,32 @@ def test_a_file_without_meaning_has_no_inverse(settings: Path, now: bytes | None
         settings.write_bytes(now)
     with pytest.raises(CannotEdit, match="By hand: `undo: a: 2`"):
         inverse_of(change)
+
+
+def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> None:
+    one, two = tmp_path / "new" / "a.txt", tmp_path / "new" / "below" / "b.txt"
+    made = (tmp_path / "new", tmp_path / "new" / "below")
+    change = Change(one, "both", None, b"a", more=(Change(two, "both", None, b"b"),), made=made)
+    apply(change, lock=tmp_path / "lock")
+    assert (one.read_bytes(), two.read_bytes()) == (b"a", b"b")
+    assert [line for line in change.preview().splitlines() if line[:3] == "+++"] == [
+        "+++ b/a.txt",
+        "+++ b/b.txt",
+    ]
+    stack.push(change)
+    assert UndoStack(stack.folder).peek() == change
+    two.write_bytes(b"of another hand")
+    with pytest.raises(CannotEdit, match="has changed since then"):
+        inverse_of(change)
+    with pytest.raises(Stale):
+        stack.undo(change, lock=tmp_path / "lock")
+    assert one.exists()
+    two.write_bytes(b"b")
+    stack.undo(change, lock=tmp_path / "lock")
+    assert not (tmp_path / "new").exists()
+    two.parent.mkdir(parents=True)
+    two.mkdir()  # the second cannot be written, so the first is not there either
+    with pytest.raises(ChangeError):
+        apply(change, lock=tmp_path / "lock")
+    assert not one.exists()
+    assert two.is_dir()

@@ -333,7 +333,7 @@ class Workbench:
         return real
 
     def distrust_gone(self, folders: Iterable[Path]) -> None:
-        """Forget the trust in those of these folders that are gone: what comes there later is not the same."""
+        """Forget the trust in those of these folders that are gone: what comes there later is another."""
         self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
     def _handlers_below(self, folder: Path) -> dict[Path, str]:

@@ -16,7 +16,7 @@ from hookscope.workbench.refusal import Refusal
 
 ABSENT = "nothing"
 UNKNOWN = "not known: the run was not on copies"
-PATTERNS = ("messages", "ran", "files")  # lists of texts in which * ? [ have a meaning
+PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
 WILD = re.compile(r"[*?[]")
 FILES = "files"  # what is expected of the disk: such events are fired on copies
 

@@ -27,9 +27,16 @@ class Overlaid:
                 self._from[change.to] = change.path
             else:
                 self._bytes[change.path] = change.new
+        written = (path for path, content in self._bytes.items() if content is not None)
+        above = {folder for path in written for folder in path.parents}
+        self._folders = {folder for folder in above if files.facts(folder) is None}
 
     def children(self, folder: Path) -> list[Child]:
-        found = {child.name: child for child in self._files.children(folder)}
+        new = folder in self._folders
+        found = {} if new else {child.name: child for child in self._files.children(folder)}
+        for path in self._folders:
+            if path.parent == folder:
+                found[path.name] = Child(path.name, path, linked=False, folder=True)
         for path, content in self._in(folder):
             if content is None:
                 found.pop(path.name, None)
@@ -38,7 +45,8 @@ class Overlaid:
         return sorted(found.values(), key=lambda child: os.fsencode(child.name))
 
     def names(self, folder: Path) -> list[str]:
-        found = dict.fromkeys(self._files.names(folder))
+        found = dict.fromkeys([] if folder in self._folders else self._files.names(folder))
+        found |= dict.fromkeys(path.name for path in self._folders if path.parent == folder)
         for path, content in self._in(folder):
             if content is None:
                 found.pop(path.name, None)
@@ -47,6 +55,8 @@ class Overlaid:
         return list(found)
 
     def facts(self, path: Path) -> Facts | None:
+        if path in self._folders:
+            return Facts(folder=True, file=False, size=0, links=1, linked=False, foreign=False)
         if path not in self._bytes:
             return self._files.facts(path)
         content = self._bytes[path]

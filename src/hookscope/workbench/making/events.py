@@ -88,8 +88,14 @@ def _nobody(key: str, kind: EventKind, readers: Readers) -> Refusal:
 
 
 def unsent(keys: Sequence[str], kind: EventKind, readers: Readers) -> tuple[str, ...]:
-    """A sentence for each host that never sends one of these events."""
+    """A sentence for each event that is nowhere listed, and for each host that never sends one of them."""
     said = []
+    for key in keys:
+        catalogue = readers.first.catalogue
+        if kind == "folder" and key not in catalogue.by_key and catalogue.sends(key, kind):
+            near = catalogue.nearest(key, kind)
+            meant = f"; did you mean {near}?" if near else ", and sends it where you do."
+            said.append(f"{readers.first.name} does not list {key}{meant}")
     for one in readers.all:
         lost = [key for key in keys if not one.catalogue.sends(key, kind)]
         if lost:

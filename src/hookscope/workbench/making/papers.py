@@ -8,9 +8,11 @@ from typing import Any
 
 from hookscope.core.runs import EventKind
 from hookscope.formats import FormatError, read_yaml
+from hookscope.workbench.expect import literally
 from hookscope.workbench.making.events import GUARDED, Heard
 from hookscope.workbench.making.words import WORSE, both_of
 from hookscope.workbench.saving import rendered
+from hookscope.workbench.variables import escaped
 
 
 def hook_md(
@@ -110,7 +112,7 @@ def saved_event(name: str, event: Heard, kind: EventKind, *, pushed: bool) -> st
         document["expect"] = {"blocked": True}
         return "".join(f"{line}\n" for line in rendered(document))
     if event.context:
-        document["context"] = dict(event.context)
+        document["context"] = escaped(dict(event.context))
     family, action = both_of(event.fires)
     if kind == "folder":
         about = event.value if event.field else event.session
@@ -118,9 +120,5 @@ def saved_event(name: str, event: Heard, kind: EventKind, *, pushed: bool) -> st
     else:
         about = f" ({event.value})" if event.field and event.key == event.fires else ""
         said = f"{name}: {event.fires}{about}"
-    document["expect"] = {"messages" if pushed else "output": {name: [_pattern(said)]}}
+    document["expect"] = {"messages" if pushed else "output": {name: [escaped(literally(said))]}}
     return "".join(f"{line}\n" for line in rendered(document))
-
-
-def _pattern(text: str) -> str:
-    return "".join(f"[{letter}]" if letter in "[*?" else letter for letter in text)

@@ -1,0 +1,117 @@
+"""`hookscope new` as a newcomer uses it, in this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.making.conftest import tree
+
+from hookscope.cli.main import exit_code
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(workspace: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """run("new", "greet") → exit code, standard output, standard error."""
+    monkeypatch.chdir(workspace)
+
+    def called(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = exit_code([*arguments])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return called
+
+
+def test_from_nothing_to_a_hook_that_passes_its_test(run: Run, workspace: Path) -> None:
+    before = tree(workspace)
+    code, out, err = run("new", "greet", "--description", "Greets: who starts over")
+    assert (code, err) == (0, "")
+    assert "● ready  greet   under openclaw" in out
+    assert "    hookscope test .hookscope/events/greet.yaml\n" in out
+    for file in ("hooks/greet/HOOK.md", "hooks/greet/handler.py", ".hookscope/events/greet.yaml"):
+        assert f"wrote  ./{file}\n" in out
+        assert (workspace / file).is_file()
+    code, out, _ = run("test", ".hookscope/events/greet.yaml")
+    assert (code, out[:7]) == (0, "✓ greet")
+    code, out, _ = run("list", "--json")
+    (mine,) = [hook for hook in json.loads(out)["hooks"] if hook["name"] == "greet"]
+    assert mine["description"] == "Greets: who starts over"
+    code, out, err = run("new", "greet")
+    assert (code, out) == (1, "")
+    assert "There is ./hooks/greet already. Nothing was written; choose another name." in err
+    assert run("undo")[0] == 0
+    assert tree(workspace) == before
+
+
+def test_a_dry_run_writes_nothing_and_shows_all_of_it(run: Run, workspace: Path) -> None:
+    before = tree(workspace)
+    code, out, _ = run("new", "greet", "--dry-run", "--language", "javascript")
+    assert code == 0
+    assert './hooks/greet/package.json\n    { "type": "module" }\n' in out
+    assert out.endswith("Nothing was written.\n")
+    code, out, _ = run("new", "greet", "--dry-run", "--json", "--event", "command:new,command:stop")
+    planned = json.loads(out)
+    assert (planned["written"], planned["events"]) == (False, ["command:new", "command:stop"])
+    assert tree(workspace) == before
+    code, out, _ = run("new", "greet", "--json", "--event", "command:new,command:stop")
+    made = json.loads(out)
+    assert {file["file"]: file["text"] for file in made["files"]} == {
+        file["file"]: file["text"] for file in planned["files"]
+    }
+    assert made["trusted"] == str((workspace / "hooks/greet").resolve())
+    assert [stands["state"] for stands in made["stands"]] == ["ready"]
+
+
+def test_another_kind(run: Run, workspace: Path) -> None:
+    code, out, _ = run("new", "audit", "--kind", "eve", "--language", "typescript", "--json")
+    made = json.loads(out)
+    assert (code, made["kind"], made["handler"]) == (0, "stream", str(workspace / "agent/hooks/audit.ts"))
+    assert (made["trusted"], made["stands"][0]["state"]) == (None, "untrusted")
+    assert made["next"][0] == "hookscope trust agent/hooks"
+    code, out, _ = run("new", "guard", "--plugin", "--no-trust", "--json")
+    made = json.loads(out)
+    assert (made["kind"], made["trusted"], made["next"][0]) == (
+        "plugin",
+        None,
+        "hookscope trust plugins/guard",
+    )
+    code, _, err = run("new", "both", "--plugin", "--pack")
+    assert (code, err) == (2, "hookscope: It is a pack or a plugin. Name one kind.\n")
+    code, _, err = run("new", "odd", "--kind", "hok")
+    assert (code, "There are hook, pack, plugin, stream." in err) == (2, True)
+
+
+def test_no_editor_is_a_note(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "no-such-editor")
+    assert "note: There is no terminal for an editor." in run("new", "greet", "--edit")[1]
+    monkeypatch.delenv("EDITOR")
+    assert "note: No editor is named: set VISUAL or EDITOR." in run("new", "other", "--edit")[1]
+
+
+def test_what_one_hook_says_is_expected_whatever_others_say(run: Run, workspace: Path) -> None:
+    run("new", "greet")
+    run("new", "start", "--event", "gateway:startup")
+    run("new", "other")
+    greet, start = (workspace / f".hookscope/events/{name}.yaml" for name in ("greet", "start"))
+    assert run("test", str(greet), str(start))[0] == 0
+    greet.write_text(greet.read_text().replace("(dev)", "(ada)") + "  output: {other: [] }\n")
+    start.write_text(start.read_text().replace("gateway:startup (", "gateway:stop ("))
+    code, out, _ = run("test", str(greet), str(start), "--json")
+    told = {test["file"]: test["misses"] for test in json.loads(out)}
+    assert code == 1
+    (miss,) = told[str(greet)]
+    assert (miss["what"], miss["got"]) == ("messages.greet", ["greet: command:new (dev)"])
+    (miss,) = told[str(start)]
+    assert (miss["what"], miss["got"]) == ("output.start", ["start: gateway:startup (gateway:startup)"])
+    assert run("test", str(greet), str(start), "--accept")[0] == 0
+    assert '["greet: command:new (dev)"]' in greet.read_text()
+    assert run("test", str(greet), str(start))[0] == 0
+    greet.write_text(greet.read_text().replace("output: {other: [] }", "messages: 3"))
+    assert run("test", str(greet))[0] != 0
