@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ class Answer:
     text: str
     yes: bool = True
     aside: tuple[str, ...] = ()  # sentences for standard error
+    ours: bool = True  # False: shape and words are the host's own, to which nothing is added
 
 
 Command = Callable[..., Answer]
@@ -43,7 +44,10 @@ def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Co
             own = {key: value for key, value in given.items() if key not in NAMES}
             if "as_json" in _wants(answer_of):
                 own["as_json"] = as_json
-            return printed(answer_of(options, **own), as_json=as_json)
+            answer = answer_of(options, **own)
+            a_list = as_json and not isinstance(answer.document, dict)
+            plain = bool(given.get("json_lines")) or a_list or not answer.ours
+            return printed(hypothetical(answer, options, plain=plain), as_json=as_json)
 
         json_option = click.Option(
             ["--json", "as_json"], is_flag=True, help="Print one JSON document and nothing else."
@@ -68,7 +72,31 @@ def bench_of(options: Options, **more: Any) -> Workbench:
     bench = Workbench(options, **more)
     if bench.setup.notice:
         click.echo(f"hookscope: {bench.setup.notice}", err=True)
+    for note in bench.setup.notes:
+        click.echo(f"hookscope: {printable(note)}", err=True)
     return bench
+
+
+def hypothetical(answer: Answer, options: Options, *, plain: bool) -> Answer:
+    """The answer, which says so where something is assumed. `plain`: on standard error alone."""
+    from hookscope.workbench.whatif.assuming import assumed_in, assumes
+
+    if not assumes(options):
+        return answer
+    words, line = assumed_in(options)
+    if plain:
+        return replace(answer, aside=(line, *answer.aside))
+    document = answer.document
+    if isinstance(document, dict):
+        document = {"assumed": words, **document, "what_if": line}
+    return replace(answer, document=document, text=f"{printable(line)}\n{answer.text}".rstrip("\n"))
+
+
+def really_written(options: Options, file: Path) -> tuple[str, ...]:
+    """A sentence for whoever changed a file under a what-if."""
+    from hookscope.workbench.whatif.assuming import assumes
+
+    return (f"Only the view is assumed: {file} was really written.",) if assumes(options) else ()
 
 
 def not_trusted(folders: Iterable[Path]) -> list[str]:

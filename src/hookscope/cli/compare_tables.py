@@ -15,8 +15,9 @@ STATE_CELLS = 11  # glyph and word
 
 def document(item: Comparison, *, different: bool) -> Document:
     """`compare --json`, but for the runs of --fire."""
+    sides = [side.dialect.name for side in item.sides]
     return {
-        "dialects": [side.dialect.name for side in item.sides],
+        **({"dialect": sides[0], **around(item)} if item.of_surroundings else {"dialects": sides}),
         "workspaces": [str(side.host.workspace) for side in item.sides],
         "hooks": [_hook(line) for line in (item.differing if different else item.lines)],
         "summary": {
@@ -27,13 +28,34 @@ def document(item: Comparison, *, different: bool) -> Document:
     }
 
 
+def around(item: Comparison) -> Document:
+    """What is there of surroundings alone: where programs are looked for, what differs, what to change."""
+    sides = [
+        {
+            "name": side.name,
+            "platform": side.host.surroundings.platform,
+            "home": str(side.host.surroundings.home),
+            "settings": str(side.host.settings.file),
+            "path": list(side.host.surroundings.search_path()),
+            "assumed": sorted(side.host.surroundings.assumed),
+        }
+        for side in item.sides
+    ]
+    causes = [{"what": one.what, "text": one.text, "hooks": list(one.hooks)} for one in item.causes]
+    remedies = [
+        {"surroundings": one.side, "where": one.where, "lines": list(one.lines), "then": one.then or None}
+        for one in item.remedies
+    ]
+    return {"surroundings": sides, "causes": causes, "remedies": remedies}
+
+
 def _hook(line: Line) -> Document:
     return {
         "name": line.name,
         "path": str(line.path) if line.path else None,
         "events": list(line.events),
         "differs": [{"what": one.facet, "text": one.text} for one in line.differs],
-        "by": {cell.side.dialect.name: _cell(cell) for cell in line.cells},
+        "by": {cell.side.name: _cell(cell) for cell in line.cells},
         "change": list(line.change),
     }
 
@@ -77,12 +99,26 @@ def text(item: Comparison, *, different: bool) -> str:
     """A row a hook, under it what differs and what to change; then how many there are of which."""
     lines = item.differing if different else item.lines
     names = max(column((one_line(line.name) for line in lines), 28), 4)
-    named = [side.dialect.name for side in item.sides]
+    named = [side.name for side in item.sides]
     widths = [max(len(name), STATE_CELLS + _source_width(lines, at)) for at, name in enumerate(named)]
     shown = ["  ".join([" " * (names + 2), *map(fitted, named, widths)])] if lines else []
     for line in lines:
         shown += _line(line, names, widths)
-    return "\n".join(part.rstrip() for part in [*shown, *([""] if shown else []), *_summary(item)])
+    parts = [*shown, *([""] if shown else []), *_around(item), *_summary(item)]
+    return "\n".join(part.rstrip() for part in parts)
+
+
+def _around(item: Comparison) -> Iterator[str]:
+    """What surroundings have otherwise, and what to change in which of them."""
+    for cause in item.causes:
+        stops = f": stops {', '.join(map(one_line, cause.hooks))}" if cause.hooks else ""
+        yield f"{one_line(cause.text, 400)}{stops}"
+    for remedy in item.remedies:
+        yield f"\n→ {remedy.side}: {one_line(remedy.where, 300)}"
+        yield from (f"    {printable(line)}" for line in remedy.lines)
+        yield from ([f"  {one_line(remedy.then, 300)}"] if remedy.then else [])
+    if item.causes or item.remedies:
+        yield ""
 
 
 def _source_width(lines: tuple[Line, ...], at: int) -> int:
@@ -107,7 +143,7 @@ def fitted_cell(cell: Cell, width: int) -> str:
 
 
 def _summary(item: Comparison) -> Iterator[str]:
-    width = max(len(side.dialect.name) for side in item.sides)
+    width = max(len(side.name) for side in item.sides)
     for name, tally in item.tallies().items():
         parts = (
             f"{tally.found} found",

@@ -45,9 +45,9 @@ def is_host(shape: str, **flags: Any) -> bool:
     return False
 
 
-def listed(options: Options, eligible: bool, verbose: bool, agent: str | None) -> Answer:
+def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
     """As the host's `list`."""
-    command, view, said = _opened(replace(options, agent=agent))
+    command, view, said = _opened(options)
     return _answer(said or command.list(view.host, view.inventory, Asked(eligible, verbose)))
 
 
@@ -104,4 +104,4 @@ def _command(view: View) -> HostCommand:
 def _answer(said: Said) -> Answer:
     for line in said.errors:
         click.echo(printable(line), err=True)
-    return Answer(said.document, "\n".join(map(printable, said.lines)), yes=said.code == 0)
+    return Answer(said.document, "\n".join(map(printable, said.lines)), yes=said.code == 0, ours=False)

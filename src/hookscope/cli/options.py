@@ -39,9 +39,20 @@ def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that 
         click.Option(["--home"], type=path, metavar="DIR", help="The home folder to look in."),
         click.Option(["--bundled"], type=path, metavar="DIR", help="The folder of bundled hooks."),
         click.Option(["--config"], type=path, metavar="FILE", help="The host's settings file."),
+        click.Option(["--agent"], metavar="ID", help="In this agent's workspace, of those in the settings."),
         click.Option(["--os"], type=click.Choice(PLATFORMS), metavar="NAME", help="What if: this platform."),
         click.Option(
             ["--env"], type=Variable(), multiple=True, metavar="K=V", help="What if: this variable."
+        ),
+        click.Option(
+            ["--env-from"],
+            metavar="SOURCE",
+            help="What if: the environment of a FILE, unit:NAME, launchd:LABEL, pid:N or process:NAME.",
+        ),
+        click.Option(
+            ["--path", "path"],
+            metavar="DIRS",
+            help="What if: this PATH; with a + in front: these folders before it.",
         ),
         click.Option(
             ["--environment"], metavar="NAME", help="Whose variables fill events: .hookscope/environments."
@@ -52,7 +63,18 @@ def MACHINE_OPTIONS() -> list[click.Parameter]:  # noqa: N802  (a constant that 
     ]
 
 
-SINGLE = ("dialect", "workspace", "home", "bundled", "config", "os", "environment")
+SINGLE = (
+    "dialect",
+    "workspace",
+    "home",
+    "bundled",
+    "config",
+    "agent",
+    "os",
+    "env_from",
+    "path",
+    "environment",
+)
 NAMES = (*SINGLE, "env", "clean_env")
 
 

@@ -84,10 +84,8 @@ def headline(view: View) -> str:
     short = host.surroundings.short
     settings = short(host.settings.file) if host.settings.exists else "none yet"
     settings = f" · settings {settings}" if host.dialect.layout.settings else ""
-    assumed = sorted(host.surroundings.assumed)
-    what_if = f" · what if: {', '.join(assumed)}" if assumed else ""
     workspace = printable(short(host.workspace))
-    return f"{host.dialect.name} ({view.because}) · workspace {workspace}{settings}{what_if}"
+    return f"{host.dialect.name} ({view.because}) · workspace {workspace}{settings}"
 
 
 def problems(view: View) -> list[str]:

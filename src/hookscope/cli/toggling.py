@@ -15,7 +15,9 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     if not dry_run:
         bench.edits.apply(toggle)
         bench.close_now()
-    return Answer(document(toggle, written=toggle.needed and not dry_run), text(toggle, dry_run))
+    written = toggle.needed and not dry_run
+    aside = answers.really_written(options, toggle.change.path) if written else ()
+    return Answer(document(toggle, written=written), text(toggle, dry_run), aside=aside)
 
 
 def document(toggle: Toggle, *, written: bool) -> dict[str, object]:

@@ -86,9 +86,19 @@ def configured_workspace(
     return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
 
 
-def _of_agent(name: str | None, dialect: Dialect, settings: Settings) -> str | None:
+def agents_of(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
+    """The names of the agents that the settings list."""
+    names = (agent.get("id") for agent in _agents(dialect, settings))
+    return tuple(name for name in names if isinstance(name, str))
+
+
+def _agents(dialect: Dialect, settings: Settings) -> list[Mapping[str, object]]:
     listed = settings.get(dialect.layout.agents_path) if dialect.layout.agents_path else None
-    agents = [agent for agent in listed if isinstance(agent, Mapping)] if isinstance(listed, list) else []
+    return [agent for agent in listed if isinstance(agent, Mapping)] if isinstance(listed, list) else []
+
+
+def _of_agent(name: str | None, dialect: Dialect, settings: Settings) -> str | None:
+    agents = _agents(dialect, settings)
     if name is not None:
         chosen = next((agent for agent in agents if agent.get("id") == name), {})
     else:

@@ -62,7 +62,7 @@ def bench_at(bench: Workbench, dialect: Dialect, *, trust_all: bool = False) -> 
 
 def compared(bench: Workbench, dialects: Sequence[Dialect]) -> Comparison:
     """Every hook as each of these hosts sees it, as though all folders were trusted. Runs nothing."""
-    return line_up([_side(bench_at(bench, dialect, trust_all=True)) for dialect in dialects])
+    return line_up([side_of(bench_at(bench, dialect, trust_all=True)) for dialect in dialects])
 
 
 def only(comparison: Comparison, names: Sequence[str]) -> Comparison:
@@ -89,7 +89,8 @@ def _options(bench: Workbench, dialect: Dialect) -> Options:
     )
 
 
-def _side(bench: Workbench) -> Side:
+def side_of(bench: Workbench) -> Side:
+    """What this workbench finds, for a comparison."""
     host = bench.open()
     return Side(host, examine(look(host), host), _reads(host.dialect))
 

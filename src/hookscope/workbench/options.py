@@ -6,15 +6,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
-from hookscope.core.surroundings import Surroundings, real_surroundings
-from hookscope.dialects import DEFAULT, DIALECTS, GUIDES, SHIPPED, UnknownDialect, dialect_named
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import nearest
+from hookscope.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, dialect_named
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import MIB, LimitName, Limits
-from hookscope.settings.opening import settings_file, state_folder
+from hookscope.settings.opening import agents_of, open_host, settings_file, state_folder
 from hookscope.workbench.installed import Installed, installed, nearest_shipped
 from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.whatif.assuming import assumed_surroundings
 
 PROJECT_FOLDER = ".hookscope"
 CONFIG = f"{PROJECT_FOLDER}/config.yaml"
@@ -23,7 +25,6 @@ LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
 PLATFORMS = ("linux", "darwin", "win32")
-SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,9 @@ class Options:
     os: str | None = None  # what-if
     env: Mapping[str, str] = field(default_factory=dict)  # what-if, laid over the environment
     clean_env: bool = False  # what-if: a service's environment instead of this shell's
+    env_from: str | None = None  # what-if: where the environment comes from; see whatif.sources
+    path: str | None = None  # what-if: in place of PATH; with a `+` in front of it
+    supposed: frozenset[str] = frozenset()  # of the choices above, those that are a what-if too
     as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
     agent: str | None = None  # whose workspace, where the host has several agents
     environment: str | None = None  # whose variables events are filled with
@@ -59,11 +63,12 @@ class Setup:
     shipped: Dialect | None = None  # what a guide is compared with
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
+    notes: tuple[str, ...] = ()  # what is not known of an assumed environment
 
 
 def set_up(options: Options) -> Setup:
     """Find out the rest. Raises Refusal where an option names what is not there."""
-    surroundings = assumed_surroundings(options)
+    surroundings, source = assumed_surroundings(options)
     workspace = options.workspace and surroundings.absolute(options.workspace)
     if workspace is not None and not os.path.isdir(workspace):
         raise Refusal(f"There is no folder {workspace}.", "--workspace names an agent's workspace.", code=2)
@@ -73,14 +78,14 @@ def set_up(options: Options) -> Setup:
     stands_in_one = any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS) or any(
         found for sign in PLUGIN_SIGNS for found in surroundings.cwd.glob(sign)
     )
-    if workspace is None and stands_in_one and not options.as_host:
+    if workspace is None and stands_in_one and not options.as_host and options.agent is None:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
     dialect, because, notice = chosen_dialect(options, project, surroundings)
     settings = settings_file(dialect, surroundings, Choices(config=config))
     host_here = installed(dialect, surroundings, settings, workspace)
     environment, environment_from = _environment(options, project)
-    return Setup(
+    setup = Setup(
         dialect=dialect,
         because=because,
         notice=notice,
@@ -101,7 +106,25 @@ def set_up(options: Options) -> Setup:
         shipped=shipped_of(dialect, host_here),
         environment=environment,
         environment_from=environment_from,
+        notes=source.notes if source is not None else (),
     )
+    if options.agent is not None and not options.as_host:
+        _check_agent(options.agent, setup)
+    return setup
+
+
+def _check_agent(agent: str, setup: Setup) -> None:
+    """Raises Refusal where the settings name no such agent."""
+    dialect = setup.dialect
+    if dialect.layout.agents_path is None:
+        then = "Leave out --agent, or name a version with --dialect."
+        raise Refusal(f"The dialect {dialect.name} knows no agents.", then, code=2)
+    known = agents_of(dialect, open_host(dialect, setup.surroundings, setup.choices).settings)
+    if agent not in known:
+        near = nearest(agent, known)
+        there = f"They name {', '.join(known)}." if known else "They name none."
+        then = f"Did you mean {near}?" if near else there
+        raise Refusal(f"The settings name no agent {agent!r}.", then, code=2)
 
 
 def own_bundled(host_here: Installed | None, dialect: Dialect) -> Path | None:
@@ -197,35 +220,6 @@ def retention_of(given: object) -> Retention:
             wants = "MiB" if name == "size" else "a number of runs"
             raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} wants {wants}, above 0.", code=2)
     return retention
-
-
-def assumed_surroundings(options: Options) -> Surroundings:
-    """This machine, changed by what the options assume."""
-    here = real_surroundings(options.home)
-    env = dict(here.env)
-    assumed = set(here.assumed)
-    if options.home is not None and here.env.get("HOME") != str(here.home):
-        # Variables of the real home would lead back to it.
-        moved = {
-            variable
-            for dialect in DIALECTS.values()
-            for variable in (
-                dialect.layout.state_variable,
-                dialect.layout.settings_variable,
-                dialect.layout.workspace_variable,
-            )
-        }
-        env = {name: value for name, value in env.items() if name not in moved}
-        env["HOME"] = str(here.home)
-    if options.clean_env:
-        env = {"HOME": str(here.home), "PATH": SERVICE_PATH}
-        assumed.add("env")
-    if options.env:
-        env |= options.env
-        assumed.add("env")
-    if options.os is not None:
-        assumed.add("os")
-    return replace(here, platform=options.os or here.platform, env=env, assumed=frozenset(assumed))
 
 
 def project_config(folder: Path) -> Mapping[str, object]:

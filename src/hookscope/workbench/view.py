@@ -65,8 +65,9 @@ class Looked:
         )  # fmt: skip
         settings = (mine.settings.value, mine.settings.exists, mine.settings.problems)
         then = (host.settings.value, host.settings.exists, host.settings.problems)
-        around = (mine.surroundings.platform, mine.surroundings.cwd, mine.surroundings.home)
-        now = (host.surroundings.platform, host.surroundings.cwd, host.surroundings.home)
+        there, here = mine.surroundings, host.surroundings
+        around = (there.platform, there.cwd, there.home, there.assumed, there.search_path())
+        now = (here.platform, here.cwd, here.home, here.assumed, here.search_path())
         return same and settings == then and around == now and self.files.unchanged()
 
 

@@ -20,6 +20,11 @@ PARAMETERS = (
     click.Argument(["names"], metavar="[NAME...]", nargs=-1),
     click.Option(["--dialects"], metavar="A,B,...", help="These dialects, in this order."),
     click.Option(["--shipped"], is_flag=True, help="The programs as they ship, not their guides."),
+    click.Option(
+        ["--surroundings"],
+        metavar="SOURCE,...",
+        help="Not hosts but surroundings: here, clean, FILE, unit:NAME, launchd:LABEL, pid:N, process:NAME.",
+    ),
     click.Option(["--different"], is_flag=True, help="Only hooks that the hosts treat differently."),
     click.Option(
         ["--fire"], metavar="KEY|FILE", help="Fire this event at each of them, and line the runs up."
@@ -35,6 +40,7 @@ def command(
     names: Sequence[str],
     dialects: str | None,
     shipped: bool,
+    surroundings: str | None,
     different: bool,
     fire: str | None,
     trust: bool,
@@ -51,7 +57,15 @@ def command(
     --fire sends each host its own realistic event of that key, one host after another, each with a run of
     its own, at the named hook alone or at all: handlers run once for each host that calls them. Exit 1 where
     a run differs, too, or a handler that ought to have run could not.
+
+    --surroundings compares not hosts but environments, under one host: what runs in this shell and not in a
+    service, which program or variable is behind it, and which line the service wants. One source alone is
+    compared with `here`.
     """
+    if surroundings is not None:
+        if dialects is not None or shipped or fire is not None:
+            raise Refusal("--surroundings compares one host's.", "Name the host with --dialect.", code=2)
+        return _surroundings(options, names, surroundings, different)
     if fire is None and (trust or sandbox):
         raise Refusal("--trust and --sandbox say how to fire.", "Name the event with --fire KEY.", code=2)
     if dialects is not None and shipped:
@@ -78,6 +92,22 @@ def command(
         f"{text}\n\n{compare_runs.text(fire, runs)}",
         yes=not (found.differing or left or differ(runs)),
         aside=left,
+    )
+
+
+def _surroundings(options: Options, names: Sequence[str], text: str, different: bool) -> Answer:
+    from hookscope.workbench.whatif.places import compared_places, places_of
+
+    places = places_of(text, options)
+    bench = answers.bench_of(places[0].options)
+    found = compared_places(places, bench.dialect.name)
+    if names:
+        found = only(found, names)
+    return Answer(
+        compare_tables.document(found, different=different),
+        compare_tables.text(found, different=different),
+        yes=not found.differing,
+        aside=tuple(f"{place.label}: {note}" for place in places[1:] for note in place.notes),
     )
 
 

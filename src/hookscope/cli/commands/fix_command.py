@@ -49,12 +49,15 @@ def command(
     if values:
         repair = bench.edits.repair(view, name, _given(values, repair), gate=gate, rules=wanted)
     written = apply and bool(repair.changes)
+    aside: tuple[str, ...] = ()
     if written:
+        files = dict.fromkeys(change.path for change in repair.changes)
+        aside = tuple(text for file in files for text in answers.really_written(options, file))
         bench.edits.mend(repair)
         repair = bench.edits.mended(repair)
         bench.close_now()
     document = fix_tables.document(repair, written=written)
-    return Answer(document, fix_tables.text(repair, view, written=written), yes=repair.ready)
+    return Answer(document, fix_tables.text(repair, view, written=written), yes=repair.ready, aside=aside)
 
 
 def _check_rules(rules: tuple[str, ...]) -> None:

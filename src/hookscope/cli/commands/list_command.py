@@ -1,20 +1,14 @@
 """`hookscope list`."""
 
-import click
-
 from hookscope.cli import answers, documents, host_format, tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options
 
 
-@answers.command(
-    "list",
-    *host_format.asked_options(),
-    click.Option(["--agent"], metavar="ID", help="With --format host: in this agent's workspace."),
-)
-def command(options: Options, shape: str, eligible: bool, verbose: bool, agent: str | None) -> Answer:
+@answers.command("list", *host_format.asked_options())
+def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
     """What hooks there are, and why some would not run."""
-    if host_format.is_host(shape, eligible=eligible, verbose=verbose, agent=agent):
-        return host_format.listed(options, eligible, verbose, agent)
+    if host_format.is_host(shape, eligible=eligible, verbose=verbose):
+        return host_format.listed(options, eligible, verbose)
     view = answers.bench_of(options).look()
     return Answer(documents.inventory(view), tables.inventory(view))

@@ -12,8 +12,9 @@ from hookscope.core.hooks import Inventory, Rejected, Standing, State
 
 # One thing that hosts may do otherwise, the most telling first.
 Facet = Literal[
-    "found", "handler", "metadata", "state", "why", "winner", "events", "messages", "order", "name", "env"
-]
+    "found", "handler", "metadata", "state", "why", "winner", "events", "messages", "order", "name", "env",
+    "program", "variable",
+]  # fmt: skip
 There = Literal["sent", "never", "unknown"]  # never: the host documents the event and does not send it
 Metadata = Literal["read", "elsewhere", "unread", "none", ""]
 """elsewhere: it stands under another host's name; unread: under this one's, in a spelling it does not read;
@@ -37,15 +38,21 @@ class Side:
     host: Host
     inventory: Inventory
     reads: Reads | None  # None: it has no HOOK.md folders
+    label: str = ""  # of surroundings, where not hosts but those are compared: "here", "unit gateway"
 
     @property
     def dialect(self) -> Dialect:
         return self.host.dialect
 
     @property
+    def name(self) -> str:
+        """What tells it from the other sides."""
+        return self.label or self.dialect.name
+
+    @property
     def called(self) -> str:
-        """The host in a sentence: `Milady`, `Milady 2.0.0-alpha.76`."""
-        return f"{self.dialect.product} {self.dialect.version}".rstrip()
+        """The host in a sentence: `Milady`, `Milady 2.0.0-alpha.76`; of surroundings their name."""
+        return self.label or f"{self.dialect.product} {self.dialect.version}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +156,37 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that surroundings have otherwise, and the hooks that it stops somewhere."""
+
+    what: Literal["host", "platform", "home", "settings", "workspace", "path", "variable"]
+    text: str
+    hooks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to change in one of the surroundings, so that hooks run there that run in the others."""
+
+    side: str  # its name
+    where: str  # how to get at it
+    lines: tuple[str, ...]  # to be written there; "…" stands for a value that is not shown
+    then: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """All hooks of some folders, under several dialects."""
+    """All hooks of some folders, under several dialects; or under one in several surroundings."""
 
     sides: tuple[Side, ...]
     lines: tuple[Line, ...]
+    causes: tuple[Cause, ...] = ()  # of surroundings
+    remedies: tuple[Remedy, ...] = ()  # of surroundings
+
+    @property
+    def of_surroundings(self) -> bool:
+        """Are these not hosts, but surroundings."""
+        return any(side.label for side in self.sides)
 
     @property
     def differing(self) -> tuple[Line, ...]:
@@ -164,9 +197,9 @@ class Comparison:
         return len(self.lines) - len(self.differing)
 
     def tallies(self) -> Mapping[str, Tally]:
-        """By the dialect's name."""
+        """By the name of the side."""
         return {
-            side.dialect.name: Tally(
+            side.name: Tally(
                 found=sum(line.cells[at].there for line in self.lines),
                 metadata=sum(line.cells[at].metadata == "read" for line in self.lines),
                 registered=sum(line.cells[at].registers for line in self.lines),

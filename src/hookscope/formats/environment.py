@@ -1,0 +1,70 @@
+"""An environment that somebody wrote down: `env -0`, `env`, or a `.env` file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .dotenv import read_dotenv
+from .places import BOM
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LINE = re.compile(r"([A-Za-z_][\w.()%-]*)=(.*)", re.DOTALL)  # bash's exported functions have odd names
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenEnvironment:
+    """What a file sets. Whole: it is all that a program would have; else it is laid over what is there."""
+
+    variables: Mapping[str, str] = field(repr=False)  # values may be secrets
+    whole: bool
+
+
+def read_environment(source: bytes) -> WrittenEnvironment:
+    """The variables of a file, whichever of the three forms it has; it is whole where it sets PATH.
+
+    With null bytes it is what `env -0` prints and what a kernel keeps. Without them it is what `env`
+    prints if PATH stands in it bare, and no line is empty, a comment or an `export`; else a `.env` file.
+    Never raises.
+    """
+    if b"\0" in source:
+        return _whole(read_block(source))
+    text = source.decode("utf-8", "replace").removeprefix(BOM).replace("\r\n", "\n")
+    lines = text.rstrip("\n").split("\n")
+    return _whole(_printed(lines) if _is_printed(lines) else read_dotenv(source))
+
+
+def read_block(source: bytes) -> dict[str, str]:
+    """The environment of a process as its kernel keeps it: `NAME=value`, null bytes between. The first of
+    equal names counts, as it does for `getenv`."""
+    found: dict[str, str] = {}
+    for part in source.split(b"\0"):
+        name, sign, value = part.decode("utf-8", "surrogateescape").partition("=")
+        if sign and name:
+            found.setdefault(name, value)
+    return found
+
+
+def _whole(variables: Mapping[str, str]) -> WrittenEnvironment:
+    return WrittenEnvironment(variables, "PATH" in variables)
+
+
+def _is_printed(lines: list[str]) -> bool:
+    if not any(line.startswith("PATH=") and line[5:6] not in ("'", '"', "`") for line in lines):
+        return False
+    return not any(not line.strip() or line.lstrip().startswith(("#", "export ")) for line in lines)
+
+
+def _printed(lines: list[str]) -> dict[str, str]:
+    """What `env` prints: a line that sets nothing belongs to the value before it."""
+    found: dict[str, str] = {}
+    last = ""
+    for line in lines:
+        match = _LINE.fullmatch(line)
+        if match is not None:
+            last = match[1]
+            found[last] = match[2]
+        elif last:
+            found[last] += f"\n{line}"
+    return found

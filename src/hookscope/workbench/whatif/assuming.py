@@ -1,0 +1,139 @@
+"""This machine, changed by what the options assume; and what is assumed, in words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hookscope.core.surroundings import Surroundings, real_surroundings
+from hookscope.dialects import DIALECTS
+from hookscope.workbench.refusal import Refusal
+
+if TYPE_CHECKING:
+    from hookscope.workbench.options import Options
+    from hookscope.workbench.whatif.source import Source
+
+SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
+NAMED = 3  # variables that are named one by one
+
+
+def assumed_surroundings(options: Options) -> tuple[Surroundings, Source | None]:
+    """The machine as rules are to see it, and where its environment came from, if from elsewhere.
+
+    The environment: that of --env-from, or the bare one of --clean-env, or this one; over it --path, then
+    --env. Raises Refusal.
+    """
+    here = _at_home(options)
+    env, home, source = dict(here.env), here.home, None
+    assumed = set(here.assumed) | options.supposed
+    if options.clean_env:
+        env = {"HOME": str(home), "PATH": SERVICE_PATH}
+    if options.env_from is not None:
+        source = _source(options.env_from, here)
+        env = {**({} if source.whole else env), **source.env}
+        if options.home is not None:
+            env["HOME"] = str(home)
+        elif source.home is not None:
+            home = source.home
+    if options.path is not None:
+        env["PATH"] = path_of(options.path, env.get("PATH", ""), here)
+    env |= options.env
+    if options.clean_env or options.env_from is not None or options.path is not None or options.env:
+        assumed.add("env")
+    if options.os is not None:
+        assumed.add("os")
+    platform = options.os or here.platform
+    return replace(here, platform=platform, env=env, home=home, assumed=frozenset(assumed)), source
+
+
+def _at_home(options: Options) -> Surroundings:
+    """This machine, with the home that the options name."""
+    here = real_surroundings(options.home)
+    if options.home is None or here.env.get("HOME") == str(here.home):
+        return here
+    # Variables of the real home would lead back to it.
+    moved = {
+        variable
+        for dialect in DIALECTS.values()
+        for variable in (
+            dialect.layout.state_variable,
+            dialect.layout.settings_variable,
+            dialect.layout.workspace_variable,
+        )
+    }
+    env = {name: value for name, value in here.env.items() if name not in moved}
+    return replace(here, env={**env, "HOME": str(here.home)})
+
+
+def _source(text: str, here: Surroundings) -> Source:
+    from hookscope.workbench.whatif.sources import source_of  # here: most environments are this one
+
+    return source_of(text, here)
+
+
+def path_of(text: str, before: str, here: Surroundings) -> str:
+    """--path: folders in place of PATH; with a `+` in front they go before those that are there."""
+    parts = text.removeprefix("+").split(os.pathsep)
+    folders = [str(here.absolute(part)) if part.startswith("~") else part for part in parts if part]
+    kept = [before] if text.startswith("+") and before else []
+    return os.pathsep.join([*folders, *kept])
+
+
+def in_words(options: Options, around: Surroundings) -> tuple[str, ...]:
+    """What is assumed, each in a few words; empty where all is real. Never shows a value of a variable but
+    PATH's."""
+    words = [f"os {options.os}"] if options.os is not None else []
+    if options.env_from is not None:
+        from hookscope.workbench.whatif.sources import called
+
+        words.append(f"environment of {called(options.env_from)}{_differing(around.env)}")
+    elif options.clean_env:
+        words.append(f"a bare environment{_differing(around.env)}")
+    if options.path is not None:
+        words.append(f"PATH {options.path}")
+    if options.env:
+        words.append(f"{listed(tuple(options.env))} set")
+    if options.home is not None:
+        words.append(f"home {options.home}")
+    chosen = {
+        "settings": options.config,
+        "workspace": options.workspace,
+        "agent": options.agent,
+        "host": options.dialect,
+    }
+    words += [f"{name} {value}" for name, value in chosen.items() if name in options.supposed]
+    return tuple(words)
+
+
+def assumed_in(options: Options) -> tuple[list[str], str]:
+    """What is assumed: as the words that a run records, and as one sentence that starts with "What if:".
+
+    An environment that cannot be read any more, since its process has ended, is named all the same.
+    """
+    try:
+        around, _ = assumed_surroundings(options)
+        words = in_words(options, around)
+    except Refusal:
+        around = real_surroundings(options.home)
+        words = (f"environment of {options.env_from}",)
+    return sorted(around.assumed), f"What if: {', '.join(words)}."
+
+
+def assumes(options: Options) -> bool:
+    """Is anything assumed, that is not this machine's."""
+    given = (options.os, options.env_from, options.path, options.home)
+    return any(one is not None for one in given) or bool(options.clean_env or options.env or options.supposed)
+
+
+def _differing(env: Mapping[str, str]) -> str:
+    real = os.environ
+    number = sum(env.get(name) != real.get(name) for name in {*env, *real})
+    return f" ({number} variable{' differs' if number == 1 else 's differ'} from here)"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """A few names, and how many more there are."""
+    more = len(names) - NAMED
+    return ", ".join(names[:NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,118 @@
+"""The same hooks in several surroundings: this shell, a service, a process."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from hookscope.core.side.around import Lacking, explained, lacking_in
+from hookscope.core.side.line_up import line_up
+from hookscope.core.side.model import Comparison, Remedy, Side
+from hookscope.formats.systemd import unit_word
+from hookscope.workbench.bench import Workbench
+from hookscope.workbench.hosts import side_of
+from hookscope.workbench.options import Options
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.whatif.assuming import assumed_surroundings
+from hookscope.workbench.whatif.source import Source
+
+HERE, CLEAN = "here", "clean"
+WORDS = "`here`, `clean`, FILE, unit:NAME, launchd:LABEL, pid:NUMBER, process:NAME"
+HIDDEN = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One of the surroundings that are compared."""
+
+    label: str
+    options: Options
+    source: Source | None = None
+    notes: tuple[str, ...] = ()  # what is not known of it
+
+
+def places_of(text: str, options: Options) -> tuple[Place, ...]:
+    """`here,unit:gateway`; of one alone the other is `here`. Raises Refusal.
+
+    All else that the options assume holds in each of them.
+    """
+    names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    if not names:
+        raise Refusal("--surroundings names none.", f"They are {WORDS}.", code=2)
+    if len(names) == 1 and names[0] != HERE:
+        names.insert(0, HERE)
+    if len(names) == 1:
+        raise Refusal("--surroundings wants another one beside `here`.", f"They are {WORDS}.", code=2)
+    return tuple(_place(name, options) for name in names)
+
+
+def _place(name: str, options: Options) -> Place:
+    bare = replace(options, env_from=None, clean_env=name == CLEAN)
+    if name in (HERE, CLEAN):
+        return Place(name, bare)
+    given = replace(bare, env_from=name)
+    _, source = assumed_surroundings(given)
+    label = source.called if source is not None else name
+    return Place(label, given, source, source.notes if source is not None else ())
+
+
+def compared_places(places: Sequence[Place], dialect: str) -> Comparison:
+    """Every hook as the host sees it in each of these surroundings, as though all folders were trusted.
+    Runs nothing. `dialect` holds where a place names none of its own. Raises Refusal.
+    """
+    benches = [
+        Workbench(replace(place.options, dialect=place.options.dialect or dialect), trust_all=True)
+        for place in places
+    ]
+    sides = [replace(side_of(bench), label=place.label) for bench, place in zip(benches, places, strict=True)]
+    found = explained(line_up(sides))
+    lacking = lacking_in(found)
+    remedies = (
+        _remedy(place, side, [one for one in lacking if one.side is side])
+        for place, side in zip(places, sides, strict=True)
+    )
+    return replace(found, remedies=tuple(one for one in remedies if one is not None))
+
+
+def _remedy(place: Place, side: Side, lacking: Sequence[Lacking]) -> Remedy | None:
+    """The lines that give a place what its hooks lack there."""
+    folders = dict.fromkeys(one.folder for one in lacking if one.folder)
+    variables = dict.fromkeys(one.what for one in lacking if not one.folder)
+    if not folders and not variables:
+        return None
+    wanted = dict.fromkeys(variables, HIDDEN)
+    if folders:
+        wanted = {"PATH": ":".join((*side.host.surroundings.search_path(), *folders)), **wanted}
+    source = place.source
+    match source.kind if source is not None else place.label:
+        case "unit" if source is not None:
+            return _of_unit(place, source, wanted)
+        case "launchd" if source is not None:
+            lines = [f"<key>{_xml(name)}</key><string>{_xml(text)}</string>" for name, text in wanted.items()]
+            where = f"{source.files[0]}, in the dictionary EnvironmentVariables"
+            return Remedy(place.label, where, tuple(lines), "Then unload the job and load it again.")
+        case "file" if source is not None:
+            return Remedy(place.label, str(source.files[0]), _assigned(wanted))
+        case "process":
+            then = "A process keeps its environment: start it again with these."
+            return Remedy(place.label, "where it is started from", _assigned(wanted), then)
+        case "here":
+            return Remedy(place.label, "in this shell", tuple(f"export {line}" for line in _assigned(wanted)))
+    return Remedy(place.label, "in its environment", _assigned(wanted))
+
+
+def _of_unit(place: Place, source: Source, wanted: dict[str, str]) -> Remedy:
+    unit = source.called.removeprefix("unit ")
+    control = "systemctl --user" if source.of_user else "sudo systemctl"
+    lines = tuple(f"Environment={unit_word(f'{name}={text}')}" for name, text in wanted.items())
+    where = f"`{control} edit {shlex.quote(unit)}`, under [Service]"
+    return Remedy(place.label, where, lines, f"Then `{control} restart {shlex.quote(unit)}`.")
+
+
+def _assigned(wanted: dict[str, str]) -> tuple[str, ...]:
+    return tuple(f"{name}={text if text == HIDDEN else shlex.quote(text)}" for name, text in wanted.items())
+
+
+def _xml(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,110 @@
+"""Environments as people and service managers write them."""
+
+import plistlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hookscope.formats import FormatError
+from hookscope.formats.environment import read_block, read_environment
+from hookscope.formats.launchd import read_launchd
+from hookscope.formats.systemd import (
+    UnitSetting,
+    expanded,
+    read_environment_file,
+    read_unit,
+    unit_word,
+    unit_words,
+)
+
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
+
+
+@given(st.binary(max_size=120), st.sampled_from([read_environment, read_environment_file, read_unit]))
+@example(b'A="x\\', read_environment_file)
+@example(b"# x\\\n", read_environment_file)
+@example(b"A=\\", read_unit)
+def test_no_bytes_are_too_strange(source: bytes, read: Callable[[bytes], object]) -> None:
+    assert read(source) is not None
+    with pytest.raises(FormatError):
+        read_launchd(b"?" + source)
+
+
+@given(st.dictionaries(NAMES, TEXTS, min_size=1))
+def test_what_a_kernel_keeps_comes_back(variables: dict[str, str]) -> None:
+    block = b"".join(f"{name}={text}\0".encode() for name, text in variables.items())
+    assert read_block(block) == variables
+    assert read_environment(block).variables == variables
+    assert read_environment(block).whole == ("PATH" in variables)
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_a_word_of_a_unit_comes_back(texts: list[str]) -> None:
+    line = " ".join(map(unit_word, texts))
+    written = read_unit(f"[Service]\nEnvironment={line}\n".encode())
+    words, problem = unit_words(written[0].value)
+    assert problem == ""
+    assert [expanded(word, {})[0] for word in words] == texts
+
+
+@pytest.mark.parametrize(
+    ("source", "variables", "whole"),
+    [
+        (b"PATH=/bin\nA=x # y\nB=one\ntwo=\n  three\n", {"PATH": "/bin", "A": "x # y", "B": "one",
+                                                          "two": "\n  three"}, True),
+        (b"# mine\nexport A='x y'\nB=1 # one\n", {"A": "x y", "B": "1"}, False),
+        (b'PATH="/a:/b"\nA="x"\n', {"PATH": "/a:/b", "A": "x"}, True),
+        (b"\xef\xbb\xbfA=1\r\nB=2\r\n", {"A": "1", "B": "2"}, False),
+        (b"nothing here", {}, False),
+    ],
+)  # fmt: skip
+def test_a_file_has_the_form_that_it_looks_like(
+    source: bytes, variables: dict[str, str], whole: bool
+) -> None:
+    written = read_environment(source)
+    assert (dict(written.variables), written.whole) == (variables, whole)
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "problem"),
+    [
+        (r'A=1 "B=two words" C="x"y', ("A=1", "B=two words", "C=xy"), ""),
+        (r"A=a\sb 'B=\x41\101\u00e9' C=\\", ("A=a b", "B=AAé", "C=\\"), ""),
+        ('A=1 "B=', ("A=1",), 'a " is never closed'),
+        (r"A=1 B=\q C=2", ("A=1",), r"`\q` is no escape"),
+    ],
+)
+def test_words_of_a_unit(value: str, words: tuple[str, ...], problem: str) -> None:
+    assert unit_words(value) == (words, problem)
+
+
+def test_a_unit_is_sections_lines_that_go_on_and_comments() -> None:
+    source = b"\n[Unit]\nA=0\n[Service]\n# no\nA=1 \\\n; not this\n  2\nnothing\nB=x\\\\\nC=\n"
+    assert read_unit(source) == (
+        UnitSetting("Unit", "A", "0", 3),
+        UnitSetting("Service", "A", "1  2", 6),
+        UnitSetting("Service", "B", "x\\\\", 10),
+        UnitSetting("Service", "C", "", 11),
+    )
+
+
+def test_an_environment_file_of_systemd_is_no_shell() -> None:
+    source = (
+        b"# c \\\nHIDDEN=1\nA=x # y \nB='it''s'\nC=\"q\\\"\\n\\$\"\n"
+        b"export D=1\n E = f \nF=a\\\nb\\ \n;G=1\nA=2\nH\n"
+    )
+    assert read_environment_file(source) == {
+        "A": "2", "B": "its", "C": 'q"\\n$', "E": "f", "F": "ab ",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [plistlib.FMT_XML, plistlib.FMT_BINARY])
+def test_a_launchd_job(form: plistlib.PlistFormat) -> None:
+    job = {"Label": "ai.gateway", "EnvironmentVariables": {"A": "1", "B": 2}, "WorkingDirectory": "/w"}
+    read = read_launchd(plistlib.dumps(job, fmt=form))
+    assert (read.label, dict(read.variables), read.user, read.folder) == ("ai.gateway", {"A": "1"}, "", "/w")
+    with pytest.raises(FormatError, match="no dictionary"):
+        read_launchd(plistlib.dumps([1]))
