@@ -189,7 +189,8 @@ def handler_of(item: Registration) -> str | None:
 
 
 def not_run(item: NotRun) -> Document:
-    return {"hook": item.name, "reason": item.reason}
+    """`near` only of a near miss: what it would take."""
+    return {"hook": item.name, "reason": item.reason, **({"near": item.near} if item.near else {})}
 
 
 def run(item: Run, dialect: str) -> Document:

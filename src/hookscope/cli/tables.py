@@ -11,6 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from hookscope.cli.documents import problem
 from hookscope.core.hooks import Folder, Gate, Place, Rejected, Standing, State
+from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
@@ -257,10 +258,10 @@ def _would_run(count: int) -> str:
 
 
 def not_run_lines(left: Sequence[NotRun]) -> list[str]:
-    """Those who listen and do not run, one by one; the rest counted."""
-    listening = [item for item in left if item.listens]
-    others = len(left) - len(listening)
-    lines = [f"  –  {one_line(item.name)}  not run: {one_line(item.reason, 300)}" for item in listening]
+    """Those who listen and do not run, and who nearly listens, one by one; the rest counted."""
+    told, counted = told_and_counted(left)
+    others = len(counted)
+    lines = [f"  –  {one_line(item.name)}  not run: {one_line(why_not(item), 300)}" for item in told]
     if others:
         lines.append(
             f"  –  {others} other hook{'s' * (others != 1)} listen{'s' * (others == 1)} to other events"

@@ -133,7 +133,7 @@ def make_plan(
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
-    heard = registry.listeners(keys)
+    heard = tuple(call for call in registry.listeners(keys) if _is_of(call, event.kind))
     if forced:
         heard = (*_without(forced, heard), *forced)
     left_out = [
@@ -165,6 +165,11 @@ def make_plan(
         forced=by_force,
         assumed=host.surroundings.assumed,
     )
+
+
+def _is_of(call: Registration, kind: EventKind) -> bool:
+    """A folder hook hears no plugin hook, whatever it names: hosts keep a registry for each kind."""
+    return call.hook is None or kind_of(call.hook) == kind
 
 
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:

@@ -140,6 +140,7 @@ class NotRun:
     reason: str
     hook: Hook | None = None
     listens: bool = True  # it listens to the event, so its author expects it to run
+    near: str = ""  # it nearly heard the event: what it listens to instead, and what it would take
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,13 @@ def run_document(run: Run, dialect: str) -> Document:
         "dialect": dialect,
         "results": [_result_document(item, run.delivers) for item in run.results],
         "not_run": [
-            {"hook": item.name, "reason": item.reason, "listens": item.listens} for item in run.not_run
+            {
+                "hook": item.name,
+                "reason": item.reason,
+                "listens": item.listens,
+                **({"near": item.near} if item.near else {}),
+            }
+            for item in run.not_run
         ],
         "messages": list(run.messages),
         "context": plain(run.context),
@@ -112,7 +118,8 @@ def run_of(document: Mapping[str, Any]) -> Run:
         event=event_of(document["event"]),
         results=tuple(_result_of(item) for item in document["results"]),
         not_run=tuple(
-            NotRun(item["hook"], item["reason"], listens=item["listens"]) for item in document["not_run"]
+            NotRun(item["hook"], item["reason"], listens=item["listens"], near=item.get("near", ""))
+            for item in document["not_run"]
         ),
         ending=Ending(
             document["result"],

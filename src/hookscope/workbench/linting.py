@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,25 +13,22 @@ from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Inventory, Standing
 from hookscope.core.look import look, look_at
 from hookscope.core.surroundings import NotedFiles, RealFiles
-from hookscope.dialects.catalogues import source
 from hookscope.lint.documents import Documented, documented
-from hookscope.lint.events import read_mistaken
 from hookscope.lint.linting import Report, lint
 from hookscope.lint.model import Finding, Rule
 from hookscope.lint.near import meant
 from hookscope.lint.reading import read_subject, read_subjects, uses_of, with_facts
 from hookscope.lint.rules import RULES
 from hookscope.lint.source.scripts import read_scripts
-from hookscope.lint.subject import HostFacts, Mistaken, Subject
+from hookscope.lint.subject import HostFacts, Subject
 from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
 from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.systems.folders.places import WORKSPACE, hooks_folder
+from hookscope.workbench.mistaken import mistaken_names
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from hookscope.workbench.bench import Workbench
 
 __all__ = [
@@ -123,13 +120,8 @@ def host_facts(host: Host) -> HostFacts:
         beyond=PYTHON_HANDLERS,
         packages=layout.packages,
         variables=frozenset(filter(None, variables)),
-        mistaken=_mistaken(),
+        mistaken=mistaken_names(),
     )
-
-
-@cache
-def _mistaken() -> Mapping[str, Mistaken]:
-    return read_mistaken(source("mistaken_names"))
 
 
 def _folder_system(dialect: Dialect) -> FolderSystem | None:

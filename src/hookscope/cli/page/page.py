@@ -114,10 +114,10 @@ def _planned(document: Document, planned: Sequence[Document]) -> str:
 
 
 def _not_run(left: Sequence[Document]) -> str:
-    """Those who listen and did not run; the others on request."""
-    listening = [one for one in left if one.get("listens", True)]
-    others = [one for one in left if not one.get("listens", True)]
-    return facts((one["hook"], safe(one["reason"])) for one in listening) + folded(
+    """Those who listen and did not run, and who nearly listens; the others on request."""
+    listening = [one for one in left if one.get("listens", True) or one.get("near")]
+    others = [one for one in left if not (one.get("listens", True) or one.get("near"))]
+    return facts((one["hook"], safe(one.get("near") or one["reason"])) for one in listening) + folded(
         f"{len(others)} that listen to other events, or to none",
         facts((one["hook"], safe(one["reason"])) for one in others),
     )

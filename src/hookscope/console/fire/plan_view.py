@@ -15,6 +15,7 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import Hook, State
+from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Code, NotRun, Plan, Registration
 
 if TYPE_CHECKING:
@@ -43,9 +44,8 @@ def plan_rows(plan: Plan | None, problem: str, view: View | None, unfolded: bool
     rows = [_call_row(number, call, plan) for number, call in enumerate(calls, 1)]
     if not calls:
         rows.append(PlanRow("–", "", nothing(plan), "$text-warning"))
-    listeners = [item for item in plan.not_run if item.listens]
-    others = [item for item in plan.not_run if not item.listens]
-    rows += [_missed_row(item, view) for item in listeners]
+    told, others = told_and_counted(plan.not_run)
+    rows += [_missed_row(item, view, quiet=not item.listens) for item in told]
     if others and unfolded:
         rows += [_missed_row(item, view, quiet=True) for item in others]
     if others:
@@ -113,7 +113,7 @@ def _call_row(number: int, call: Registration, plan: Plan) -> PlanRow:
 def _missed_row(item: NotRun, view: View | None, *, quiet: bool = False) -> PlanRow:
     state = state_of(item.hook, view)
     glyph, style = ("–", MUTED) if state in (None, State.READY) else (LOOKS[state].glyph, LOOKS[state].style)
-    reason = word(item.reason, 300)
+    reason = word(why_not(item), 300)
     if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
         folder = view.host.surroundings.short(item.hook.trust_root)
         reason = f"untrusted   t trusts {word(folder, 200)}"
@@ -200,7 +200,7 @@ class PlanView(Lines):
             super().action_choose()
 
     def action_unfold(self) -> None:
-        if self._plan is None or all(item.listens for item in self._plan.not_run):
+        if self._plan is None or not told_and_counted(self._plan.not_run)[1]:
             self.app.notify("No hook listens to other events only: nothing is folded.", markup=False)
             return
         self._unfolded = not self._unfolded

@@ -20,6 +20,7 @@ from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
+from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ class RunPane(Vertical):
                 host = self.view.host
                 return TEXT[self._tab](Shown(self._sheet, selected, host, limit, self._now, around))
             case NotRun():
-                return Content(f"{word(selected.name)} did not run\n{word(selected.reason, 2_000)}")
+                return Content(f"{word(selected.name)} did not run\n{word(why_not(selected), 2_000)}")
             case Remark(about="copies") if self._sheet is not None and self._sheet.run is not None:
                 return sandbox.text(self._sheet.run.guarded, self._short)
             case Remark(about="expected") if self._sheet is not None and self._sheet.checked is not None:

@@ -18,6 +18,7 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, duration, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
+from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Guarded, NotRun, Run
 
 KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
@@ -58,21 +59,24 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
     """The rows from top to bottom."""
     if sheet is None:
         return ()
-    listeners = [item for item in sheet.not_run if item.listens]
-    others = [item for item in sheet.not_run if not item.listens]
+    told, others = told_and_counted(sheet.not_run)
+    listeners = [item for item in told if item.listens]
+    near = told[len(listeners) :]
     rows = headed(sheet)
     if unfolded:
         return (
             *rows,
             *remarks(sheet),
-            *listeners,
+            *told,
             *others,
             *_fold(["n folds these"] if sheet.not_run else []),
         )
-    shown = listeners if len(listeners) <= FEW else []
+    shown = told if len(told) <= FEW else listeners if len(listeners) <= FEW else []
     folded = []
     if len(listeners) > len(shown):
         folded.append(f"{len(listeners)} listen and did not run")
+    if near and len(told) > len(shown):
+        folded.append(f"{count(len(near), 'other')} nearly heard it")
     if others:
         folded.append(
             f"{count(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
@@ -355,5 +359,5 @@ def not_run_line(item: NotRun, wide: Columns) -> Content:
     return (
         Content(f"{'–':>{wide.number}}  ").stylize(MUTED)
         + name
-        + Content(f" {word(item.reason, 300)}").stylize(MUTED)
+        + Content(f" {word(why_not(item), 300)}").stylize(MUTED)
     )

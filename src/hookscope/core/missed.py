@@ -1,0 +1,21 @@
+"""Which of those that did not run are told one by one, and which are only counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hookscope.core.runs import NotRun
+
+MOST = 6  # near misses that are told; where there are more, a line each would hide the plan
+
+
+def told_and_counted(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
+    """Who listens and is stopped, then the nearest misses; and all others."""
+    listening = [item for item in left if item.listens]
+    near = [item for item in left if item.near and not item.listens][:MOST]
+    return listening + near, [item for item in left if not item.listens and item not in near]
+
+
+def why_not(item: NotRun) -> str:
+    """The sentence on one that did not run: a near miss with what it would take."""
+    return item.near or item.reason

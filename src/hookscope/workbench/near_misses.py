@@ -1,0 +1,139 @@
+"""Near misses: the event came, and a hook was not chosen that may have been meant to hear it. Pure.
+
+A hook that listens to `command:nwe`, to `PreToolUse` or to `command:reset` is no listener of `command:new`:
+its host says nothing, and neither would a plan that names listeners alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from hookscope.core.event_types import Catalogue
+from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.plan import kind_of
+from hookscope.core.runs import EventKind, NotRun, Plan
+from hookscope.lint.near import meant
+from hookscope.lint.subject import Mistaken
+from hookscope.workbench.mistaken import mistaken_names
+from hookscope.workbench.tap.record import NAME
+from hookscope.workbench.view import View
+
+KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream hook"}
+
+
+class Rank(IntEnum):
+    """How near: what is surely a mistake first."""
+
+    SPELLING = 0
+    NAME = 1
+    SLIP = 2
+    KIND = 3
+    FAMILY = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """What one key of a hook has to do with the event that was fired."""
+
+    rank: Rank
+    told: str  # behind `listens to KEY`
+
+
+def with_near_misses(plan: Plan, view: View) -> Plan:
+    """The plan whose `not_run` says who nearly heard the event, nearest first, and what it would take."""
+    known: dict[tuple[str, EventKind], Miss | None] = {}
+    catalogue = view.host.dialect.catalogue()
+    event, kind = plan.event.key, plan.event.kind
+
+    def miss_of(key: str, hears: EventKind) -> Miss | None:
+        if (key, hears) not in known:
+            known[key, hears] = miss(key, hears, event, kind, catalogue)
+        return known[key, hears]
+
+    there = {id(item.hook): at for at, item in enumerate(plan.not_run) if item.hook is not None}
+    called = {id(call.hook) for call in plan.calls}
+    found: list[tuple[Rank, NotRun]] = []
+    left = list(plan.not_run)
+    for row in _candidates(view):
+        at = there.get(id(row.hook))
+        if id(row.hook) in called or (at is not None and left[at].listens):
+            continue
+        if (near := _nearest(row, miss_of)) is not None:
+            rank, sentence = near
+            reason = f"listens to {', '.join(row.events or ())}"
+            item = left[at] if at is not None else NotRun(row.hook.name, reason, row.hook, listens=False)
+            stopped = "" if item.reason.startswith("listens to") else f" (and {item.reason})"
+            found.append((rank, replace(item, near=sentence + stopped)))
+    if not found:
+        return plan
+    near_ones = [item for _, item in sorted(found, key=lambda one: one[0])]
+    hooks = {id(item.hook) for item in near_ones}
+    rest = [item for item in left if item.hook is None or id(item.hook) not in hooks]
+    split = next((at for at, item in enumerate(rest) if not item.listens), len(rest))
+    return replace(plan, not_run=(*rest[:split], *near_ones, *rest[split:]))
+
+
+def _candidates(view: View) -> Iterator[Standing]:
+    for row in view.inventory.hooks:
+        if row.events and row.state is not State.SHADOWED and not _tap(row.hook):
+            yield row
+
+
+def _tap(hook: Hook) -> bool:
+    return hook.name.rpartition("/")[2].startswith(NAME)
+
+
+def _nearest(row: Standing, miss_of: Callable[[str, EventKind], Miss | None]) -> tuple[Rank, str] | None:
+    """The nearest of its keys; all of them where they are other actions of one family."""
+    found = [(key, near) for key in row.events or () if (near := miss_of(key, kind_of(row.hook))) is not None]
+    if not found:
+        return None
+    rank = min(near.rank for _, near in found)
+    keys = [key for key, near in found if near.rank is rank]
+    told = next(near.told for _, near in found if near.rank is rank)
+    return rank, f"listens to {', '.join(keys if rank is Rank.FAMILY else keys[:1])}{told}"
+
+
+def miss(key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue) -> Miss | None:
+    """What a hook of the kind `hears` that listens to `key` has to do with the event; None: nothing."""
+    write = f"write {event} to hear this"
+    alike = meant(key, [event]) == event
+    listed = mistaken_names().get(key, Mistaken())
+    what = _what_it_is(key, listed.why, catalogue)
+    if hears != kind:
+        if event in listed.plugin:
+            return Miss(Rank.NAME, f" – {what}; only a plugin hears {event}")
+        if key == event:
+            sent = [one for one in listed.instead if catalogue.sends(one, hears)]
+            then = f"; {' or '.join(sent)} is the same for {KINDS[hears]}" if sent else ""
+            return Miss(Rank.NAME, f" as {KINDS[hears]} – only {KINDS[kind]} hears that{then}")
+        if alike or event in listed.instead:
+            return Miss(Rank.KIND, f" as {KINDS[hears]} – that is another event; fire {key} for it")
+        return None
+    if key.lower() == event.lower():
+        return Miss(Rank.SPELLING, f" – keys are compared letter by letter; {write}")
+    family, _, action = event.partition(":")
+    if kind == "folder" and key == f"{family}:*":
+        return Miss(Rank.SPELLING, f" – there are no wildcards; write {family}, which is all of its events")
+    if event in listed.instead and not catalogue.sends(key, kind):
+        return Miss(Rank.NAME, f" – {what}; {write}")
+    if event in listed.near and not catalogue.sends(key, kind):
+        return Miss(Rank.NAME, f" – {what}; {event} comes nearest")
+    documented = catalogue.keys_of(kind)
+    if alike and key not in documented and meant(key, {*documented, event}) == event:
+        return Miss(Rank.SLIP, f" – nobody sends that; {write}")
+    if event not in documented and key in documented and meant(event, documented) == key:
+        return Miss(Rank.SLIP, f" – perhaps that was to be fired; {event} is no event of the host")
+    if kind == "folder" and ":" in key and key.partition(":")[0] == family:
+        if not action:
+            return Miss(Rank.FAMILY, f" – the type alone was fired; fire {key} for it")
+        return Miss(Rank.FAMILY, f" – another action; {event} or {family} in its events hears this")
+    return None
+
+
+def _what_it_is(key: str, why: str, catalogue: Catalogue) -> str:
+    known = catalogue.by_key.get(key)
+    of_plugins = known is not None and known.kind == "plugin"
+    return why or ("only plugins hear it" if of_plugins else "the host has no such event")

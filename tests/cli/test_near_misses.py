@@ -1,0 +1,65 @@
+"""The event came, and a hook that was meant to hear it did not: the plan says so, and what it would take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hookscope.cli import documents
+from hookscope.workbench import Options, Workbench
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
+MISSES = {  # what a hook listens to, under the name of the hook → the event that is fired, what is said
+    "Command:New": ("command:new", "compared letter by letter; write command:new"),
+    "command:nwe": ("command:new", "nobody sends that; write command:new"),
+    "command:*": ("command:new", "no wildcards; write command,"),
+    "command:reset": ("command:new", "another action; command:new or command in its events"),
+    "command:stop": ("command", "the type alone was fired; fire command:stop"),
+    "message_received": ("message:received", "only plugins hear it; write message:received"),
+    "UserPromptSubmit": ("message:received", "a name of Claude Code's; write message:received"),
+    "PreToolUse": ("before_tool_call", "only a plugin hears before_tool_call"),
+    "message_sent": ("message_sent", "only a plugin hears that; message:sent is the same for a HOOK.md hook"),
+    "gateway:startup": ("gateway:stratup", "perhaps that was to be fired"),
+}
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+def test_each_near_miss_has_its_reason_and_the_next_step(
+    workspace: Path, make_hook: MakeHook, bundled: Path, dialect: str
+) -> None:
+    for number, key in enumerate(MISSES):
+        make_hook(workspace / "hooks", f"hook-{number}", f"{{openclaw: {{events: ['{key}']}}}}")
+    make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
+    make_hook(workspace / "hooks", "strange", "{openclaw: {events: ['gateway:stratup']}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect=dialect))
+    view = bench.look()
+    for number, (key, (event, said)) in enumerate(MISSES.items()):
+        plan = documents.plan(bench.plan(view, bench.template(view, event)))
+        left = {item["hook"]: item for item in plan["not_run"]}
+        item = left[f"hook-{number}"]
+        assert said in item.get("near", ""), (key, item)
+        assert f"listens to {key}" in item["near"]
+        assert "near" not in left.get("other", {})
+
+
+def test_a_run_and_its_record_say_who_nearly_ran(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    make_hook(workspace / "hooks", "good", "{openclaw: {events: ['command:new']}}")
+    make_hook(
+        workspace / "hooks", "slip", "{openclaw: {events: ['command:nwe'], requires: {env: [NO_SUCH]}}}"
+    )
+    make_hook(workspace / "hooks", "other", "{openclaw: {events: ['agent:bootstrap']}}")
+    fired = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust")
+    assert "slip  not run: listens to command:nwe – nobody sends that" in fired.out
+    assert "NO_SUCH" in fired.out
+    assert "1 other hook listens to other events" in fired.out
+    (recorded,) = hookscope("log", "--json").json["runs"]
+    near = {item["hook"]: item.get("near", "") for item in recorded["run"]["not_run"]}
+    assert "write command:new to hear this" in near["slip"]
+    assert near["other"] == ""
