@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.forking import Forks
 
 from hookscope import library
 
@@ -29,6 +30,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(f"{name}_{what}", raising=False)
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def forks() -> Iterator[Forks]:
+    """Calls of the command line that do not pay for starting Python."""
+    calls = Forks()
+    yield calls
+    calls.close()
 
 
 @pytest.fixture

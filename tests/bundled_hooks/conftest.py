@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forking import Forks
 
 from hookscope import create_hook_event, load_hooks, trigger_hook
 from hookscope.core.runs import Result
@@ -28,7 +27,7 @@ def workspace(home: Path) -> Path:
 
 
 @pytest.fixture
-def fire(home: Path) -> Fire:
+def fire(home: Path, forks: Forks) -> Fire:
     """fire("boot-md", "gateway:startup", {...}) → the run as JSON, its one result under `result`.
 
     Without a context the event has the settings in force.
@@ -38,19 +37,10 @@ def fire(home: Path) -> Fire:
         hook: str, key: str, context: Any = None, *, dialect: str = "openclaw", code: int = 0, **env: str
     ) -> dict[str, Any]:
         given = [] if context is None else ["--context", json.dumps(context)]
-        program = [sys.executable, "-m", "hookscope", "--dialect", dialect, "fire", key, "--only", hook]
-        done = subprocess.run(
-            [*program, "--session", "s1", "--json", *given],
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-            cwd=home,
-            env={**os.environ, "PYTHONWARNINGS": "error", **env},
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        run: dict[str, Any] = json.loads(done.stdout)
+        program = ["--dialect", dialect, "fire", key, "--only", hook, "--session", "s1", "--json", *given]
+        done = forks.run(program, cwd=home, env={**os.environ, **env})
+        assert done.code == code, done.out + done.err
+        run: dict[str, Any] = json.loads(done.out)
         (run["result"],) = run["results"]
         return run
 

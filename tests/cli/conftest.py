@@ -2,14 +2,13 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forking import Forks
 
 
 @dataclass(frozen=True)
@@ -27,23 +26,14 @@ Program = Callable[..., Done]
 
 
 @pytest.fixture
-def hookscope(workspace: Path, tmp_path: Path) -> Program:
+def hookscope(workspace: Path, forks: Forks) -> Program:
     """hookscope("list", "--json") in a workspace of its own, without a terminal."""
 
     def run(
         *arguments: str, cwd: Path = workspace, env: dict[str, str] | None = None, text: str = ""
     ) -> Done:
-        done = subprocess.run(
-            [sys.executable, "-m", "hookscope", *arguments],
-            capture_output=True,
-            text=True,
-            input=text,
-            cwd=cwd,
-            env={**os.environ, "PYTHONWARNINGS": "error", **(env or {})},
-            timeout=120,
-            check=False,
-        )
-        return Done(done.returncode, done.stdout, done.stderr)
+        done = forks.run(arguments, cwd=cwd, env={**os.environ, **(env or {})}, text=text)
+        return Done(done.code, done.out, done.err)
 
     return run
 

@@ -358,3 +358,13 @@ class Inventory:
             if row.hook is hook:
                 return row
         raise KeyError(hook.name)
+
+    def again(self, hook: Hook) -> Standing | None:
+        """The row of a hook that perhaps another look found; None where it is gone since."""
+        known = (hook.name, hook.kind, hook.path, hook.handler)
+        rows = [
+            row
+            for row in self.hooks
+            if (row.hook.name, row.hook.kind, row.hook.path, row.hook.handler) == known
+        ]
+        return next((row for row in rows if row.hook is hook), rows[0] if rows else None)

@@ -34,7 +34,13 @@ ELIZA_BETA_2 = replace(
     systems=(
         replace(
             GUIDE,
-            shape=replace(GUIDE.shape, read=read_line_header, handler_first=True, marks_python=True),
+            shape=replace(
+                GUIDE.shape,
+                read=read_line_header,
+                handler_first=True,
+                marks_python=True,
+                longest_header=None,
+            ),
             places=four_roots(STATE, "eliza"),
             rules=shipped_gates(LEGACY, unchecked.on_path_or_known(OF_ITS_RUNTIME)),
             always_skips=REQUIREMENTS,

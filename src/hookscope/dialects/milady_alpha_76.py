@@ -33,7 +33,13 @@ MILADY_ALPHA_76 = replace(
     systems=(
         replace(
             GUIDE,
-            shape=replace(GUIDE.shape, read=read_line_header, handler_first=True, marks_python=True),
+            shape=replace(
+                GUIDE.shape,
+                read=read_line_header,
+                handler_first=True,
+                marks_python=True,
+                longest_header=None,
+            ),
             places=four_roots(STATE, "milady"),
             rules=shipped_gates(LEGACY, unchecked.on_path),
             always_skips=REQUIREMENTS,

@@ -10,7 +10,15 @@ What always holds:
 """
 
 from .dotenv import read_dotenv
-from .frontmatter import Header, cut_header, locate_frontmatter, read_frontmatter, repair_mojibake
+from .frontmatter import (
+    LARGEST_HEADER,
+    Header,
+    cut_header,
+    head_of,
+    locate_frontmatter,
+    read_frontmatter,
+    repair_mojibake,
+)
 from .json5 import locate_json5, read_json5
 from .listening import plugin_registrations, stream_events
 from .listening_types import PluginRegistration
@@ -21,6 +29,7 @@ from .text_header import header_block, read_text_header, script_number
 from .yaml12 import locate_yaml, read_yaml
 
 __all__ = [
+    "LARGEST_HEADER",
     "LONGEST",
     "Export",
     "FormatError",
@@ -31,6 +40,7 @@ __all__ = [
     "Span",
     "Token",
     "cut_header",
+    "head_of",
     "header_block",
     "locate_frontmatter",
     "locate_json5",

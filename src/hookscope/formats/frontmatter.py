@@ -9,6 +9,9 @@ from typing import Final
 from .places import FormatError, KeyPath, Span, span_at, text_of
 from .yaml12 import LIMIT, locate_part, read_part
 
+LARGEST_HEADER: Final = 64 * 1024
+"""Bytes of a file in which its header must have ended, for who reads no further."""
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -31,6 +34,30 @@ def cut_header(source: bytes) -> Header | None:
         FormatError: the file is not UTF-8, or the header does not end.
     """
     return _cut(text_of(source))
+
+
+def head_of(source: bytes, limit: int = LARGEST_HEADER) -> bytes:
+    """A file's header, cut from its first `limit` bytes or a few more; all of a file that is no longer.
+
+    What is behind the header is left out with it, so that a letter cut in two, or bytes that are no text,
+    are nobody's concern. A long file without a header is an empty one.
+
+    Raises:
+        FormatError: the header does not end within `limit` bytes, or is not UTF-8.
+    """
+    if len(source) <= limit:
+        return source
+    opening = _OPENING_BYTES.match(source)
+    if opening is None:
+        return b""
+    closing = _CLOSING_BYTES.search(source, opening.end(), limit)
+    if closing is None:
+        first = opening[0].decode()
+        where = span_at(first, first.index("-"), len(first.rstrip()))
+        raise FormatError(f"the header has no closing `---` within its first {limit // 1024} KiB", where)
+    head = source[: closing.end()]
+    text_of(head)
+    return head
 
 
 def read_frontmatter(source: bytes, *, limit: int = LIMIT) -> dict[str, object] | None:
@@ -85,6 +112,8 @@ def repair_mojibake(text: str) -> str | None:
 
 _OPENING = re.compile("\ufeff?---[ \t]*(?:\r?\n|\\Z)")
 _CLOSING = re.compile("^---[ \t]*(?:\r?\n|\\Z)", re.MULTILINE)
+_OPENING_BYTES = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
+_CLOSING_BYTES = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
 
 
 def _cut(text: str) -> Header | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hookscope.formats import FormatError, read_json5, read_text_header
-from hookscope.formats.frontmatter import cut_header, locate_frontmatter, read_frontmatter
+from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, locate_frontmatter, read_frontmatter
 from hookscope.formats.places import KeyPath
 
-LIMIT = 64 * 1024  # bytes of a HOOK.md that are read: the most that its header may have
+LIMIT = LARGEST_HEADER  # bytes of a HOOK.md that are read
 METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)
 
 

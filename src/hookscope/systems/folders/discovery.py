@@ -18,6 +18,7 @@ from hookscope.core.hooks import (
     Rejected,
 )
 from hookscope.core.surroundings import Child, Files
+from hookscope.formats.frontmatter import LARGEST_HEADER, head_of
 from hookscope.formats.places import FormatError
 from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
 
@@ -39,6 +40,7 @@ class Shape:
     marks_python: bool = False  # is a Python handler marked as one that the host itself would not run
     read: ManifestReader = read_yaml_header
     handler_first: bool = False  # is a handler looked for before the header is read
+    longest_header: int | None = LARGEST_HEADER  # bytes of a HOOK.md that are read; None: up to a megabyte
 
     @property
     def candidates(self) -> tuple[str, ...]:
@@ -142,7 +144,7 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
         _without_handler(child, names, folder, name, refused, search)
         return
     try:
-        said = search.shape.read(_manifest_bytes(manifest, search.files), child.name, search.shape.namespace)
+        said = search.shape.read(_manifest_bytes(manifest, search), child.name, search.shape.namespace)
     except OSError as error:
         search.reject(folder, child.path, f"{MANIFEST} cannot be read: {reason_of(error)}", name=name)
         return
@@ -187,11 +189,14 @@ def _without_handler(
     search.reject(folder, child.path, no_handler(names, refused, search.shape), name=name)
 
 
-def _manifest_bytes(manifest: Path, files: Files) -> bytes:
-    """Raises OSError; a HOOK.md that is a folder or too large is one too."""
+def _manifest_bytes(manifest: Path, search: Search) -> bytes:
+    """Raises OSError, also where it is a folder or too large, and FormatError for an endless header."""
+    files, longest = search.files, search.shape.longest_header
     facts = files.facts(manifest)
     if facts is None or not facts.file:
         raise OSError(0, "not a readable file", str(manifest))
+    if longest is not None:
+        return head_of(files.read(manifest, longest + 1), longest)
     if facts.size > LARGEST_MANIFEST:
         raise OSError(0, f"larger than {LARGEST_MANIFEST:,} bytes", str(manifest))
     return files.read(manifest)
