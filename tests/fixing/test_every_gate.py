@@ -198,7 +198,7 @@ V = Given(plain="yes")
 CASES = (
     Case("manifest", "spelt otherwise", manifest("hook.md"), "must be called HOOK.md"),
     Case("manifest", "not first", late_header, "no frontmatter", only=NOT_2026_9),
-    Case("manifest", "without a name", nameless, "no frontmatter", only=SHIPPED[1:]),
+    Case("manifest", "without a name", nameless, "without `name`", only=SHIPPED[1:]),
     Case("handler", "another ending", named("handler.cjs"), "no handler"),
     Case("handler", "another name", named("Handler.py", "def handler(event): pass\n"), "no handler"),
     Case("handler", "does not parse", python("def handler(event) pass\n"), "line 1", mends=False),

@@ -34,6 +34,18 @@ LISTS = frozenset({"events", "os", "bins", "anyBins", "env", "config"})
 
 def check(subject: Subject) -> Iterator[Said]:
     faults = subject.hook.meta.faults if subject.hook is not None else ()
+    written = subject.own.get("events")
+    if (
+        subject.hook is not None
+        and not faults
+        and not subject.events
+        and isinstance(written, str)
+        and written
+    ):
+        path = (*subject.base, "events")
+        fix = (subject.edit(path, [written], "events: a list of one"),)
+        text = f"`events` wants a list of texts and has a text: {subject.host.product} hears nothing of it."
+        yield error(subject.in_header(*path), text, "Write it as a list: `[…]`.", fix)
     for fault in faults if not subject.header.quoted else ():
         value = _value_at(subject.header.value, fault.path)
         fix = None

@@ -24,7 +24,7 @@ from hookscope.lint.subject import Subject, error
 
 
 def check(subject: Subject) -> Iterator[Said]:
-    if subject.manifest is not None and subject.header.empty and subject.hook is None:
+    if subject.manifest is not None and subject.header.empty:
         yield error(subject.in_header(), "HOOK.md is empty.", "Write its front matter: name and metadata.")
     if subject.handler is not None and not subject.unread and not subject.text.strip():
         yield error(subject.in_handler(), f"{subject.handler.name} is empty.", "Write its handler.")

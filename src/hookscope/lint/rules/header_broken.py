@@ -31,14 +31,16 @@ from hookscope.lint.subject import Subject, error
 
 def check(subject: Subject) -> Iterator[Said]:
     wrong = subject.header.error
-    if wrong is None or subject.manifest is None or subject.hook is not None:
+    if wrong is None or subject.manifest is None or subject.events:  # a host may read what YAML refuses
         return
     where = Place(subject.manifest, wrong.span.line, wrong.span.column)
     long = "; no more than 64 KiB of it are read" if not subject.header.whole else ""
     yield error(
         where,
         f"The front matter cannot be read: {one_line(wrong.problem)}{long}.",
-        "Until it reads, the hook is passed over.",
+        "Until it reads, the hook is passed over."
+        if subject.hook is None
+        else "The hook has no events there.",
     )
 
 

@@ -32,16 +32,24 @@ from hookscope.lint.subject import Subject, error, hint
 
 def check(subject: Subject) -> Iterator[Said]:
     header = subject.header
-    if subject.manifest is None or header.exists or header.empty or subject.hook is not None:
+    marked = header.source.startswith(b"\xef\xbb\xbf")
+    if subject.rejected is not None and subject.handler is not None and header.exists and marked:
+        yield error(
+            subject.in_header(),
+            f"HOOK.md begins with a byte order mark: {subject.host.product} sees no front matter.",
+            "Save it as UTF-8 without a mark.",
+        )
+    if subject.manifest is None or header.exists or header.empty or subject.events:
         return
     if subject.handler is None:
         yield hint(subject.in_header(), "HOOK.md without front matter: not a hook.", "Give it another name.")
     else:
+        so = "its folder is no hook" if subject.hook is None else "the hook has no events"
         yield error(
             subject.in_header(),
-            "HOOK.md has no front matter, and so its folder is no hook.",
+            f"HOOK.md has no front matter, and so {so}.",
             "Its first line must be `---`, then name and metadata, then `---` again.",
         )
 
 
-RULE = Rule("header-missing", __doc__, check)
+RULE = Rule("header-missing", __doc__, check, by_host=True)

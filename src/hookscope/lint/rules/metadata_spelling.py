@@ -37,7 +37,7 @@ def check(subject: Subject) -> Iterator[Said]:
     written = subject.own.get("events")
     if subject.hook is None or subject.events or not written or subject.header.quoted:
         return
-    if subject.hook.meta.faults:
+    if subject.hook.meta.faults or not isinstance(written, list):
         return
     short = json.dumps({str(subject.base[1]): {"events": written}}, ensure_ascii=False)
     example = short if len(short) <= 100 else f'{{"{subject.base[1]}": {{…}}}}'

@@ -18,12 +18,14 @@ from hookscope.core.hooks import (
     Rejected,
 )
 from hookscope.core.surroundings import Child, Files
-from hookscope.formats.frontmatter import LARGEST_HEADER, head_of
+from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.places import FormatError
 from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
 
 MANIFEST = "HOOK.md"
 LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
+MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_16 = f"{MANIFEST} is UTF-16 text; save it as UTF-8"
 PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after the host's own names
 
 
@@ -143,20 +145,22 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
     if handler is None and search.shape.handler_first:
         _without_handler(child, names, folder, name, refused, search)
         return
+    source = b""
     try:
-        said = search.shape.read(_manifest_bytes(manifest, search), child.name, search.shape.namespace)
+        source = _manifest_bytes(manifest, search)
+        said = search.shape.read(source, child.name, search.shape.namespace)
     except OSError as error:
         search.reject(folder, child.path, f"{MANIFEST} cannot be read: {reason_of(error)}", name=name)
         return
     except FormatError as error:
         search.warn(search.texts.bad_header, file=manifest)
         place = Place(manifest, error.span.line, error.span.column)
-        search.reject(folder, child.path, f"{MANIFEST}, {error}", place=place, name=name)
+        reason = UTF_16 if source.startswith(MARKS_OF_UTF_16) else f"{MANIFEST}, {error}"
+        search.reject(folder, child.path, reason, place=place, name=name)
         return
     if said is None:
         search.warn(search.texts.bad_header, file=manifest)
-        reason = f"{MANIFEST} has no frontmatter: its first line must be ---"
-        search.reject(folder, child.path, reason, place=Place(manifest), name=name)
+        search.reject(folder, child.path, _why_no_header(source), place=Place(manifest), name=name)
         return
     for text in said.warnings:
         search.warn(text)
@@ -180,6 +184,23 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
             notes=said.notes,
         )
     )
+
+
+def _why_no_header(source: bytes) -> str:
+    """Why a reader found no header that counts, nearest reason first."""
+    if source.startswith(MARKS_OF_UTF_16):
+        return UTF_16
+    if not source.strip(b"\xef\xbb\xbf \t\r\n"):
+        return f"{MANIFEST} is empty"
+    try:
+        header = cut_header(source)
+    except FormatError:
+        header = None
+    if header is not None and source.startswith(b"\xef\xbb\xbf"):
+        return f"{MANIFEST} begins with a byte order mark: its first line is not --- to this host"
+    if header is not None:
+        return f"{MANIFEST} has a header without `name`, which this host passes over"
+    return f"{MANIFEST} has no frontmatter: its first line must be ---"
 
 
 def _without_handler(
