@@ -34,18 +34,7 @@ LISTS = frozenset({"events", "os", "bins", "anyBins", "env", "config"})
 
 def check(subject: Subject) -> Iterator[Said]:
     faults = subject.hook.meta.faults if subject.hook is not None else ()
-    written = subject.own.get("events")
-    if (
-        subject.hook is not None
-        and not faults
-        and not subject.events
-        and isinstance(written, str)
-        and written
-    ):
-        path = (*subject.base, "events")
-        fix = (subject.edit(path, [written], "events: a list of one"),)
-        text = f"`events` wants a list of texts and has a text: {subject.host.product} hears nothing of it."
-        yield error(subject.in_header(*path), text, "Write it as a list: `[…]`.", fix)
+    yield from _text_as_events(subject) if not faults else ()
     for fault in faults if not subject.header.quoted else ():
         value = _value_at(subject.header.value, fault.path)
         fix = None
@@ -54,6 +43,15 @@ def check(subject: Subject) -> Iterator[Said]:
             fix = (subject.edit(fault.path, [value], f"{name}: a list of one"),)
         then = "Write it as a list: `[…]`." if fix else ""
         yield error(subject.in_header(*fault.path), f"{fault.text}.", then, fix)
+
+
+def _text_as_events(subject: Subject) -> Iterator[Said]:
+    """A host that looks at no types hears nothing of a text, and says nothing."""
+    written, path = subject.own.get("events"), (*subject.base, "events")
+    if subject.hook is not None and not subject.events and isinstance(written, str) and written:
+        text = f"`events` wants a list of texts and has a text: {subject.host.product} hears nothing of it."
+        fix = (subject.edit(path, [written], "events: a list of one"),)
+        yield error(subject.in_header(*path), text, "Write it as a list: `[…]`.", fix)
 
 
 def _value_at(value: Any, path: KeyPath) -> object:
