@@ -121,3 +121,16 @@ def test_a_module_that_hears_every_event(bench: Bench) -> None:
     here = bench("eve", trust_all=True)
     made = new(here, "every", language="python", events=("*", "session.started"))
     assert not missed(here, made)
+
+
+@pytest.mark.parametrize(("dialect", "opens"), [("openclaw", "enable"), ("milady", "fix")])
+def test_what_keeps_it_off_is_said_with_the_command_that_opens_it(
+    dialect: str, opens: str, bench: Bench, home: Path
+) -> None:
+    settings = home / f".{dialect}" / f"{dialect}.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooks": {"internal": {"enabled": false}}}')
+    made = new(bench(dialect), "first")
+    assert [gate.name for gate in made.stands[0].shut] == ["switch"]
+    assert made.next[0].split()[-2:] == [opens, "first"]
+    assert len(made.next) == 2

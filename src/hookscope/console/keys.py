@@ -127,6 +127,8 @@ def obstacle(action: str, state: ConsoleState) -> str:
             return f"{row.name} listens to no event. E opens its HOOK.md."
         case "fold" if row is not None and isinstance(row.item, Rejected):
             return f"{row.name} is no hook: it has no checks to list."
+        case "new" if state.view is None:
+            return "Still looking: the folders of the host are not known yet."
         case "cancel_run" if state.firing is None:
             return "Nothing is running."
         case "filter" if state.filtering:

@@ -68,6 +68,10 @@ class FixAsked(Message):
         super().__init__()
 
 
+class NewAsked(Message):
+    """Ask for a new hook, pack, plugin or module."""
+
+
 class UndoAsked(Message):
     """Take back the last change to the settings."""
 

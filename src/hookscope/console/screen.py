@@ -35,6 +35,7 @@ from hookscope.console.messages import (
     LateCame,
     LiftAsked,
     LookAsked,
+    NewAsked,
     PastRuns,
     PlayOver,
     RealCame,
@@ -105,6 +106,7 @@ class MainScreen(Shell):
             self.runner.remember(look.view)
         self.real.looked(look.view)
         self.hosts.looked()
+        self.new.looked()
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:
@@ -188,6 +190,10 @@ class MainScreen(Shell):
     @on(FixAsked)
     def _fix(self, event: FixAsked) -> None:
         self.fixes.ask(event)
+
+    @on(NewAsked)
+    def _new(self) -> None:
+        self.new.ask()
 
     @on(UndoAsked)
     def _undo(self) -> None:

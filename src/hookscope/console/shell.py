@@ -30,6 +30,7 @@ from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
+from hookscope.console.making.desk import NewDesk
 from hookscope.console.messages import Severity
 from hookscope.console.problems import ProblemLines
 from hookscope.console.real import RealDesk
@@ -58,6 +59,7 @@ class Shell(Screen[None]):
         self.desk = FireDesk(self)
         self.edits = EditDesk(self)
         self.fixes = FixDesk(self)
+        self.new = NewDesk(self)
         self.saved = SavedDesk(self)
         self.comparing = CompareDesk(self)
         self.real = RealDesk(self)

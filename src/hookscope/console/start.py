@@ -31,6 +31,8 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     if row is not None and row.events:
         fire = Content.assemble(fire, ("   ", ""), foreign(f"({row.events[0]})").stylize(MUTED))
     sheet.put([(Content.styled("f", "bold"), KEY)], fire, 2)
+    new = Content("write your own: a hook that works, opened in $EDITOR")
+    sheet.put([(Content.styled("n", "bold"), KEY)], new, 2)
     sheet.put([(Content.styled("i", "bold"), KEY)], Content("folders looked in, the one that wins first"), 2)
     if folders:
         for number, folder in enumerate(by_precedence(view.folders), 1):

@@ -25,6 +25,7 @@ from hookscope.console.messages import (
     FixAsked,
     LiftAsked,
     LookAsked,
+    NewAsked,
     Said,
     ToggleAsked,
     TrustAsked,
@@ -100,6 +101,13 @@ class HooksPane(Container):
             "Filter",
             id="hooks.filter",
             tooltip="Show hooks by name, event, source or state",
+        ),
+        Binding(
+            "n",
+            "new",
+            "New",
+            id="hooks.new",
+            tooltip="Write a new hook, pack, plugin or module that works, and open it in $EDITOR",
         ),
         Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
         Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
@@ -258,6 +266,12 @@ class HooksPane(Container):
         row = self._may("fix")
         if row is not None:
             self.post_message(FixAsked(row.item))
+
+    def action_new(self) -> None:
+        if self.state.view is None:
+            self.post_message(Said(obstacle("new", self.state), "warning"))
+        else:
+            self.post_message(NewAsked())
 
     def action_undo(self) -> None:
         self.post_message(UndoAsked())

@@ -8,7 +8,7 @@ from typing import Any
 
 from hookscope.core.event_types import DEFAULT_SESSION, EVERY, EventType
 from hookscope.core.runs import EventKind
-from hookscope.core.text import one_line
+from hookscope.core.text import nearest, one_line
 from hookscope.workbench.making.readers import Reader, Readers
 from hookscope.workbench.making.wish import EVENT
 from hookscope.workbench.refusal import Refusal
@@ -93,7 +93,8 @@ def unsent(keys: Sequence[str], kind: EventKind, readers: Readers) -> tuple[str,
     for key in keys:
         catalogue = readers.first.catalogue
         if kind == "folder" and key not in catalogue.by_key and catalogue.sends(key, kind):
-            near = catalogue.nearest(key, kind)
+            single = [one.key for one in catalogue.events if one.kind == kind and not one.family]
+            near = nearest(key, single)
             meant = f"; did you mean {near}?" if near else ", and sends it where you do."
             said.append(f"{readers.first.name} does not list {key}{meant}")
     for one in readers.all:

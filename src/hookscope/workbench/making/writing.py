@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from hookscope.core.hooks import Gate, Standing
+from hookscope.workbench.making.readers import named
 from hookscope.workbench.making.sketching import Sketched, sketched
 from hookscope.workbench.making.wish import Wish
 from hookscope.workbench.refusal import Refusal
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
-SWITCHES = ("enabled", "switch", "selected")
+OWN_SWITCHES = ("enabled", "selected")
+SWITCH = "switch"  # that of all hooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +89,28 @@ def _stands(bench: Workbench, sketch: Sketched, dialect: str) -> Stands:
 
 def _next(bench: Workbench, sketch: Sketched, stands: tuple[Stands, ...]) -> Iterator[str]:
     """The commands that open what is shut, then the one that tries it out."""
-    name = sketch.wish.name
     first = next((one for one in stands if one.row is not None), None)
     if sketch.saved is None or first is None or first.row is None:
         yield f"hookscope lint {_word(bench, sketch.root)}"
         return
-    more = _options(bench, sketch, first.dialect)
-    shut = {gate.name for gate in first.shut}
-    if "trusted" in shut:
+    if any(gate.name == "trusted" for one in stands for gate in one.shut):
         yield f"hookscope trust {_word(bench, _to_trust(sketch))}"
-    if shut & set(SWITCHES):
+    for one in stands:
+        yield from _opening(one, bench, sketch)
+    yield f"hookscope{_options(bench, sketch, first.dialect)} test {_word(bench, sketch.saved)}"
+
+
+def _opening(one: Stands, bench: Workbench, sketch: Sketched) -> Iterator[str]:
+    """What opens the other checks of one host."""
+    more, name = _options(bench, sketch, one.dialect), sketch.wish.name
+    shut = {gate.name for gate in one.shut} - {"trusted"}
+    switched = set(OWN_SWITCHES)
+    if named(one.dialect).switching.also_true:
+        switched.add(SWITCH)
+    if shut & switched:
         yield f"hookscope{more} enable {name}"
-    if shut - {"trusted", *SWITCHES}:
+    if shut - switched:
         yield f"hookscope{more} fix {name}"
-    yield f"hookscope{more} test {_word(bench, sketch.saved)}"
 
 
 def _options(bench: Workbench, sketch: Sketched, dialect: str) -> str:

@@ -1,0 +1,224 @@
+"""The form of a new hook: a line for each wish, below them what would be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, Label, Static
+
+from hookscope.console.fire.event_picker import EventPicker
+from hookscope.console.making.choice import Choice
+from hookscope.console.making.completion import OfWords, completed
+from hookscope.console.making.preview import problem_sheet, sketch_sheet
+from hookscope.workbench.making.offers import dialect_names, event_names
+from hookscope.workbench.making.wish import KINDS, LANGUAGES, MANAGED, WORKSPACE, Kind, Script, Wish
+
+if TYPE_CHECKING:
+    from hookscope.workbench import View
+    from hookscope.workbench.making.sketching import Sketched
+
+AUTOMATIC = "auto"  # the language that the hosts run
+Answer = Callable[["Sketched | str"], None]
+Plan = Callable[[Wish, Answer], None]
+
+
+def parts_of(typed: str) -> tuple[str, ...]:
+    """The words of a list with commas."""
+    return tuple(part.strip() for part in typed.split(",") if part.strip())
+
+
+class NewScreen(ModalScreen["Sketched | None"]):
+    """Asks what is to be made; writes nothing itself."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="new.cancel", tooltip="Write nothing"),
+        Binding("enter", "write", "Write", id="new.write", tooltip="Write the files; u takes them back"),
+        Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="The next line"),
+        Binding("up", "app.focus_previous", "Before", show=False, id="new.up", tooltip="The line before"),
+        Binding(
+            "ctrl+space,ctrl+@", "events", "Events", id="new.events", tooltip="Choose an event of the host"
+        ),
+        Binding(
+            "pagedown",
+            "scroll(1)",
+            "More",
+            show=False,
+            id="new.more",
+            tooltip="More of what would be written",
+        ),
+        Binding("pageup", "scroll(-1)", "Back up", show=False, id="new.less", tooltip="The same, upwards"),
+    ]
+    DEFAULT_CSS = """
+    NewScreen {
+        align: center middle;
+        & > Vertical {
+            width: 92; max-width: 100%; height: auto; max-height: 100%;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
+        }
+        & Horizontal { height: 1; }
+        & Label { width: 10; color: $text-muted; }
+        & Input { width: 1fr; background: transparent; }
+        & Choice { width: 1fr; height: 1; }
+        & VerticalScroll { height: auto; max-height: 24; margin: 1 0 0 0; scrollbar-size-vertical: 1; }
+        & #new-preview { height: auto; }
+    }
+    """
+    HELP = (
+        "What is made passes lint and its own saved event; below the lines stands what would be written. "
+        "Nothing is overwritten, and one u takes all of it back."
+    )
+
+    def __init__(self, view: View, plan: Plan) -> None:
+        super().__init__()
+        self._view, self._plan = view, plan
+        self._asked = 0  # how many previews were asked for: an older answer is dropped
+        self._sketch: Sketched | None = None
+        self._problem = "A name is wanted."
+
+    def compose(self) -> ComposeResult:
+        host = self._view.host
+        with Vertical() as frame:
+            frame.border_title = "New"
+            frame.border_subtitle = "enter write   ^space events   esc back"
+            yield from self._line("name", Input(placeholder="letters, digits, - and _", id="new-name"))
+            yield from self._line("kind", Choice((AUTOMATIC, *KINDS), id="new-kind"))
+            events = Input(
+                placeholder="a good first one; several with commas",
+                suggester=OfWords(self._events),
+                id="new-events",
+            )
+            yield from self._line("events", events)
+            yield from self._line("language", Choice((AUTOMATIC, *LANGUAGES), id="new-language"))
+            dialects = Input(
+                placeholder=f"{host.dialect.name}; several with commas",
+                suggester=OfWords(dialect_names),
+                id="new-dialects",
+            )
+            yield from self._line("dialects", dialects)
+            where = Input(
+                placeholder=f"{WORKSPACE}, {MANAGED} or a folder",
+                suggester=OfWords(lambda: (WORKSPACE, MANAGED)),
+                id="new-where",
+            )
+            yield from self._line("in", where)
+            yield from self._line("about", Input(placeholder="what it is, in one line", id="new-about"))
+            with VerticalScroll(can_focus=False):
+                yield Static(id="new-preview")
+
+    @staticmethod
+    def _line(label: str, field: Input | Choice) -> ComposeResult:
+        if isinstance(field, Input):
+            field.compact = True
+        with Horizontal():
+            yield Label(label)
+            yield field
+
+    def on_mount(self) -> None:
+        self.query_one("#new-name", Input).focus()
+        self._room(self.size.height)
+        self._show()
+
+    def on_resize(self) -> None:
+        self._room(self.size.height)
+
+    def _room(self, height: int) -> None:
+        """What the lines leave is the preview's."""
+        self.query_one(VerticalScroll).styles.max_height = max(3, height - 10)
+
+    # What is wished for.
+
+    def _typed(self, name: str) -> str:
+        return self.query_one(f"#new-{name}", Input).value.strip()
+
+    def _chosen(self, name: str) -> str | None:
+        word = self.query_one(f"#new-{name}", Choice).word
+        return None if word == AUTOMATIC else word
+
+    @property
+    def _dialects(self) -> tuple[str, ...]:
+        return parts_of(self._typed("dialects"))
+
+    def wish(self) -> Wish:
+        """What the lines say."""
+        return Wish(
+            name=self._typed("name"),
+            kind=cast("Kind | None", self._chosen("kind")),
+            events=parts_of(self._typed("events")),
+            language=cast("Script | None", self._chosen("language")),
+            dialects=self._dialects,
+            where=self._typed("where"),
+            description=self._typed("about"),
+        )
+
+    def _events(self) -> tuple[str, ...]:
+        names = self._dialects or (self._view.host.dialect.name,)
+        kind = cast("Kind | None", self._chosen("kind"))
+        return event_names(names, kind, asked=bool(self._dialects))
+
+    @on(Input.Changed)
+    @on(Choice.Changed)
+    def _changed(self, event: Input.Changed | Choice.Changed) -> None:
+        event.stop()
+        self._sketch = None
+        self._asked += 1
+        asked = self._asked
+        if not self._typed("name"):
+            self._problem = "A name is wanted."
+            self._show()
+            return
+
+        def answered(answer: Sketched | str) -> None:
+            if asked == self._asked and self.is_mounted:
+                self._sketch, self._problem = (None, answer) if isinstance(answer, str) else (answer, "")
+                self._show()
+
+        self._plan(self.wish(), answered)
+
+    def _show(self) -> None:
+        preview = self.query_one("#new-preview", Static)
+        if self._sketch is None:
+            preview.update(problem_sheet(self._problem))
+        else:
+            width = preview.content_region.width or self.size.width - 6
+            preview.update(sketch_sheet(self._sketch, self._view.host.surroundings, width))
+
+    # What is done with it.
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_write()
+
+    def action_write(self) -> None:
+        if self._sketch is None:
+            self.app.notify(self._problem or "Still looking.", severity="warning", markup=False)
+        else:
+            self.dismiss(self._sketch)
+
+    def action_events(self) -> None:
+        field = self.query_one("#new-events", Input)
+
+        def picked(key: str | None) -> None:
+            if key is not None:
+                typed = (
+                    field.value
+                    if field.value.rstrip().endswith(",") or not field.value
+                    else f"{field.value},"
+                )
+                field.value = completed(typed, key)
+                field.focus()
+
+        self.app.push_screen(EventPicker(self._view), picked)
+
+    def action_scroll(self, by: int) -> None:
+        self.query_one(VerticalScroll).scroll_relative(y=by * 5, animate=False)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
