@@ -28,7 +28,7 @@ from hookscope.settings import open_host
 
 SESSION = "agent:main:main"
 COMPARED = ("loadedCount", "eventKeys", "messages", "context", "hooks", *OF_PLUGINS)
-OF_THE_HOST = ("list", "check", "info", "enable", "disable")  # our commands that can speak as the host's
+OF_THE_HOST = ("list", "check", "info", "enable", "disable", "install", "update")  # ours speak like it
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def locked(real: Path, patience: float, at: Path | None = None) -> Iterator[None
     """
     from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
-    lock = FileLock(at or _beside(real, "lock"))
+    lock = FileLock(at or lock_beside(real))
     try:
         lock.acquire(timeout=patience, poll_interval=POLL)
     except TimeoutError:
@@ -137,6 +137,11 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def lock_beside(real: Path) -> Path:
+    """The file of the lock that `locked` takes where nobody names another."""
+    return _beside(real, "lock")
 
 
 def _beside(real: Path, what: str) -> Path:

@@ -207,6 +207,14 @@ class Switching:
 
 
 @dataclass(frozen=True, slots=True)
+class PackRules:
+    """How packs reach this host."""
+
+    key: str  # package.json → this → `hooks`
+    whole: bool = False  # does it find the hooks that a package lists; else each hook lies by itself
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """The rules of one host at one version."""
 
@@ -222,6 +230,7 @@ class Dialect:
     settings_rules: SettingsRules = SettingsRules()
     load_rules: LoadRules = LoadRules()
     command: HostCommand | None = None  # its own command about hooks, where it has one
+    packs: PackRules | None = None  # None: it has no folder that hooks are installed into
     catalogue: Callable[[], Catalogue] = Catalogue
     sequences: tuple[str, ...] = ()  # files beside the catalogue: events in the order in which it sends them
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide

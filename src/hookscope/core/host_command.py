@@ -29,8 +29,41 @@ class Asked:
     verbose: bool = False
 
 
+class PackWords(Protocol):
+    """What the host's own command says of packs, and with which exit codes."""
+
+    def deprecated(self, verb: str) -> tuple[str, ...]:
+        """Said on standard output before anything else."""
+        ...
+
+    def warned(self, spec: str) -> tuple[str, ...]:
+        """Said of every source that is no registry."""
+        ...
+
+    def unasked(self) -> Said: ...
+
+    def absent(self, path: str) -> Said: ...
+
+    def only_registry(self) -> Said: ...
+
+    def refused(self, reason: str, *, packaged: bool) -> Said:
+        """`packaged`: is there a package.json."""
+        ...
+
+    def installed(self, name: str, target: str) -> tuple[str, ...]: ...
+
+    def skipped(self, name: str, source: str) -> str: ...
+
+    def unknown(self, name: str) -> Said: ...
+
+    def nothing_named(self) -> Said: ...
+
+
 class HostCommand(Protocol):
     """The host's own command line. Pure: what it would write is the caller's to write."""
+
+    @property
+    def packs(self) -> PackWords | None: ...
 
     def refused(self, host: Host) -> Said | None:
         """What every command says where the settings are refused; None where they are not."""

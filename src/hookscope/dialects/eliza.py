@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts, Switching
+from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
@@ -67,5 +67,6 @@ ELIZA = Dialect(
     ),
     texts=TEXTS,
     switching=Switching(notices="Eliza notices when it loads its hooks again."),
+    packs=PackRules("eliza"),
     catalogue=partial(catalogue, "eliza"),
 )

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.dialect import Dialect, Host, Layout, Switching
+from hookscope.core.dialect import Dialect, Host, Layout, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eliza import TEXTS, error_text
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
@@ -55,5 +55,6 @@ MILADY = Dialect(
     texts=TEXTS,
     switching=Switching(notices="Milady notices when it loads its hooks again."),
     clears_when_off=False,  # switched off, it returns before clearing
+    packs=PackRules("milady"),
     catalogue=partial(catalogue, "milady"),
 )

@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts, Switching
+from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts, PackRules, Switching
 from hookscope.core.hooks import Folder, Problem
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates
@@ -107,6 +107,7 @@ OPENCLAW = Dialect(
         refuses_blocked=True,
         notices="OpenClaw notices when its gateway is restarted.",
     ),
+    packs=PackRules("openclaw"),
     catalogue=CATALOGUE,
     sequences=("openclaw_sequences",),
 )

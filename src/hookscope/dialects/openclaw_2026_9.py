@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, SettingsRules, Switching
+from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
 from hookscope.core.hooks import Folder, Problem
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
@@ -208,6 +208,7 @@ OPENCLAW_2026_9 = Dialect(
         lost_handler='Hook "{name}" has no readable handler in {folder}',
     ),
     command=Command(CONFIG),
+    packs=PackRules(COLLECTIONS.package_key, whole=True),
     catalogue=CATALOGUE,
     sequences=("openclaw_2026_9_sequences",),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Inventory, Standing
 from hookscope.core.host_command import Asked, Said
+from hookscope.dialects.openclaw_2026_9_packs import Packs
 from hookscope.dialects.openclaw_2026_9_report import Report, reports
 from hookscope.dialects.openclaw_2026_9_words import SEE_ALL, page, table, titled, why_not
 from hookscope.systems.folders.shipped_gates import Config
@@ -19,6 +20,7 @@ class Command:
     """The program's own command. Implements core's HostCommand."""
 
     config: Config
+    packs: Packs = Packs()  # noqa: RUF009  (it is a frozen value)
 
     def refused(self, host: Host) -> Said | None:
         refusal = host.settings.refusal

@@ -1,0 +1,48 @@
+"""`hookscope install SPEC`."""
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.host_format import format_option, is_host
+from hookscope.cli.packs import asking, host
+from hookscope.workbench import Options
+from hookscope.workbench.packs.planning import Asked
+
+
+@answers.command(
+    "install",
+    click.Argument(["spec"]),
+    click.Option(["--link"], is_flag=True, help="Copy nothing: the host looks into the folder itself."),
+    click.Option(["--pin"], is_flag=True, help="Of npm: keep to this very version and its integrity."),
+    click.Option(["--force"], is_flag=True, help="In place of what is installed under this name."),
+    click.Option(["--dependencies"], is_flag=True, help="Install what it depends on too, scripts off."),
+    asking.yes_option(),
+    asking.dry_run_option(),
+    format_option(),
+)
+def command(
+    options: Options,
+    spec: str,
+    link: bool,
+    pin: bool,
+    force: bool,
+    dependencies: bool,
+    yes: bool,
+    dry_run: bool,
+    shape: str,
+    as_json: bool,
+) -> Answer:
+    """Put a hook or a pack into the host's own folder, and switch it on in its settings.
+
+    SPEC is a folder, an archive (.zip .tgz .tar.gz .tar), an npm package (name, name@version, name@tag),
+    python:NAME (an installed package that carries hooks) or a git address (git+https://…#ref). It is fetched
+    and checked as a whole; then everything that would be written is shown, and a terminal is asked. Nothing
+    of it is run. `hookscope uninstall` takes exactly that back.
+    """
+    asked = Asked(link=link, pin=pin, force=force, dependencies=dependencies)
+    if is_host(shape):
+        return host.install(options, spec, asked, dry_run=dry_run)
+    bench, desk = asking.desk_of(options)
+    planned = desk.plan_install(spec, asked, asking.course(as_json))
+    return asking.carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)

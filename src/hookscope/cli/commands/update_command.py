@@ -1,0 +1,68 @@
+"""`hookscope update ID`, `hookscope update --all`."""
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.host_format import format_option, is_host
+from hookscope.cli.packs import asking, documents, host, shown
+from hookscope.cli.packs.asking import carried_out
+from hookscope.core.text import printable
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.packs.desk import PackDesk
+from hookscope.workbench.packs.planned import UpToDate
+
+
+@answers.command(
+    "update",
+    click.Argument(["ids"], nargs=-1, metavar="[ID]..."),
+    click.Option(["--all", "everything"], is_flag=True, help="Every pack that is installed here."),
+    click.Option(["--force"], is_flag=True, help="Put it in place again even if there is nothing newer."),
+    asking.yes_option(),
+    asking.dry_run_option(),
+    format_option(),
+)
+def command(
+    options: Options,
+    ids: tuple[str, ...],
+    everything: bool,
+    force: bool,
+    yes: bool,
+    dry_run: bool,
+    shape: str,
+    as_json: bool,
+) -> Answer:
+    """Fetch packs again from where they came, and put in place what is newer.
+
+    Says where a registry gives other bytes for the same version, and which files were changed on disk since:
+    they are kept aside. Exit code 1: one of them could not be updated.
+    """
+    if is_host(shape):
+        return host.update(options, ids, everything=everything, dry_run=dry_run)
+    if bool(ids) == everything:
+        raise click.UsageError("Name the packs to update, or --all.")
+    bench, desk = asking.desk_of(options)
+    for name in ids:
+        desk.record(name)
+    found = [
+        _one(bench, desk, name, force=force, yes=yes, dry_run=dry_run, as_json=as_json)
+        for name in (ids or tuple(desk.installed()))
+    ]
+    text = "\n\n".join(one.text for one in found) or "No pack is installed here."
+    aside = tuple(sentence for one in found for sentence in one.aside)
+    yes_to_all = all(one.yes for one in found)
+    return Answer({"updates": [one.document for one in found]}, text, yes=yes_to_all, aside=aside)
+
+
+def _one(
+    bench: Workbench, desk: PackDesk, name: str, *, force: bool, yes: bool, dry_run: bool, as_json: bool
+) -> Answer:
+    """One pack: what is wrong with it keeps no other from its update."""
+    try:
+        planned = desk.plan_update(name, force=force, course=asking.course(as_json))
+        if isinstance(planned, UpToDate):
+            return Answer(documents.up_to_date(planned), shown.up_to_date(planned, bench.open()))
+        return carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)
+    except Refusal as error:
+        document = {"id": name, "written": False, "error": error.what, "next": error.then}
+        return Answer(document, "", yes=False, aside=(printable(str(error)),))

@@ -1,0 +1,1 @@
+"""What the commands of packs show and ask."""

@@ -1,0 +1,80 @@
+"""From a plan to a yes: shown, asked where there is a terminal, and carried out."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.cli.packs import documents, shown
+from hookscope.core.dialect import Host
+from hookscope.core.text import one_line
+from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.packs.desk import PackDesk
+from hookscope.workbench.packs.planned import Course, Planned
+
+DRY_RUN = "Show everything that would be written, and write nothing."
+
+
+def yes_option() -> click.Option:
+    return click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts.")
+
+
+def dry_run_option() -> click.Option:
+    return click.Option(["--dry-run"], is_flag=True, help=DRY_RUN)
+
+
+def desk_of(options: Options, *, writes: bool = True) -> tuple[Workbench, PackDesk]:
+    """The desk; what was interrupted is finished first. Raises Refusal for a what-if."""
+    bench = answers.bench_of(options)
+    assumed = bench.setup.surroundings.assumed & {"os", "env"}
+    if writes and assumed:
+        raise Refusal(
+            f"What is installed is real, and {' and '.join(sorted(assumed))} would be assumed.",
+            "Leave out --os, --env and --clean-env.",
+            code=2,
+        )
+    desk = PackDesk(bench)
+    if finished := desk.recover():
+        click.echo(f"hookscope: an interrupted {one_line(finished)} was finished first.", err=True)
+    return bench, desk
+
+
+def course(as_json: bool) -> Course:
+    """Says on a terminal what takes time."""
+    if as_json or not sys.stderr.isatty():
+        return Course()
+    return Course(tell=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
+
+
+def asked(planned: Planned, host: Host, *, yes: bool, as_json: bool) -> None:
+    """Show the plan and wait for a yes. Raises Refusal where nobody says it."""
+    if yes:
+        return
+    verb = planned.action
+    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Refusal(
+            f"{planned.id} is not {verb.rstrip('e')}ed: nobody was asked.",
+            "--yes answers for a script, --dry-run shows what would be written.",
+        )
+    click.echo(shown.plan(planned, host))
+    if not click.confirm(f"\n{verb.capitalize()} it?", default=False):
+        raise Refusal(f"{planned.id} is not {verb.rstrip('e')}ed; nothing was written.")
+
+
+def carried_out(
+    bench: Workbench, desk: PackDesk, planned: Planned, *, yes: bool, dry_run: bool, as_json: bool
+) -> Answer:
+    """Ask, write, say what was written."""
+    host = bench.open()
+    if dry_run:
+        return Answer(documents.planned(planned), shown.plan(planned, host))
+    asked(planned, host, yes=yes, as_json=as_json)
+    done = desk.carry_out(planned, course(as_json))
+    bench.close_now()
+    text = shown.done(done, host)
+    if yes:
+        text = f"{shown.plan(planned, host)}\n\n{text}"
+    return Answer(documents.planned(planned, done), text)

@@ -1,0 +1,111 @@
+"""`install --json`, `update --json`, `uninstall --json`, `packs --json`. Their shapes are contracts."""
+
+from __future__ import annotations
+
+from hookscope.cli import documents
+from hookscope.cli.documents import Document
+from hookscope.core.event import iso
+from hookscope.workbench.packs.desk import PackStatus
+from hookscope.workbench.packs.planned import Done, HookPlan, OnDisk, Planned, Record, UpToDate, Uses
+
+
+def planned(item: Planned, done: Done | None = None) -> Document:
+    """What would be written; with `done`, what was."""
+    after = item.after or item.before
+    assert after is not None  # a plan has one of them
+    return {
+        "action": item.action,
+        **_of_record(after),
+        "from": _of_record(item.before) if item.action == "update" and item.before is not None else None,
+        "written": done is not None,
+        "hooks": [_hook(hook) for hook in item.hooks] or [{"name": name} for name in after.hooks],
+        "shared": _uses(item.shared),
+        "files": [
+            {"path": str(file.path), "action": file.action, "size": file.size, "runnable": file.runnable}
+            for file in item.files
+        ],
+        "settings": {"file": str(item.change.path), "diff": item.change.preview()},
+        "others": [
+            {"hook": other.name, "source": other.source, "from": other.before, "to": other.after}
+            for other in item.others
+        ],
+        "needs": list(item.needs),
+        "left_out": list(item.left_out),
+        "drift": item.drift or None,
+        "notes": list(item.notes),
+        "on_disk": _on_disk(item.on_disk) if item.before is not None else None,
+        "kept": str(done.kept) if done is not None and done.kept is not None else None,
+    }
+
+
+def up_to_date(item: UpToDate) -> Document:
+    """An update with nothing to do."""
+    return {
+        "action": "none",
+        **_of_record(item.record),
+        "written": False,
+        "why": item.why,
+        "on_disk": _on_disk(item.on_disk),
+    }
+
+
+def status(item: PackStatus) -> Document:
+    """One pack of `packs --json`."""
+    record = item.record
+    return {
+        **_of_record(record),
+        "hooks": list(record.hooks),
+        "folders": [str(folder) for folder in record.folders] or [str(record.linked)],
+        "settings": [list(setting.wanted.path) for setting in record.settings],
+        "on_disk": _on_disk(item.on_disk),
+    }
+
+
+def _of_record(record: Record) -> Document:
+    return {
+        "id": record.id,
+        "source": record.source,
+        "spec": record.spec,
+        "resolved": record.resolved,
+        "version": record.version or None,
+        "integrity": record.integrity,
+        "pinned": record.pinned,
+        "linked": record.linked is not None,
+        "dialect": record.dialect,
+        "at": iso(record.at),
+    }
+
+
+def _on_disk(item: OnDisk) -> Document:
+    return {
+        "state": item.word,
+        "changed": [str(path) for path in item.changed],
+        "missing": [str(path) for path in item.missing],
+        "added": [str(path) for path in item.added],
+    }
+
+
+def _hook(item: HookPlan) -> Document:
+    row = item.row
+    return {
+        "name": item.name,
+        "path": str(item.path),
+        "description": row.hook.description,
+        "events": None if row.events is None else list(row.events),
+        "state": row.state.value,
+        "why": row.verdict.why() or None,
+        "gates": [documents.gate(gate) for gate in row.verdict.gates],
+        "install": [dict(spec) for spec in row.hook.meta.install],
+        "uses": _uses(item.uses),
+        "notes": list(row.notes),
+    }
+
+
+def _uses(item: Uses) -> Document:
+    return {
+        "env": list(item.env),
+        "optional_env": list(item.optional_env),
+        "programs": list(item.bins),
+        "network": list(item.network),
+        "writes": list(item.writes),
+    }

@@ -1,0 +1,37 @@
+"""How something that takes time is followed and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from hookscope.packs.errors import Cancelled
+
+
+def _ignore(_: str) -> None:
+    return None
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Callbacks of whoever waits. Both are called from the thread that works."""
+
+    tell: Callable[[str], None] = _ignore  # what is being done now, as half a sentence
+    cancelled: Callable[[], bool] = _never
+
+    def step(self, what: str) -> None:
+        """The next thing is begun. Raises Cancelled."""
+        self.check()
+        self.tell(what)
+
+    def check(self) -> None:
+        """Raises Cancelled where somebody wants it to stop."""
+        if self.cancelled():
+            raise Cancelled()
+
+
+QUIETLY = Course()

@@ -1,0 +1,20 @@
+"""Why a pack is not taken. Each error is a sentence for people; nothing was written unless it says so."""
+
+
+class PackError(Exception):
+    """What every refusal of this room is: what is wrong, and the next step."""
+
+    def __init__(self, what: str, then: str = "") -> None:
+        super().__init__(what, then)  # both, so that a copy or a pickle can be made from `args`
+        self.what = what
+        self.then = then
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.then}".strip()
+
+
+class Cancelled(PackError):
+    """Somebody stopped it."""
+
+    def __init__(self, what: str = "It was stopped; nothing was installed.", then: str = "") -> None:
+        super().__init__(what, then)

@@ -1,0 +1,62 @@
+"""A git repository at one commit: fetched without history, read without a checkout.
+
+So no hook, filter or submodule of it, and none of its user's, is ever run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hookscope.core.text import one_line
+from hookscope.packs.archives import unpacked
+from hookscope.packs.errors import PackError
+from hookscope.packs.fetched import Fetched, Fetching
+from hookscope.packs.limits import LIMITS
+from hookscope.packs.programs import Ran, run
+from hookscope.packs.specs import Spec
+
+OFF = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false")
+PROTOCOLS = "https:ssh:file"
+LARGEST = replace(LIMITS, archive=LIMITS.total)  # it is not packed
+
+
+def fetch_git(spec: Spec, how: Fetching) -> Fetched:
+    """The files of one commit. Raises PackError, Cancelled."""
+    how.course.step(f"fetching {spec.url} with git")
+    _git(["init", "--quiet", "--bare", "repository"], how, own=True)
+    wanted = spec.wanted or "HEAD"
+    words = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", spec.url, wanted]
+    ran = _git(words, how, inside=True)
+    if ran.code != 0:
+        raise _failed(spec, ran)
+    commit = _git(["rev-parse", "FETCH_HEAD"], how, own=True, inside=True).out.strip()
+    how.course.step("unpacking")
+    archive = how.work / "files.tar"
+    ran = _git(["archive", "--format=tar", f"--output={archive}", "FETCH_HEAD"], how, own=True, inside=True)
+    if ran.code != 0:
+        raise _failed(spec, ran)
+    with archive.open("rb") as file:
+        source = file.read(LARGEST.archive + 1)
+    tree = unpacked(source, "files.tar", LARGEST)
+    return Fetched(spec, tree, commit, f"git-{commit}", commit[:12])
+
+
+def _git(words: Sequence[str], how: Fetching, *, own: bool = False, inside: bool = False) -> Ran:
+    """`own`: without its user's configuration, which only fetching needs: proxies and credentials."""
+    env = {name: value for name, value in how.env.items() if not name.startswith("GIT_DIR")}
+    env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}
+    env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
+    env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program that says nothing
+    if own:
+        env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    where = ("--git-dir", str(how.work / "repository")) if inside else ()
+    return run(["git", *OFF, *where, *words], cwd=how.work, env=env, seconds=how.seconds, course=how.course)
+
+
+def _failed(spec: Spec, ran: Ran) -> PackError:
+    lines = [line for line in ran.err.splitlines() if line.startswith(("fatal:", "error:"))]
+    said = one_line(lines[0].partition(":")[2]) if lines else f"it ended with {ran.code}"
+    wanted = f" at {spec.wanted}" if spec.wanted else ""
+    return PackError(f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}.", "Nothing was written.")

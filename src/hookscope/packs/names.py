@@ -1,0 +1,128 @@
+"""The names in a package, all of them checked before any is written: on every machine they mean one place."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from hookscope.core.text import CONTROLS, one_line
+from hookscope.packs.errors import PackError
+from hookscope.packs.limits import LIMITS, PackLimits
+
+Kind = Literal["file", "folder"]
+Parts = tuple[str, ...]
+NOTHING_WRITTEN = "Nothing was written."
+FORBIDDEN = re.compile(r'[<>"|?*]')
+DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One entry of a package, by the name that it has there."""
+
+    name: str
+    kind: Kind
+
+
+def refused(what: str) -> PackError:
+    """The refusal of a package for what is in it."""
+    return PackError(what, NOTHING_WRITTEN)
+
+
+def shown(name: str) -> str:
+    """A foreign name for a sentence."""
+    return one_line(name, 120) or repr(name)
+
+
+def checked_names(entries: Sequence[Named], limits: PackLimits = LIMITS) -> tuple[Parts, ...]:
+    """The entries' paths as parts below the package, in their order. Raises PackError for the first fault."""
+    if len(entries) > limits.entries:
+        raise refused(f"It has {len(entries):,} entries; more than {limits.entries:,} are not unpacked.")
+    paths = tuple(_parts(entry.name, limits) for entry in entries)
+    for entry, path in zip(entries, paths, strict=True):
+        if entry.kind == "file" and not path:
+            raise refused(f"The entry {shown(entry.name)} has no name of its own.")
+    kinds = list(zip(paths, (entry.kind for entry in entries), strict=True))
+    _check_once(kinds)
+    _check_clashes(paths)
+    return paths
+
+
+def fault_of_name(name: str, limits: PackLimits = LIMITS) -> str:
+    """Why one name of a file or folder is not taken, as the end of a sentence; empty where it is."""
+    if name in ("", ".", ".."):
+        return "is no name"
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return "is not UTF-8"
+    if CONTROLS.search(name) or "\t" in name or "\n" in name:
+        return "has control characters"
+    if "\\" in name:
+        return "has a backslash, which separates folders on Windows"
+    if ":" in name:
+        return "has a colon, which names a drive or a stream on Windows"
+    if found := FORBIDDEN.search(name):
+        return f"has {found[0]}, which no name has on Windows"
+    if name.rstrip(". ") != name:
+        return "ends with a dot or a blank, which Windows drops"
+    if DEVICES.fullmatch(name.partition(".")[0].rstrip()):
+        return "is the name of a device on Windows"
+    if len(name.encode()) > limits.name:
+        return f"has a name of more than {limits.name} bytes"
+    return ""
+
+
+def _parts(name: str, limits: PackLimits) -> Parts:
+    if not name:
+        raise refused("An entry has no name.")
+    if name.startswith("/"):
+        raise refused(f"The entry {shown(name)} is an absolute path.")
+    steps = [step for step in name.split("/") if step not in ("", ".")]
+    if ".." in steps:
+        raise refused(f"The entry {shown(name)} leads out of the package with `..`.")
+    for step in steps:
+        if fault := fault_of_name(step, limits):
+            raise refused(f"The entry {shown(name)} {fault}.")
+    if len(name.encode()) > limits.path:
+        raise refused(f"The entry {shown(name)} has a path of more than {limits.path:,} bytes.")
+    if len(steps) > limits.depth:
+        raise refused(f"The entry {shown(name)} lies more than {limits.depth} folders deep.")
+    return tuple(steps)
+
+
+def _check_once(entries: Iterable[tuple[Parts, Kind]]) -> None:
+    """A file is there once, and nothing lies below it."""
+    files: set[Parts] = set()
+    folders: set[Parts] = set()
+    for path, kind in entries:
+        if kind == "file" and path in files:
+            raise refused(f"The entry {shown('/'.join(path))} is there twice.")
+        (files if kind == "file" else folders).add(path)
+        folders.update(path[:length] for length in range(1, len(path)))
+    if both := sorted(files & folders):
+        raise refused(f"The entry {shown('/'.join(both[0]))} is a file, and something lies below it.")
+
+
+def _check_clashes(paths: Iterable[Parts]) -> None:
+    """No two spellings are one file on a disk that does not tell capitals, or ways of writing an accent."""
+    known: dict[str, str] = {}
+    for spelling in dict.fromkeys(_spellings(paths)):
+        composed = unicodedata.normalize("NFC", spelling)
+        folded = unicodedata.normalize("NFC", composed.casefold())
+        other = known.setdefault(folded, spelling)
+        if other == spelling:
+            continue
+        if unicodedata.normalize("NFC", other) == composed:
+            why = "look the same and are spelt with other code points"
+        else:
+            why = "are one name where capitals do not count"
+        raise refused(f"The entries {shown(other)} and {shown(spelling)} {why}.")
+
+
+def _spellings(paths: Iterable[Parts]) -> Iterator[str]:
+    """Every path and every folder above it."""
+    for path in paths:
+        for length in range(1, len(path) + 1):
+            yield "/".join(path[:length])

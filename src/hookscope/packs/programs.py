@@ -1,0 +1,99 @@
+"""Other programs, started without a shell and ended in time. The only place of this room that starts any."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+
+from hookscope.packs.course import Course
+from hookscope.packs.errors import PackError
+from hookscope.packs.limits import MIB, size_in_words
+
+POLL = 0.05  # seconds between two looks at whether to stop
+OUTPUT = 1 * MIB  # bytes of output that are read
+ROOM = 256 * MIB  # bytes that a program may put on disk
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(
+    words: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    seconds: float,
+    course: Course,
+    room: int = ROOM,
+) -> Ran:
+    """Run a program to its end, in a process group of its own and without a terminal.
+
+    Raises PackError where it is not installed, takes too long or fills the disk below `cwd`; Cancelled.
+    """
+    program = shutil.which(words[0], path=env.get("PATH", os.defpath))
+    if program is None:
+        raise PackError(f"{words[0]} is not installed.", "It must be on PATH to fetch this.")
+    with TemporaryFile() as out, TemporaryFile() as err:
+        child = subprocess.Popen(
+            [program, *words[1:]],
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        try:
+            code = _wait(child, words[0], seconds, course, cwd, room)
+        finally:
+            _end(child)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read(OUTPUT).decode("utf-8", "replace"))
+    return Ran(code, *texts)
+
+
+def _wait(
+    child: subprocess.Popen[bytes], name: str, seconds: float, course: Course, folder: Path, room: int
+) -> int:
+    left = seconds
+    while True:
+        with suppress(subprocess.TimeoutExpired):
+            return child.wait(POLL)
+        left -= POLL
+        course.check()
+        if left <= 0:
+            raise PackError(f"{name} took longer than {seconds:g} s and was ended.", "Try again later.")
+        if int(left / POLL) % 10 == 0 and _size(folder) > room:
+            raise PackError(f"{name} wrote more than {size_in_words(room)} and was ended.")
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for base, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(base, name)).st_size
+    return total
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """The whole group, so that nothing that it has started goes on."""
+    if child.poll() is None:
+        with suppress(OSError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()

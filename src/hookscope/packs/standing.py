@@ -1,0 +1,74 @@
+"""How an installed pack stands on disk, file by file, against what was put there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from hookscope.packs.record import Record
+from hookscope.packs.tree import LEFT_OUT
+
+CHUNK = 1_048_576
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """What is not as it was installed."""
+
+    changed: tuple[Path, ...] = ()
+    missing: tuple[Path, ...] = ()
+    added: tuple[Path, ...] = ()
+    gone: bool = False  # nothing of it is there
+
+    @property
+    def word(self) -> str:
+        if self.gone:
+            return "gone"
+        return "changed" if self.changed or self.missing or self.added else "as installed"
+
+    @property
+    def to_keep(self) -> tuple[Path, ...]:
+        """What only stands here: it is lost where nobody keeps it."""
+        return self.changed + self.added
+
+
+def standing_of(record: Record) -> OnDisk:
+    """Reads every file of the pack. What a run leaves beside them (`__pycache__`) does not count."""
+    if record.linked is not None:
+        return OnDisk(gone=not record.linked.is_dir())
+    changed, missing, added = [], [], []
+    for folder, files in record.folders.items():
+        found = dict(digests_of(folder))
+        changed += [folder / path for path, known in files.items() if path in found and found[path] != known]
+        missing += [folder / path for path in files if path not in found]
+        added += [folder / path for path in found if path not in files]
+    gone = not any(os.path.lexists(folder) for folder in record.folders)
+    return OnDisk(tuple(changed), tuple(missing), tuple(added), gone)
+
+
+def digests_of(folder: Path) -> Iterator[tuple[str, str]]:
+    """Every file below a folder; a link's is that of where it points."""
+    for base, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
+        for name in sorted([*names, *(one for one in folders if os.path.islink(os.path.join(base, one)))]):
+            if name not in LEFT_OUT:
+                path = Path(base, name)
+                yield path.relative_to(folder).as_posix(), _digest(path)
+
+
+def _digest(path: Path) -> str:
+    try:
+        if path.is_symlink():
+            return f"link to {os.readlink(path)}"
+        if not path.is_file():
+            return "no file"
+        counted = sha256()
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                counted.update(chunk)
+        return counted.hexdigest()
+    except OSError:
+        return "cannot be read"

@@ -1,0 +1,280 @@
+"""The desk of packs: what is installed, what an install would do, and doing it.
+
+Planning fetches and checks, and writes nothing of the host's; carrying out is one transaction. Both block
+and may be called from any thread; a Course follows and stops them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hookscope.changes import Change, ChangeError, read_now, remove_empty
+from hookscope.changes.files import Step, no_step
+from hookscope.core.dialect import Host
+from hookscope.core.text import nearest
+from hookscope.packs.course import QUIETLY, Course
+from hookscope.packs.errors import PackError
+from hookscope.packs.fetched import Fetched, Fetching
+from hookscope.packs.journal import STAGING, Intent, Swap
+from hookscope.packs.npm import install_dependencies
+from hookscope.packs.record import Record
+from hookscope.packs.sources import fetch
+from hookscope.packs.specs import Spec, spec_of
+from hookscope.packs.standing import OnDisk, digests_of, standing_of
+from hookscope.packs.transaction import Store, carry_out, missing_folders, recover
+from hookscope.packs.tree import PackFile
+from hookscope.workbench.bench import Workbench
+from hookscope.workbench.packs.placing import read_hooks, rules_of
+from hookscope.workbench.packs.planned import Done, Planned, UpToDate
+from hookscope.workbench.packs.planning import Asked, name_of, package_in, plan_copy, plan_install
+from hookscope.workbench.packs.removing import plan_uninstall
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.trust import state_folder
+
+ONLY_NPM = "--pin is only supported with npm registry installs."
+
+
+@dataclass(frozen=True, slots=True)
+class PackStatus:
+    """One installed pack, and how it stands on disk."""
+
+    record: Record
+    on_disk: OnDisk
+
+
+class PackDesk:
+    """Packs of the host that a workbench has open."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self.store = Store(state_folder() / "packs")
+
+    def installed(self) -> Mapping[str, Record]:
+        """What is installed for this host, oldest first."""
+        return self.store.book.all(self._bench.open().state)
+
+    def recover(self) -> str:
+        """Finish what was interrupted; what that was, mostly empty. Raises Refusal."""
+        with refusing():
+            self._sweep()
+            return recover(self.store)
+
+    def statuses(self) -> tuple[PackStatus, ...]:
+        """Every pack with how it stands. Reads all their files."""
+        return tuple(PackStatus(record, standing_of(record)) for record in self.installed().values())
+
+    def record(self, name: str) -> Record:
+        """Raises Refusal that names the nearest one."""
+        known = self.installed()
+        if name not in known:
+            near = nearest(name, known)
+            then = f"Did you mean {near}?" if near else "`hookscope packs` lists what is."
+            raise Refusal(f"No pack {name!r} is installed here.", then)
+        return known[name]
+
+    # Planning
+
+    def spec(self, text: str) -> Spec:
+        """What a text names. Raises Refusal."""
+        with refusing():
+            return spec_of(text, self._bench.setup.surroundings.absolute)
+
+    def plan_install(self, text: str, asked: Asked = Asked(), course: Course = QUIETLY) -> Planned:  # noqa: B008
+        """Fetch and check it, and say what an install would do. Raises Refusal."""
+        with refusing():
+            host = self._host()
+            spec = self.spec(text)
+            if asked.pin and spec.source != "npm":
+                raise Refusal(ONLY_NPM, f"{spec.text} has no version that a registry keeps.")
+            if asked.link and spec.source != "folder":
+                raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
+            fetched = self._fetch(spec, course)
+            course.step("reading its hooks")
+            view = self._bench.look()
+            return plan_install(fetched, host, view.inventory, self.installed(), asked)
+
+    def plan_update(self, name: str, *, force: bool = False, course: Course = QUIETLY) -> Planned | UpToDate:
+        """What an update would do. `force`: put it in place again even if there is nothing newer."""
+        with refusing():
+            host, record = self._host(), self.record(name)
+            if record.linked is not None:
+                return UpToDate(record, "it is linked: its folder is used as it is")
+            fetched = self._fetch(spec_of(record.spec, self._bench.setup.surroundings.absolute), course)
+            on_disk = standing_of(record)
+            if fetched.integrity == record.integrity and not force:
+                return UpToDate(record, "nothing newer", on_disk)
+            asked = Asked(force=True, pin=record.pinned, dependencies=record.dependencies)
+            package = package_in(fetched, host, asked)
+            hooks = read_hooks(package, host, name_of(fetched))
+            now = package.name or (record.id if package.kind == "folder" else hooks[0].name)
+            if now != record.id:
+                raise Refusal(
+                    f"{record.spec} is now called {now}.",
+                    f"`hookscope uninstall {record.id}`, then install it under its new name.",
+                )
+            course.step("comparing")
+            view = self._bench.look()
+            return plan_copy(
+                fetched, package, hooks, host, view.inventory, self.installed(), asked, now, record
+            )
+
+    def plan_uninstall(self, name: str) -> Planned:
+        """What taking a pack away would do. Raises Refusal."""
+        with refusing():
+            record = self.record(name)
+            view = self._bench.look()
+            return plan_uninstall(record, view.host, view.inventory, self.installed())
+
+    def _host(self) -> Host:
+        host = self._bench.open()
+        rules_of(host)
+        return host
+
+    def _fetch(self, spec: Spec, course: Course) -> Fetched:
+        with self._work() as work:
+            python = self._bench.setup.python or sys.executable
+            return fetch(spec, Fetching(work, dict(os.environ), python, course))
+
+    @contextmanager
+    def _work(self) -> Iterator[Path]:
+        """A folder for what is fetched. Its name begins with whose it is."""
+        self._sweep()
+        folder = self.store.folder / "work" / f"{os.getpid()}-{secrets.token_hex(6)}"
+        folder.mkdir(mode=0o700, parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            remove_empty([folder.parent, self.store.folder, state_folder()])
+
+    def _sweep(self) -> None:
+        """Remove what killed processes were fetching."""
+        with suppress(OSError):
+            for folder in (self.store.folder / "work").iterdir():
+                if not _is_alive(folder.name.partition("-")[0]):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    # Doing
+
+    def carry_out(self, planned: Planned, course: Course = QUIETLY, step: Step = no_step) -> Done:
+        """Write all that was planned, or nothing. Raises Refusal; then nothing was written.
+
+        `step`: called before each step of the transaction; for tests.
+        """
+        host = self._bench.open()
+        stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        kept = self.store.kept / stamp
+        intent, trees = _intent(planned, host.state, kept)
+        course.step(f"{planned.action} {planned.id}")
+        with refusing():
+            carry_out(
+                self.store,
+                intent,
+                trees,
+                check=lambda: self._check(planned, host.state),
+                staged=lambda intent: self._staged(planned, intent, course),
+                step=step,
+            )
+        self._bench.note_change(planned.id, Change(planned.change.path, intent.what, None, None))
+        record = self.store.book.all(host.state).get(planned.id)
+        return Done(planned, record, kept if planned.on_disk.to_keep else None)
+
+    def _check(self, planned: Planned, state: Path) -> None:
+        """Is everything as it was when this was planned. Raises Refusal."""
+        now = self.store.book.all(state).get(planned.id)
+        same = _document(now) == _document(planned.before)
+        if same and planned.before is not None:
+            same = standing_of(planned.before) == planned.on_disk
+        mine = planned.before.folders if planned.before is not None else {}
+        taken = [target for target in planned.trees if target not in mine and os.path.lexists(target)]
+        if not same or taken or read_now(planned.change.path) != planned.change.old:
+            what = taken[0] if taken else planned.change.path if same else planned.id
+            raise Refusal(f"{what} has changed since this was planned; nothing was written.", "Try again.")
+
+    def _staged(self, planned: Planned, intent: Intent, course: Course) -> Intent:
+        """With its dependencies beside it, and their digests on record."""
+        if planned.after is None or not planned.dependencies or not planned.needs:
+            course.check()
+            return intent
+        folders = {}
+        with self._work() as work:
+            how = Fetching(work, dict(os.environ), sys.executable, course)
+            for swap in intent.swaps:
+                if swap.fresh is not None:
+                    install_dependencies(swap.fresh, how)
+                    folders[swap.target] = dict(digests_of(swap.fresh))
+        document = replace(planned.after, folders=folders).document()
+        return replace(intent, records={**intent.records, planned.id: document})
+
+
+def _intent(planned: Planned, state: Path, kept: Path) -> tuple[Intent, dict[Path, Mapping[str, PackFile]]]:
+    """All that is to be done, and the files of each folder that is staged."""
+    token, old = secrets.token_hex(4), planned.before.folders if planned.before is not None else {}
+    swaps: list[Swap] = []
+    trees: dict[Path, Mapping[str, PackFile]] = {}
+    for target in dict.fromkeys([*planned.trees, *old]):
+        staging = target.parent / f"{STAGING}-{token}"
+        fresh = staging / f"new-{len(swaps)}" if target in planned.trees else None
+        if fresh is not None:
+            trees[fresh] = planned.trees[target]
+        swaps.append(Swap(target, fresh, staging / f"old-{len(swaps)}"))
+    keep = [
+        (swap.aside / path.relative_to(swap.target), kept / swap.target.name / path.relative_to(swap.target))
+        for path in planned.on_disk.to_keep
+        for swap in swaps
+        if path.is_relative_to(swap.target)
+    ]
+    after = planned.after
+    records = {record.id: record.document() for record in planned.handed}
+    intent = Intent(
+        what=f"{planned.action} of {planned.id}",
+        host=state,
+        phase="staging",
+        swaps=tuple(swaps),
+        made=missing_folders([*(swap.target for swap in swaps), planned.change.path]),
+        file=planned.change.path,
+        old=planned.change.old,
+        new=planned.change.new,
+        unset=planned.unset,
+        wanted=planned.wanted,
+        records={planned.id: after.document() if after is not None else None, **records},
+        keep=tuple(keep),
+        empty=planned.before.made if after is None and planned.before is not None else (),
+    )
+    return intent, trees
+
+
+def _document(record: Record | None) -> object:
+    return None if record is None else record.document()
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        return True
+    return True
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """What the rooms below refuse, as a Refusal."""
+    try:
+        yield
+    except PackError as error:
+        raise Refusal(error.what, error.then) from None
+    except ChangeError as error:
+        raise Refusal(str(error)) from None
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise Refusal(f"It cannot be written: {where}{(error.strerror or str(error)).lower()}.") from None

@@ -1,0 +1,106 @@
+"""An install, update or uninstall as it would be. Frozen; making it writes nothing of the host's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from hookscope.changes import Change
+from hookscope.core.hooks import Standing
+from hookscope.lint.reading import Uses
+from hookscope.packs.course import Course
+from hookscope.packs.edits import Setting, Wanted
+from hookscope.packs.fetched import Fetched
+from hookscope.packs.limits import size_in_words
+from hookscope.packs.record import Record
+from hookscope.packs.standing import OnDisk
+from hookscope.packs.tree import PackFile
+from hookscope.workbench.toggle import Effect
+
+__all__ = [
+    "Action",
+    "Course",
+    "Done",
+    "FilePlan",
+    "HookPlan",
+    "OnDisk",
+    "Planned",
+    "Record",
+    "UpToDate",
+    "Uses",
+    "size_in_words",
+]
+
+Action = Literal["install", "update", "uninstall"]
+
+NO_USES = Uses()
+AS_INSTALLED = OnDisk()
+
+
+@dataclass(frozen=True, slots=True)
+class HookPlan:
+    """One hook of the pack, as it would stand."""
+
+    name: str
+    path: Path  # its folder then
+    row: Standing
+    uses: Uses
+
+
+@dataclass(frozen=True, slots=True)
+class FilePlan:
+    """One file of the pack."""
+
+    path: Path
+    action: Literal["add", "replace", "remove", "same"]
+    size: int
+    runnable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What would be written, and what that means."""
+
+    action: Action
+    id: str
+    before: Record | None  # what is installed now
+    after: Record | None  # what would be, but for the digests of dependencies; None: nothing
+    fetched: Fetched | None
+    trees: Mapping[Path, Mapping[str, PackFile]]  # by where it goes
+    change: Change  # of the settings
+    unset: tuple[Setting, ...] = ()
+    wanted: tuple[Wanted, ...] = ()
+    handed: tuple[Record, ...] = ()  # other packs, with what they take over
+    hooks: tuple[HookPlan, ...] = ()
+    shared: Uses = NO_USES  # what sources use that belong to no hook alone
+    files: tuple[FilePlan, ...] = ()
+    others: tuple[Effect, ...] = ()
+    on_disk: OnDisk = AS_INSTALLED  # of what is installed now
+    needs: tuple[str, ...] = ()  # packages that it depends on
+    left_out: tuple[str, ...] = ()
+    drift: str = ""  # a sentence where the source gives something else than it gave under the same name
+    notes: tuple[str, ...] = ()
+
+    @property
+    def dependencies(self) -> bool:
+        return self.after is not None and self.after.dependencies
+
+
+@dataclass(frozen=True, slots=True)
+class UpToDate:
+    """Nothing to update, and why."""
+
+    record: Record
+    why: str
+    on_disk: OnDisk = AS_INSTALLED
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """It is on disk."""
+
+    planned: Planned
+    record: Record | None
+    kept: Path | None  # where files are that had been changed

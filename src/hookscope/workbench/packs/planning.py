@@ -1,0 +1,214 @@
+"""From a fetched package to a plan: where it goes, what the settings say then, how everything stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Hook, Inventory
+from hookscope.lint.reading import Uses
+from hookscope.packs.fetched import Fetched
+from hookscope.packs.package import Package, package_of
+from hookscope.packs.record import Record
+from hookscope.packs.standing import OnDisk, standing_of
+from hookscope.workbench.packs.effects import effects
+from hookscope.workbench.packs.linking import plan_link
+from hookscope.workbench.packs.placing import (
+    Placed,
+    Trees,
+    handlers_of,
+    keys_of,
+    placed,
+    read_hooks,
+    seen_then,
+    wanted_for,
+)
+from hookscope.workbench.packs.planned import FilePlan, HookPlan, Planned
+from hookscope.workbench.packs.settled import Settled, made_for
+from hookscope.workbench.packs.uses import SHARED, capabilities_of
+from hookscope.workbench.refusal import Refusal
+
+NEXT = "Nothing was written."
+STEMS = (".tar.gz", ".tgz", ".tar", ".zip")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How it is to be installed."""
+
+    link: bool = False
+    pin: bool = False
+    force: bool = False  # in place of what is installed
+    dependencies: bool = False
+    own_handlers: bool = False  # only handlers that the host itself runs
+
+
+def package_in(fetched: Fetched, host: Host, asked: Asked) -> Package:
+    """What was fetched. Raises PackError."""
+    spec = fetched.spec
+    where = spec.text if spec.source in ("folder", "archive") else fetched.resolved
+    return package_of(
+        fetched.tree,
+        keys_of(host),
+        handlers_of(host, own=asked.own_handlers),
+        where=where,
+        side_by_side=fetched.side_by_side or asked.link,
+    )
+
+
+def name_of(fetched: Fetched) -> str:
+    """What the folder of the package would be called, where its hook has no name of its own."""
+    spec = fetched.spec
+    if spec.path is not None:
+        name = spec.path.name
+        return next(
+            (name[: -len(end)] for end in (".tar.gz", ".tgz", ".tar", ".zip") if name.endswith(end)), name
+        )
+    if spec.source == "git":
+        return spec.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
+    return spec.name.rpartition("/")[2]
+
+
+def plan_install(
+    fetched: Fetched, host: Host, inventory: Inventory, known: Mapping[str, Record], asked: Asked
+) -> Planned:
+    """Raises Refusal, PackError."""
+    package = package_in(fetched, host, asked)
+    hooks = read_hooks(package, host, name_of(fetched))
+    name = package.name or (fetched.spec.name if package.kind == "folder" else hooks[0].name)
+    before = known.get(name)
+    if before is not None and not asked.force:
+        raise Refusal(
+            f"{name} is installed already, from {before.spec}.",
+            f"`hookscope update {name}` brings it up to date, --force puts this one in its place.",
+        )
+    if asked.link:
+        if before is not None and before.linked is None:
+            raise Refusal(
+                f"{name} is installed as a copy.", f"`hookscope uninstall {name}` first, then link."
+            )
+        return plan_link(fetched, package, hooks, host, inventory, before, name)
+    return plan_copy(fetched, package, hooks, host, inventory, known, asked, name, before)
+
+
+def plan_copy(
+    fetched: Fetched,
+    package: Package,
+    hooks: Sequence[Hook],
+    host: Host,
+    inventory: Inventory,
+    known: Mapping[str, Record],
+    asked: Asked,
+    name: str,
+    before: Record | None,
+) -> Planned:
+    """A copy in the managed folder, in place of `before`. Raises Refusal, PackError."""
+    place = placed(package, hooks, host)
+    _check_free(place, known, name)
+    if asked.dependencies and place.left:
+        raise Refusal(
+            f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
+            "Install without --dependencies, or link the folder with --link.",
+        )
+    wanted = wanted_for(host, [hook.key for hook in hooks])
+    settings = Settled.of(host, before, wanted)
+    gone = tuple(before.folders) if before is not None else ()
+    _, seen = seen_then(host, place.trees, gone, settings.change)
+    rows = {row.hook.path: row for row in seen.hooks}
+    able = capabilities_of(package.tree, package.hooks)
+    plans = tuple(
+        HookPlan(hook.name, path, rows[path], able.uses.get(where, Uses()))
+        for hook, path, where in zip(hooks, place.hooks, package.hooks, strict=True)
+        if path in rows
+    )
+    lost = [hook.name for hook, path in zip(hooks, place.hooks, strict=True) if path not in rows]
+    if lost:
+        raise Refusal(f"{host.dialect.product} would not find {', '.join(lost)} there.", NEXT)
+    after = Record(
+        id=name,
+        source=fetched.spec.source,
+        spec=pinned_spec(fetched) if asked.pin else fetched.spec.text,
+        resolved=fetched.resolved,
+        version=package.version or fetched.version,
+        integrity=fetched.integrity,
+        at=datetime.now(UTC),
+        dialect=host.dialect.name,
+        hooks=tuple(hook.name for hook in hooks),
+        folders={
+            folder: {path: file.digest for path, file in files.items()}
+            for folder, files in place.trees.items()
+        },
+        settings_file=settings.change.path,
+        settings=settings.settings,
+        snapshot=settings.snapshot,
+        made=made_for(before, (*place.trees, settings.change.path)),
+        pinned=asked.pin or (before is not None and before.pinned and fetched.spec.exact),
+        dependencies=asked.dependencies,
+    )
+    left = [f"{path} stays behind: {host.dialect.product} finds each hook by itself" for path in place.left]
+    return Planned(
+        action="install" if before is None else "update",
+        id=name,
+        before=before,
+        after=after,
+        fetched=fetched,
+        trees=place.trees,
+        change=settings.change,
+        unset=settings.unset,
+        wanted=wanted,
+        hooks=plans,
+        shared=able.uses.get(SHARED, Uses()),
+        files=tuple(_files(place.trees, before)),
+        others=tuple(effects(inventory, seen, {*place.hooks}, gone)),
+        on_disk=standing_of(before) if before is not None else OnDisk(),
+        needs=package.needs,
+        left_out=fetched.tree.left_out,
+        drift=drift_of(fetched, before),
+        notes=(*left[:3], *([f"and {len(left) - 3} more files"] if len(left) > 3 else []), *able.unread),
+    )
+
+
+def pinned_spec(fetched: Fetched) -> str:
+    """The exact version that was fetched."""
+    return fetched.resolved
+
+
+def drift_of(fetched: Fetched, before: Record | None) -> str:
+    """A sentence where the same name and version has other bytes than when it was installed."""
+    if before is None or before.source != "npm" or before.resolved != fetched.resolved:
+        return ""
+    if before.integrity == fetched.integrity:
+        return ""
+    return (
+        f"{fetched.resolved} is not what it was: its integrity was {before.integrity}, "
+        f"and the registry now gives {fetched.integrity}"
+    )
+
+
+def _check_free(place: Placed, known: Mapping[str, Record], name: str) -> None:
+    """What stands where it is to go is of this very pack, or nothing."""
+    mine = set(known[name].folders) if name in known else set()
+    for target in place.trees:
+        owner = next((record.id for record in known.values() if target in record.folders), None)
+        if owner is not None and owner != name:
+            raise Refusal(f"{target} is of the pack {owner}.", f"`hookscope uninstall {owner}` first.")
+        if target not in mine and os.path.lexists(target):
+            raise Refusal(f"{target} is there, and Hookscope has not installed it.", "Move it away first.")
+
+
+def _files(trees: Trees, before: Record | None) -> Iterator[FilePlan]:
+    known = before.folders if before is not None else {}
+    for folder, files in trees.items():
+        old = known.get(folder, {})
+        for path, file in files.items():
+            yield FilePlan(
+                folder / path,
+                "same" if old.get(path) == file.digest else "replace" if path in old else "add",
+                len(file.content),
+                file.runnable,
+            )
+    for folder, old in known.items():
+        yield from (FilePlan(folder / path, "remove", 0) for path in old if path not in trees.get(folder, {}))

@@ -1,0 +1,226 @@
+"""Packs from the command line: what is shown, what is asked, what is written, and all of it taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.packs.conftest import SHIPPED, Cli, make_pack, manifest, on_disk
+
+DIALECTS = ("openclaw", SHIPPED, "milady", "eliza")
+
+
+def single(folder: Path, name: str, handler: str = "def handler(event): pass\n", more: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "HOOK.md").write_text(manifest(name, more))
+    (folder / "handler.py").write_text(handler)
+    return folder
+
+
+def test_a_dry_run_shows_everything_and_writes_nothing(
+    cli: Cli, home: Path, settings: Path, tmp_path: Path
+) -> None:
+    asks = (
+        ', "requires": {"bins": ["sh"], "env": ["MY_KEY"]}, "install": '
+        '[{"id": "n", "kind": "npm", "package": "keys", "label": "Get keys", "bins": ["keys"]}]'
+    )
+    source = (
+        "import os, subprocess, urllib.request\n"
+        "def handler(event):\n"
+        "    subprocess.run(['git', 'status']); urllib.request.urlopen('http://x')\n"
+        "    os.environ['SECRET_KEY']; open('log', 'w')\n"
+    )
+    pack = single(tmp_path / "greet", "greet", source, asks)
+    before = on_disk(tmp_path)
+    done = cli("install", str(pack), "--dry-run")
+    assert (done.code, on_disk(tmp_path)) == (0, before)
+    for words in (
+        "install greet from folder",
+        "hears command:new",
+        "✗ env: Env missing: MY_KEY",
+        "✓ needs bins: sh",
+        "install npm keys for keys (Get keys); Hookscope never runs that",
+        "reads variables: SECRET_KEY",
+        "starts programs: git",
+        "reaches other machines:",
+        "writes files:",
+        "+ ~/.openclaw/hooks/greet/HOOK.md",
+    ):
+        assert words in done.out, words
+    told = cli("install", str(pack), "--dry-run", "--json").json
+    assert (told["written"], told["id"], told["hooks"][0]["uses"]["programs"]) == (False, "greet", ["git"])
+    assert "greet" in told["settings"]["diff"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_install_update_uninstall_leaves_what_was_there(
+    dialect: str, cli: Cli, home: Path, settings: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello", "bye")
+    before = on_disk(home)
+    options = ("--dialect", dialect)
+    assert cli("install", str(pack), *options).code == 1, "nobody was asked"
+    assert on_disk(home) == before
+    done = cli("install", str(pack), "--yes", "--json", *options)
+    assert (done.code, done.json["written"], done.json["version"]) == (0, True, "1.0.0"), done.err
+    listed = {hook["name"]: hook for hook in cli("list", "--json", *options).json["hooks"]}
+    assert {"hello", "bye"} <= set(listed)
+    assert listed["hello"]["state"] == "untrusted", "it is on, and waits for trust alone"
+    again = cli("install", str(pack), "--yes", *options)
+    assert (again.code, "is installed already" in again.err) == (1, True)
+    assert "nothing newer" in cli("update", "greetings", *options).out
+    make_pack(pack, "hello", "welcome", version="2.0.0")
+    updated = cli("update", "--all", "--yes", "--json", *options)
+    assert (updated.code, updated.json["updates"][0]["version"]) == (0, "2.0.0"), updated.err
+    packs = cli("packs", "--json", *options).json["packs"]
+    assert [(one["id"], one["hooks"], one["on_disk"]["state"]) for one in packs] == [
+        ("greetings", ["hello", "welcome"], "as installed")
+    ]
+    assert cli("uninstall", "greetings", "--yes", *options).code == 0
+    assert on_disk(home) == before
+
+
+def test_a_pack_is_whole_where_its_host_reads_packs_and_apart_elsewhere(
+    cli: Cli, home: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello", "bye")
+    cli("install", str(pack), "--yes", "--dialect", SHIPPED)
+    hooks = home / ".openclaw" / "hooks"
+    assert sorted(path.name for path in hooks.iterdir()) == ["greetings"]
+    assert os.access(hooks / "greetings" / "run.sh", os.X_OK)
+    cli("uninstall", "greetings", "--yes", "--dialect", SHIPPED)
+    assert not (home / ".openclaw").exists(), "the host's folder was not there before"
+    done = cli("install", str(pack), "--yes", "--dialect", "openclaw")
+    assert sorted(path.name for path in hooks.iterdir()) == ["bye", "hello"]
+    assert "run.sh stays behind" in done.out
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (1, 2, 0)])
+def test_three_packs_go_in_any_order(order: tuple[int, ...], cli: Cli, home: Path, tmp_path: Path) -> None:
+    """No settings at first, so the last one takes the file with it; hands over what others rely on."""
+    for number in range(3):
+        done = cli("install", str(single(tmp_path / f"h{number}", f"h{number}")), "--yes")
+        assert done.code == 0, done.err
+    for left, number in enumerate(order, 1):
+        assert cli("uninstall", f"h{number}", "--yes").code == 0
+        states = {
+            hook["name"]: hook["enabled"]
+            for hook in cli("list", "--json", "--bundled", str(tmp_path / "bundled")).json["hooks"]
+        }
+        assert states == {f"h{other}": True for other in order[left:]}
+    assert on_disk(home) == {}
+
+
+def test_what_changed_since_is_told_and_kept(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
+    pack = single(tmp_path / "greet", "greet")
+    assert cli("install", str(pack), "--yes").code == 0
+    there = settings.parent / "hooks" / "greet"
+    (there / "handler.py").write_text("# mine now\n")
+    (there / "notes.txt").write_text("added\n")
+    settings.write_text(settings.read_text().replace("// mine", "// mine, still"))
+    shown = cli("packs").out
+    assert "changed on disk since: ~/.openclaw/hooks/greet/handler.py" in shown
+    assert "added on disk since: ~/.openclaw/hooks/greet/notes.txt" in shown
+    (pack / "more.py").write_text("")
+    updated = cli("update", "greet", "--yes", "--json").json["updates"][0]
+    kept = Path(updated["kept"])
+    assert (kept / "greet" / "handler.py").read_text() == "# mine now\n"
+    assert (kept / "greet" / "notes.txt").read_text() == "added\n"
+    assert (there / "handler.py").read_text() == (pack / "handler.py").read_text()
+    assert cli("uninstall", "greet", "--yes").code == 0
+    assert settings.read_text() == ORIGINAL.replace("// mine", "// mine, still")
+
+
+ORIGINAL = """// mine
+{
+  hooks: { internal: { /* keep */ entries: { 'mine': { enabled: true, }, }, }, },
+}
+"""
+
+
+def test_what_somebody_switched_since_stays_switched(cli: Cli, settings: Path, tmp_path: Path) -> None:
+    assert cli("install", str(single(tmp_path / "greet", "greet")), "--yes").code == 0
+    assert cli("disable", "greet").code == 0
+    done = cli("uninstall", "greet", "--yes")
+    assert "hooks.internal.entries.greet.enabled was changed since; it stays as it is" in done.out
+    assert json.loads(cli("packs", "--json").out)["packs"] == []
+
+
+def test_a_linked_folder_is_used_where_it_is(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
+    before = on_disk(home)
+    pack = make_pack(tmp_path / "pack", "hello")
+    done = cli("install", str(pack), "--link", "--yes", "--dialect", SHIPPED)
+    assert done.code == 0, done.err
+    hook = next(
+        one for one in cli("list", "--json", "--dialect", SHIPPED).json["hooks"] if one["name"] == "hello"
+    )
+    assert hook["path"] == str(pack / "hooks" / "hello")
+    assert "it is linked" in cli("update", "greetings", "--dialect", SHIPPED).out
+    assert cli("uninstall", "greetings", "--yes", "--dialect", SHIPPED).code == 0
+    assert on_disk(home) == before
+    refused = cli("install", str(pack), "--link", "--yes", "--dialect", "milady")
+    assert (refused.code, "must be under ~/.milady/" in refused.err) == (1, True), refused.err
+    refused = cli("install", str(pack / "hooks" / "hello"), "--link", "--yes", "--dialect", "openclaw")
+    assert (refused.code, "is a hook itself" in refused.err) == (1, True), refused.err
+
+
+def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
+    pack = single(tmp_path / "greet", "greet")
+    (tmp_path / "linked").mkdir()
+    single(tmp_path / "linked", "linked")
+    (tmp_path / "linked" / "secret").symlink_to("/etc/passwd")
+    single(tmp_path / "mine", "mine")
+    before = on_disk(home)
+    cases: list[tuple[tuple[str, ...], int, str]] = [
+        (("install", str(pack), "--yes", "--os", "darwin"), 2, "What is installed is real"),
+        (("install", str(pack), "--pin", "--yes"), 1, "--pin is only supported with npm registry installs."),
+        (("install", str(pack), "--yes", "--dialect", "eve"), 1, "Eve has no folder"),
+        (("install", str(tmp_path / "linked"), "--yes"), 1, "secret is a link that leads out"),
+        (("install", str(tmp_path / "mine"), "--yes"), 1, "Hookscope has not installed it"),
+        (("install", "./absent", "--yes"), 1, "There is no folder or archive"),
+        (("install", "name@^1.0", "--yes"), 1, "wants a range of versions"),
+        (("install", "https://example.org/a.tgz", "--yes"), 1, "is an address"),
+        (("install", "git+ext::sh -c id", "--yes"), 1, "no git address"),
+        (("install", "-rf", "--yes"), 2, "No such option"),
+        (("uninstall", "gret", "--yes"), 1, "No pack 'gret' is installed here"),
+        (("update",), 2, "Name the packs to update, or --all"),
+        (("install", str(pack), "--format", "host"), 2, "knows no command of OpenClaw's own about packs"),
+    ]
+    for words, code, sentence in cases:
+        done = cli(*words)
+        assert (done.code, sentence in done.err) == (code, True), (words, done.err)
+        assert done.err.count("\n") == 1
+    settings.write_text("{ hooks: ")
+    done = cli("install", str(pack), "--yes")
+    assert (done.code, "cannot be edited" in done.err) == (1, True)
+    settings.write_bytes((before[str(settings)] or b"")[1:])
+    assert on_disk(home) == before
+
+
+def test_a_terminal_is_asked(home: Path, workspace: Path, tmp_path: Path) -> None:
+    pack = single(tmp_path / "greet", "greet")
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "hookscope", "install", str(pack)],
+        cwd=workspace,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, b"y\n")
+    said = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            said += chunk
+    except OSError:
+        pass  # it has ended
+    assert child.wait(60) == 0
+    os.close(ours)
+    assert b"Install it? [y/N]" in said
+    assert (home / ".openclaw" / "hooks" / "greet" / "handler.py").exists()
