@@ -183,7 +183,7 @@ class PackDesk:
                 staged=lambda intent: self._staged(planned, intent, course),
                 step=step,
             )
-        self._bench.note_change(planned.id, Change(planned.change.path, intent.what, None, None))
+        self._bench.edits.note(planned.id, Change(planned.change.path, intent.what, None, None))
         record = self.store.book.all(host.state).get(planned.id)
         return Done(planned, record, kept if planned.on_disk.to_keep else None)
 
