@@ -43,6 +43,6 @@ def command(
     asked = Asked(link=link, pin=pin, force=force, dependencies=dependencies)
     if is_host(shape):
         return host.install(options, spec, asked, dry_run=dry_run)
-    bench, desk = asking.desk_of(options)
+    bench, desk = asking.desk_of(options, writes=not dry_run)
     planned = desk.plan_install(spec, asked, asking.course(as_json))
     return asking.carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)

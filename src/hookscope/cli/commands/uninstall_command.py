@@ -15,6 +15,6 @@ def command(options: Options, id: str, yes: bool, dry_run: bool, as_json: bool) 
     Where the settings have changed since, its edits alone are taken back. Files that were changed or added
     since are kept aside, and it says where.
     """
-    bench, desk = asking.desk_of(options)
+    bench, desk = asking.desk_of(options, writes=not dry_run)
     planned = desk.plan_uninstall(id)
     return asking.carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)

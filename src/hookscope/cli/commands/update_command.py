@@ -41,7 +41,7 @@ def command(
         return host.update(options, ids, everything=everything, dry_run=dry_run)
     if bool(ids) == everything:
         raise click.UsageError("Name the packs to update, or --all.")
-    bench, desk = asking.desk_of(options)
+    bench, desk = asking.desk_of(options, writes=not dry_run)
     for name in ids:
         desk.record(name)
     found = [

@@ -29,11 +29,11 @@ def dry_run_option() -> click.Option:
 def desk_of(options: Options, *, writes: bool = True) -> tuple[Workbench, PackDesk]:
     """The desk; what was interrupted is finished first. Raises Refusal for a what-if."""
     bench = answers.bench_of(options)
-    assumed = bench.setup.surroundings.assumed & {"os", "env"}
+    assumed = bench.setup.surroundings.assumed - {"home"}
     if writes and assumed:
         raise Refusal(
             f"What is installed is real, and {' and '.join(sorted(assumed))} would be assumed.",
-            "Leave out --os, --env and --clean-env.",
+            "Leave out the what-if; --dry-run may have one.",
             code=2,
         )
     desk = PackDesk(bench)
