@@ -105,18 +105,23 @@ class HookEngine:
         self.registry = self.registry.with_registrations(registrations_of(self.inventory, self.host))
         return self.inventory
 
-    async def load(self, host: Host | None = None, *, strict: bool = False) -> LoadReport:
+    async def load(
+        self, host: Host | None = None, *, strict: bool = False, only: str | None = None
+    ) -> LoadReport:
         """Look, import every hook that may run, and register those that load.
 
         Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host keeps
         them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
-        load-03); the report's `refusal` is the host's sentence.
+        load-03); the report's `refusal` is the host's sentence. With `only`, the hooks of that name alone.
         """
         before = self.host
         if host is not None:
             self.host = host
         switched_off, _ = self.host.hooks_setting("enabled")
         inventory = look(self.host)
+        if only is not None:
+            chosen = tuple(hook for hook in inventory.load_order if hook.name == only)
+            inventory = replace(inventory, load_order=chosen)
         if switched_off is False:
             self._switch_off()
             inventory = _without_folders(inventory)

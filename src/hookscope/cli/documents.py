@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.event import iso
 from hookscope.core.hooks import Edit, Folder, Gate, Hook, LogLine, Problem, Rejected, Standing, State
@@ -25,6 +25,9 @@ from hookscope.core.runs import (
     Step,
 )
 from hookscope.workbench import LimitName, Limits, View
+
+if TYPE_CHECKING:
+    from hookscope.workbench.links import Link
 
 Document = dict[str, Any]
 
@@ -123,6 +126,18 @@ def gate(item: Gate) -> Document:
         "fix": edit(item.fix),
         "looked": list(item.looked),
         "near": list(item.near),
+    }
+
+
+def link(item: Link) -> Document:
+    """One of the links behind the gates, in `info --json`; null: not looked at, or nothing is known."""
+    return {
+        "link": item.name,
+        "passed": item.passed,
+        "found": item.found,
+        "then": item.then,
+        "at": iso(item.at) if item.at is not None else None,
+        "run": item.run,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 from rich.cells import cell_len, set_cell_size
@@ -15,6 +16,9 @@ from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
+
+if TYPE_CHECKING:
+    from hookscope.workbench.links import Link
 
 GLYPHS = {
     State.READY: "●",
@@ -136,7 +140,7 @@ def _broken_word() -> str:
     return click.style(text, fg="red") if coloured() else text
 
 
-def info(view: View, row: Standing, *, places: bool = False) -> str:
+def info(view: View, row: Standing, links: Sequence[Link] = (), *, places: bool = False) -> str:
     """`info`: everything that is known of one hook; with `places` where each missing thing was looked for."""
     hook = row.hook
     lines = [f"{state_word(row.state).rstrip()}  {one_line(hook.name)}"]
@@ -147,6 +151,7 @@ def info(view: View, row: Standing, *, places: bool = False) -> str:
     lines.append("")
     for gate in ordered(row.verdict.gates):
         lines += [gate_line(gate, view), *near_lines(gate, places)]
+    lines += ["", "So far", *map(link_line, links)] if links else []
     lines += ["", "Which file wins", *_copies(view, row)]
     lines += ["", *_facts(view, row)]
     lines += [f"note: {one_line(note, 400)}" for note in (*row.notes, *row.differs)]
@@ -166,6 +171,12 @@ def gate_line(gate: Gate, view: View) -> str:
     at = f"  ({where})" if where else ""
     reason = f"  – {one_line(gate.reason, 300)}" if gate.passed is False else ""
     return f"  {MARKS[gate.passed]} {gate.name:<8}  {needed}  {found}{at}{reason}"
+
+
+def link_line(item: Link) -> str:
+    """One link behind the gates, with its next step."""
+    then = f"; {one_line(item.then)}" if item.then else ""
+    return f"  {MARKS[item.passed]} {fitted(item.title, 24)}  {one_line(item.found, 400)}{then}"
 
 
 def near_lines(gate: Gate, places: bool) -> list[str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hookscope.core.hooks import Standing
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
+    from hookscope.workbench.links import Link
 
 T = TypeVar("T")
 PASSING = 0.15  # seconds that a hook is selected before it is linted: nobody reads faster
@@ -124,12 +125,21 @@ class Bridge:
                 checked = Checked(row, problem=said(error))
             else:
                 without = next((one.why for one in report.not_run), "")
-                checked = Checked(row, report.findings, without)
+                checked = Checked(row, report.findings, without, self._links(item, view))
             post(self.screen, Changed(HookChecked(checked)))
 
         self.screen.run_worker(
             checking, name="check", group="check", thread=True, exclusive=True, exit_on_error=False
         )
+
+    def _links(self, item: Standing, view: View) -> tuple[Link, ...]:
+        """What has come of a hook; nothing where the journal cannot be read, which is said elsewhere."""
+        from hookscope.workbench.links import links_of  # here: as above
+
+        try:
+            return links_of(self.bench, view, item)
+        except OSError:
+            return ()
 
     def trust(self, folders: tuple[Path, ...]) -> None:
         """Record that these folders may run."""

@@ -65,7 +65,8 @@ class Shell(Screen[None]):
         self.real = RealDesk(self)
         self.hosts = HostsDesk(self)
         self.panes: tuple[Pane, ...] = ()
-        self._reading = ("", 0)  # the row whose file was asked for, and in which look
+        # The row whose file was asked for, in which look, during which run.
+        self._reading: tuple[str, int, int | None] = ("", 0, None)
 
     def compose(self) -> ComposeResult:
         yield Header(id="header")
@@ -126,9 +127,12 @@ class Shell(Screen[None]):
 
     def _read_source(self) -> None:
         row, view = self.state.row, self.state.view
-        if row is None or view is None or self._reading == (row.id, self.state.generation):
+        if row is None or view is None:
             return
-        self._reading = (row.id, self.state.generation)
+        reading = (row.id, self.state.generation, self.state.firing)
+        if self._reading == reading:
+            return
+        self._reading = reading
         path = source_path(row)
         if path is not None:
             self.bridge.read(row.id, path, view.host.surroundings)

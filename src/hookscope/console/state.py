@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event
     from hookscope.workbench import View
     from hookscope.workbench.filling import Filling
+    from hookscope.workbench.links import Link
     from hookscope.workbench.linting import Finding
 
 
@@ -29,11 +30,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a lint says of one hook."""
+    """What a lint says of one hook, and what has come of it so far."""
 
     row: str
     findings: tuple[Finding, ...] = ()
     problem: str = ""  # what it could not look at, or why there is none
+    links: tuple[Link, ...] = ()  # what has come of it so far
 
 
 @dataclass(frozen=True, slots=True)

@@ -249,14 +249,18 @@ class Workbench:
         lanes = guard.lanes if guard is not None else None
         return self._engine(view, lanes, recorded=False).fire(plan)
 
-    async def load(self, *, strict: bool = False) -> LoadReport:
-        """Import all trusted handlers in a worker process, and report as the host's loader does."""
+    async def load(self, *, strict: bool = False, only: str | None = None) -> LoadReport:
+        """Import all trusted handlers in a worker process, and report as the host's loader does.
+
+        `only`: those of this name alone.
+        """
         host = self.open()
         languages, without = self.crew.languages(host, look(host))
         engine = HookEngine(host, self.crew.lanes(host, languages), without=without)
-        report = await engine.load(strict=strict)
+        report = await engine.load(strict=strict, only=only)
         said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
-        detail = {"skipped": report.skipped, "failed": report.failed}
+        errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
+        detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
         with suppress(OSError):  # a journal that cannot be written stops no load
             level = "error" if report.failed else "info"
             await self.journal(host).note("load", host.dialect.name, said, level, detail)

@@ -14,11 +14,23 @@ from hookscope.workbench import Options
     host_format.format_option(),
 )
 def command(options: Options, name: str, places: bool, shape: str) -> Answer:
-    """One hook, by its name or settings key: every check, which copy wins, what it declares."""
+    """One hook, by its name or settings key: every check, what has come of it so far – loaded, registered,
+    an event that came, its last run – which copy wins, what it declares."""
     if host_format.is_host(shape):
         return host_format.described(options, name)
     bench = answers.bench_of(options)
     view = bench.look()
     row = bench.hook(view, name)
-    document = {**documents.hook(row), "limits": documents.limits(view.limits_of(row.hook))}
-    return Answer(document, tables.info(view, row, places=places))
+    from hookscope.workbench.links import links_of  # here: it loads the database
+
+    aside: tuple[str, ...] = ()
+    try:
+        links = links_of(bench, view, row)
+    except OSError as error:
+        links, aside = (), (f"What has come of it is not known: {error}.",)
+    document = {
+        **documents.hook(row),
+        "chain": [documents.link(one) for one in links],
+        "limits": documents.limits(view.limits_of(row.hook)),
+    }
+    return Answer(document, tables.info(view, row, links, places=places), aside=aside)

@@ -6,29 +6,38 @@ import click
 
 from hookscope.cli import answers, documents, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.core.hooks import State
 from hookscope.core.runs import LoadReport
 from hookscope.workbench import Options, Workbench
 
 
 @answers.command(
     "load",
+    click.Argument(["name"], required=False),
     click.Option(["--trust"], is_flag=True, help="Import handlers of untrusted folders too, this once."),
 )
-def command(options: Options, trust: bool) -> Answer:
-    """Import all trusted handlers in a worker process and report as the host's loader does."""
+def command(options: Options, name: str | None, trust: bool) -> Answer:
+    """Import all trusted handlers, or that of one hook, in a worker process and report as the host's
+    loader does."""
     bench = answers.bench_of(options, trust_all=trust)
-    left = answers.not_trusted(bench.untrusted_folders(bench.look()))
-    report = asyncio.run(_load(bench))
+    view = bench.look()
+    folders = bench.untrusted_folders(view)
+    if name is not None:
+        row = bench.hook(view, name)
+        name = row.hook.name
+        folders = (row.hook.trust_root,) if row.state is State.UNTRUSTED else ()
+    left = answers.not_trusted(folders)
+    report = asyncio.run(_load(bench, name))
     return Answer(
         documents.load(report),
         run_tables.load(report),
-        yes=not (report.failed or report.stopped or left),
+        yes=not (report.failed or report.stopped or left) and (name is None or report.registered > 0),
         aside=tuple(left),
     )
 
 
-async def _load(bench: Workbench) -> LoadReport:
+async def _load(bench: Workbench, name: str | None) -> LoadReport:
     try:
-        return await bench.load()
+        return await bench.load(only=name)
     finally:
         await bench.close()

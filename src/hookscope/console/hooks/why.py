@@ -11,6 +11,7 @@ from textual.content import Content
 from hookscope.console.hooks.copies import which_wins
 from hookscope.console.hooks.rows import Row
 from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.hooks.so_far import so_far
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
 from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
 
@@ -108,6 +109,8 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     for gate in row.verdict.shut():
         _shut_gate(sheet, gate, row, view, reading.unfolded)
     _open_gates(sheet, row.verdict.gates, view, reading)
+    if reading.checked is not None:
+        so_far(sheet, reading.checked.links, reading.unfolded)
     if reading.checked is not None:
         _mistakes(sheet, reading.checked, reading.unfolded)
     _notes(sheet, row, view)

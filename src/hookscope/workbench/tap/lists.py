@@ -64,7 +64,7 @@ def lists_of(view: View) -> Lists:
     """Read the whole spool and compare it with the hooks of this view. Runs nothing. Raises OSError."""
     host = view.host
     reading = Reading(spool_place(host))
-    seen, loaded, oldest = _counted(reading)
+    seen, loaded, oldest = counted(reading)
     taps = frozenset(file for entry in installed_of(host).values() for file in entry.files)
     rows = [row for row in view.inventory.hooks if _runs(row) and not is_tap(row.hook, taps)]
     known = [row for row in rows if row.events is not None]
@@ -80,7 +80,7 @@ def lists_of(view: View) -> Lists:
     )
 
 
-def _counted(events: Iterable[Heard]) -> tuple[tuple[Seen, ...], datetime | None, datetime | None]:
+def counted(events: Iterable[Heard]) -> tuple[tuple[Seen, ...], datetime | None, datetime | None]:
     """What came, when a tap was last loaded, and the moment of the oldest line."""
     seen: dict[tuple[EventKind, str], Seen] = {}
     loaded = oldest = None

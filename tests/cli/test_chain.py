@@ -1,0 +1,102 @@
+"""Behind the gates: what has come of a hook so far, and the next step where nothing has."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hookscope.cli import documents
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.links import links_of
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
+Chain = Callable[[str], dict[str, Any]]
+
+NEW = "{openclaw: {events: ['command:new']}}"
+
+
+@pytest.fixture
+def chain(workspace: Path, bundled: Path) -> Iterator[Chain]:
+    """chain("greet") → what `info --json` would have as its links, by name."""
+    benches = []
+
+    def of(name: str) -> dict[str, Any]:
+        bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
+        benches.append(bench)
+        view = bench.look()
+        return {one.name: documents.link(one) for one in links_of(bench, view, bench.hook(view, name))}
+
+    yield of
+    for bench in benches:
+        bench.close_now()
+
+
+def test_from_a_fresh_hook_to_one_that_ran_failed_and_was_edited(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, chain: Chain
+) -> None:
+    host = ("--dialect", "openclaw", "--bundled", str(bundled))
+    folder = make_hook(workspace / "hooks", "greet", NEW)
+    fresh = chain("greet")
+    assert [fresh[name]["passed"] for name in ("loads", "arrived", "ran")] == [None, None, None]
+    assert fresh["loads"]["then"] == "`hookscope load greet` loads it"
+    assert "subscribed, never seen: OpenClaw sends command:new" in fresh["arrived"]["found"]
+    assert fresh["arrived"]["then"] == "`hookscope fire command:new` fires it"
+    assert fresh["registered"]["passed"] is False
+    assert "untrusted" in fresh["registered"]["found"]
+
+    assert hookscope(*host, "load", "greet").code == 1  # nobody has trusted it
+    Workbench(Options(workspace=workspace)).trust(workspace / "hooks")
+    loaded = hookscope(*host, "load", "greet", "--json")
+    assert (loaded.code, loaded.json["registered"], loaded.json["discovered"]) == (0, 1, 1)
+    after = chain("greet")
+    assert (after["loads"]["passed"], after["export"]["passed"]) == (True, True)
+    assert after["registered"]["found"] == "as command:new"
+    assert after["ran"]["passed"] is None
+
+    hookscope(*host, "fire", "command:new")
+    ran = chain("greet")
+    assert (ran["arrived"]["passed"], ran["arrived"]["run"]) == (True, 1)
+    assert (ran["ran"]["passed"], ran["ran"]["run"]) == (True, 1)
+
+    (folder / "handler.py").write_text("def handler(event):\n    raise KeyError('who')\n")
+    edited = chain("greet")
+    assert edited["loads"]["passed"] is None
+    assert "another file in run 1" in edited["loads"]["found"]
+    hookscope(*host, "fire", "command:new")
+    done = hookscope(*host, "info", "greet")
+    assert "✗ it ran" in done.out
+    assert "error in run 2" in done.out
+    assert "KeyError" in done.out
+    assert "`hookscope replay 2` fires it again" in done.out
+
+    (folder / "handler.py").write_text("import no_such_module_at_all\n\n\ndef handler(event): ...\n")
+    assert hookscope(*host, "load", "greet").code == 1
+    broken = chain("greet")
+    assert broken["loads"]["passed"] is False
+    assert "no_such_module_at_all" in broken["loads"]["found"]
+    assert broken["export"]["passed"] is None
+
+
+def test_real_events_count_and_other_hooks_runs_do_not(
+    hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook, bundled: Path, chain: Chain
+) -> None:
+    host = ("--dialect", "openclaw", "--bundled", str(bundled))
+    make_hook(workspace / "hooks", "all", "{openclaw: {events: [message]}}")
+    make_hook(workspace / "hooks", "greet", NEW)
+    spool = home / ".openclaw" / "hookscope"
+    spool.mkdir(parents=True)
+    line = {"tap": 1, "kind": "folder", "key": "message:sent", "at": "2026-01-30T09:00:00Z"}
+    (spool / "events.jsonl").write_text((json.dumps(line) + "\n") * 3)
+    hookscope(*host, "fire", "command:new", "--trust")
+    links = chain("all")
+    assert links["arrived"]["passed"] is True
+    assert links["arrived"]["found"].startswith("OpenClaw sent message:sent ")
+    assert links["arrived"]["found"].endswith(", 3 × in all")
+    assert links["ran"]["passed"] is None

@@ -1,0 +1,32 @@
+"""What has come of a hook stands below its checks, and follows what is fired; who nearly heard it is told."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open
+
+from hookscope.workbench import Options, Workbench
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+async def test_from_never_seen_to_it_ran(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a-good", READY)
+    make_hook(workspace / "hooks", "slip", "{openclaw: {events: ['command:nwe']}}")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        if size[0] == 80:
+            await story.press("enter")
+        await story.shows("– no event that it listens to has come so far")
+        await story.press("f")
+        await story.shows("1 would run", "listens to command:nwe – nobody sends that")
+        await story.press("ctrl+r")
+        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.shows("✓ ok")
+        await story.press("1")
+        await story.shows("✓ ran: ", "in run 1")
+        if size[0] > 80:
+            await story.press("enter", "enter")
+            await story.shows("✓ its module loads", "✓ it is registered", "✓ an event has come")
