@@ -108,6 +108,14 @@ class Journal:
         made._settings, made._masked = settings, None
         return made
 
+    def of(self, workspace: str) -> Journal:
+        """The same journal, for runs in this workspace."""
+        if self.workspace == storable(workspace):
+            return self
+        made = copy(self)
+        made.workspace = storable(workspace)
+        return made
+
     def __enter__(self) -> Journal:
         return self
 

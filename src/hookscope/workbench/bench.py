@@ -356,7 +356,7 @@ class Workbench:
 
             file, kept = state_folder() / "journal.db", self.setup.retention
             self._journal = Journal(file, str(host.workspace), host.dialect.name, kept)
-        self._journal = self._journal.under(host.dialect, host.settings)
+        self._journal = self._journal.under(host.dialect, host.settings).of(str(host.workspace))
         self._journal.hide(self._secrets)
         return self._journal
 
