@@ -1,4 +1,4 @@
-"""Dead hooks of every sort, and somebody who sees the console for the first time: one key at most to the reason.
+"""Dead hooks of every sort, and somebody who is new to the console: one key at most to the reason.
 
 With room for two panes no key at all: the cursor stands on the hook, as it does when it is the only one.
 """

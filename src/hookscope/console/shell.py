@@ -163,8 +163,8 @@ class Shell(Screen[None]):
             self.query_one("#tiny", Static).update(plain(too_small(width, height)))
 
     def _set_layout(self, layout: Layout) -> None:
-        for name in every_class():
-            self.set_class(name in layout.classes, name)
+        # At once: each change of a class styles the whole screen anew.
+        self.update_classes({name: name in layout.classes for name in every_class()})
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)

@@ -92,8 +92,7 @@ class FireFrame(Widget):
 
     def on_resize(self, event: events.Resize) -> None:
         now = arrangement(event.size.width, event.size.height)
-        for name in ARRANGEMENTS:
-            self.set_class(name in now, f"-{name}")
+        self.update_classes({f"-{name}": name in now for name in ARRANGEMENTS})
 
     def on_descendant_focus(self) -> None:
         """Whoever writes gets more lines, where there are few."""
@@ -278,8 +277,7 @@ class FireFrame(Widget):
 
     def _zoom(self, part: str | None) -> None:
         self._zoomed = part
-        for name in PARTS:
-            self.set_class(name == part, f"-zoom-{name}")
+        self.update_classes({f"-zoom-{name}": name == part for name in PARTS})
 
     def _say(self, text: str, severity: str = "information") -> None:
         self.app.notify(text, severity="warning" if severity == "warning" else "information", markup=False)
