@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from hookscope.cli.main import exit_code
 
 if TYPE_CHECKING:
     from tests.dialects.conftest import Program
@@ -82,6 +85,29 @@ def test_a_pack_counts_for_what_it_lists_alone(program: Program) -> None:
     assert list(program.listed()) == ["in"]
     assert program.document("info", "in")["filePath"] == str(pack / "link/HOOK.md")
     assert [error.split('"')[1] for error in errors] == ["gone", "leak"]
+
+
+def test_where_a_packs_list_and_its_folders_disagree_each_is_told_with_its_line(
+    program: Program, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pack = program.managed / "pack"
+    for name in ("hooks/good", "hooks/forgotten", "beside"):
+        program.hook(pack / name)
+    listed = ["./hooks/good", "hooks/moved", "../../out"]
+    (pack / "package.json").write_text(json.dumps({"openclaw": {"hooks": listed}}, indent=2))
+    assert list(program.listed()) == ["good"]
+    assert exit_code(["--dialect", "openclaw@2026.9", "list", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["rejected"]
+    left_out = 'it has a HOOK.md, and the hooks of package.json leave it out: "{}" is not listed'
+    assert {(item["path"], item["line"], item["reason"]) for item in told} == {
+        (f"{pack}/hooks/moved", 5, "package.json lists hooks/moved, and there is no such folder"),
+        (f"{pack}", 6, "package.json lists ../../out, which is not in the package"),
+        (f"{pack}/hooks/forgotten", 3, left_out.format("./hooks/forgotten")),
+        (f"{pack}/beside", 3, left_out.format("./beside")),
+    }
+    exit_code(["--dialect", "openclaw@2026.9", "doctor", "--json"])
+    found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["name"] == "pack"]
+    assert len(found) == 4
 
 
 def test_a_pack_of_refused_folders_is_no_hook_itself(program: Program) -> None:

@@ -77,7 +77,13 @@ def problem(item: Problem) -> str:
 
 
 def rejected(item: Rejected) -> Document:
-    return {"path": str(item.path), "source": item.source, "reason": item.reason}
+    return {
+        "path": str(item.path),
+        "source": item.source,
+        "reason": item.reason,
+        "file": str(item.place.file) if item.place else None,
+        "line": item.place.line if item.place else None,
+    }
 
 
 def hook(row: Standing) -> Document:

@@ -44,6 +44,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[Findin
         *_variables(view, setup),
         *_folders(view),
         *_orphans(view),
+        *_packs(view),
         _trusted(view),
         _python(setup),
         _node(view, node),
@@ -110,6 +111,14 @@ def _orphans(view: View) -> Iterator[Finding]:
             else "It does nothing: mend its name, or take it out."
         )
         yield Finding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
+
+
+def _packs(view: View) -> Iterator[Finding]:
+    """Where the list of a pack and its folders disagree."""
+    for item in view.inventory.rejected:
+        if item.place is not None and item.place.file.name == "package.json":
+            then = f"Mend the list in {item.place.file}:{item.place.line}, or the folder."
+            yield Finding("pack", f"{item.path}: {item.reason}", False, then)
 
 
 def _trusted(view: View) -> Finding:

@@ -6,12 +6,13 @@ Source: rules-openclaw section 1, "Folder shapes" and "Files".
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Folder, Found, Hook, Place
 from hookscope.core.surroundings import Child
-from hookscope.formats import header_block, read_text_header
+from hookscope.formats import KeyPath, header_block, locate_json5, read_text_header
 from hookscope.systems.folders.discovery import (
     LARGEST_MANIFEST,
     MANIFEST,
@@ -94,33 +95,71 @@ def _pack(path: Path, folder: Folder, rules: Collections, search: Search) -> lis
         return None
     inside = []
     real = search.files.real(path)
-    for entry in listed:
+    for number, entry in listed.items():
         target = _below(path, entry)
         facts = search.files.facts(target) if target is not None else None
+        place = partial(_place_in, path / PACKAGE, (rules.package_key, "hooks", number), search)
         if target is None or facts is None or not search.files.real(target).is_relative_to(real):
             search.warn(search.texts.out_of_package, entry=entry, folder=path)
-            reason = f"{PACKAGE} lists {entry}, which is not in the package"
-            search.reject(folder, path, reason, place=Place(path / PACKAGE))
+            missing = target if facts is None else None
+            why = "and there is no such folder" if missing else "which is not in the package"
+            reason = f"{PACKAGE} lists {entry}, {why}"
+            search.reject(folder, missing or path, reason, place=place(), name=_last(entry))
         elif MANIFEST in _names(target, search):
             inside.append(target)
         else:
-            search.reject(folder, target, f"listed in {PACKAGE} and without a {MANIFEST}", name=target.name)
+            reason = f"listed in {PACKAGE} and without a {MANIFEST}"
+            search.reject(folder, target, reason, place=place(), name=target.name)
+    for left in _left_out(path, inside, search):
+        entry = "./" if left == path else f"./{left.relative_to(path).as_posix()}"
+        reason = f'it has a {MANIFEST}, and the hooks of {PACKAGE} leave it out: "{entry}" is not listed'
+        list_of_hooks = _place_in(path / PACKAGE, (rules.package_key, "hooks"), search)
+        search.reject(folder, left, reason, place=list_of_hooks, name=left.name)
     return inside
 
 
-def _listed(path: Path, key: str, search: Search) -> list[str]:
-    """`hooks` of a package; empty where there is no package, or none that reads (disc-06)."""
+def _left_out(pack: Path, inside: list[Path], search: Search) -> list[Path]:
+    """The folders beside those that are listed which would be hooks; the pack itself, where it would."""
+    places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in inside)))
+    found = [pack] if MANIFEST in _names(pack, search) else []
+    for place in places:
+        try:
+            children = search.files.children(place)
+        except OSError:
+            continue
+        found += [child.path for child in children if child.folder and MANIFEST in _names(child.path, search)]
+    listed = {search.files.real(path) for path in inside}
+    return [path for path in found if search.files.real(path) not in listed]
+
+
+def _last(entry: str) -> str:
+    """What a hook would be called that stands in that folder."""
+    return next((step for step in reversed(entry.split("/")) if step not in ("", ".", "..")), "")
+
+
+def _place_in(file: Path, path: KeyPath, search: Search) -> Place:
+    """Where a value of the package stands."""
+    try:
+        span = locate_json5(search.files.read(file), path)
+    except OSError:
+        span = None
+    return Place(file, span.line, span.column) if span is not None else Place(file)
+
+
+def _listed(path: Path, key: str, search: Search) -> dict[int, str]:
+    """`hooks` of a package, by their place in the list; empty where there is no package, or none that reads
+    (disc-06)."""
     facts = search.files.facts(path / PACKAGE)
     if facts is None or not facts.file or facts.size > LARGEST_MANIFEST:
-        return []
+        return {}
     try:
         package = json.loads(search.files.read(path / PACKAGE).decode("utf-8", "replace"))
     except (OSError, ValueError, RecursionError):
-        return []
+        return {}
     own = package.get(key) if isinstance(package, dict) else None
     listed = own.get("hooks") if isinstance(own, dict) else None
     items = listed if isinstance(listed, list) else []
-    return [item.strip() for item in items if isinstance(item, str) and item.strip()]
+    return {at: item.strip() for at, item in enumerate(items) if isinstance(item, str) and item.strip()}
 
 
 def _below(path: Path, entry: str) -> Path | None:

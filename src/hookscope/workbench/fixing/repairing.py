@@ -126,9 +126,9 @@ def _of_reject(item: Rejected, sketch: Sketch, steps: int = 3) -> tuple[Fix, Ske
                     return replace(more, title=both, changes=(*fix.changes, *more.changes)), last
     except (ChangeError, OSError) as error:
         problem = str(error)
-    return Fix(
-        "found", item.reason, why_not=problem or "only its author can write what belongs there"
-    ), sketch
+    at = f" ({item.place.file.name}:{item.place.line})" if item.place is not None else ""
+    why = problem or f"only its author can write what belongs there{at}"
+    return Fix("found", item.reason, why_not=why), sketch
 
 
 def _answer(view: View, sought: Standing | Rejected, sketch: Sketch, fixes: list[Fix]) -> Repair:
