@@ -254,7 +254,7 @@ async def test_settings_that_do_not_parse_are_said_on_top(
 
 async def test_an_assumed_world_is_marked(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size, os="darwin", env={"A": "b"}) as story:
-        await story.shows("what-if: env, os")
+        await story.shows("≈ what if: os darwin, A set")
 
 
 async def test_a_new_look_keeps_the_selection(

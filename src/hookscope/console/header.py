@@ -88,17 +88,16 @@ URGENT = (
 )
 
 
-def counts(rows: tuple[Row, ...], assumed: frozenset[str], width: int) -> Content:
-    """How many hooks stand how; what of the machine is assumed. What does not fit is summed up."""
+def counts(rows: tuple[Row, ...], width: int) -> Content:
+    """How many hooks stand how. What does not fit is summed up."""
     found = Counter(row.look for row in rows)
     order = [look for look in (*LOOKS.values(), NO_HOOK, IGNORED) if found[look]]
     urgent = [look for look in URGENT if found[look]]
-    mark = [Content.styled(f"what-if: {', '.join(sorted(assumed))}", "$text-warning bold")] if assumed else []
     for kept in range(len(order), -1, -1):
         parts = [_count(found[look], look) for look in order if look in urgent[:kept]]
         left = sum(found[look] for look in urgent[kept:])
         rest = [Content.styled(f"+{left}", MUTED)] if left else []
-        text = Content.assemble(Content("   ").join([*mark, *parts, *rest]), " ")
+        text = Content.assemble(Content("   ").join([*parts, *rest]), " ")
         if text.cell_length <= width:
             return text
     return text.truncate(max(0, width), ellipsis=True)
@@ -172,11 +171,10 @@ class Header(Widget):
         width = self.size.width
         self.query_one("#top", Static).update(top_line(self.view, width))
         taken = sum(len(label) + 2 for _, label in MODES) + 3
-        assumed = self.view.host.surroundings.assumed if self.view else frozenset()
         armed = Content()
         if self.armed:
             armed = Content.assemble(("↻ on save: ", "$text-accent"), line(self.armed, 40), "   ")
-        text = Content.assemble(armed, counts(self.rows, assumed, width - taken - armed.cell_length))
+        text = Content.assemble(armed, counts(self.rows, width - taken - armed.cell_length))
         if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
             text = Content.assemble(text, "  ", mark, line(self.watching).stylize(FAINT), " ")

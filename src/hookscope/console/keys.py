@@ -57,6 +57,22 @@ EVERYWHERE = (
         tooltip="Another dialect: a guide, or a program as it ships",
     ),
     Binding(
+        "W",
+        "what_if",
+        "What if",
+        show=False,
+        id="console.what_if",
+        tooltip="Another platform, environment, settings, agent or host: assumed, never written",
+    ),
+    Binding(
+        "0",
+        "all_real",
+        "All real",
+        show=False,
+        id="console.all_real",
+        tooltip="Assume nothing any more: the view is this machine's again",
+    ),
+    Binding(
         "P",
         "workers",
         "Processes",

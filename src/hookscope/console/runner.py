@@ -68,6 +68,11 @@ class Runner:
         self._firing: Firing | Playing | Sequencing | Stopped | None = None
         self._preparing = False  # copies are made, modules loaded, or another run of several follows
 
+    @property
+    def busy(self) -> bool:
+        """Is an event on its way, or about to be."""
+        return self._firing is not None or self._preparing
+
     def remember(self, view: View) -> None:
         """Find out what was fired here before this sitting. New runs are numbered behind it."""
 

@@ -65,6 +65,7 @@ from hookscope.console.state import (
     Zoomed,
 )
 from hookscope.console.trust import Answer, TrustScreen
+from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.console.workers import WorkersScreen
 from hookscope.core.hooks import Place
 from hookscope.workbench.options import dialect_after
@@ -105,6 +106,7 @@ class MainScreen(Shell):
         if first:
             self.runner.remember(look.view)
         self.real.looked(look.view)
+        self.whatif.looked(look.view)
         self.hosts.looked()
         self.new.looked()
         self.bridge.look_ended()
@@ -227,6 +229,16 @@ class MainScreen(Shell):
         self.bridge.bench.use_dialect(then.name)
         self.say(f"{then.name}: {then.title}. D goes on to the next.")
         self.bridge.look()
+
+    def action_what_if(self) -> None:
+        self.whatif.open()
+
+    @on(WhatIfStrip.Clicked)
+    def _strip_clicked(self) -> None:
+        self.whatif.open()
+
+    def action_all_real(self) -> None:
+        self.whatif.reset()
 
     def action_workers(self) -> None:
         self.app.push_screen(WorkersScreen(self.bridge.bench), lambda _: self._show_keys())

@@ -39,6 +39,8 @@ from hookscope.console.saving import SavedDesk
 from hookscope.console.start import StartHere
 from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
 from hookscope.console.text import plain
+from hookscope.console.whatif.desk import WhatIfDesk
+from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
@@ -64,12 +66,14 @@ class Shell(Screen[None]):
         self.comparing = CompareDesk(self)
         self.real = RealDesk(self)
         self.hosts = HostsDesk(self)
+        self.whatif = WhatIfDesk(self)
         self.panes: tuple[Pane, ...] = ()
         # The row whose file was asked for, in which look, during which run.
         self._reading: tuple[str, int, int | None] = ("", 0, None)
 
     def compose(self) -> ComposeResult:
         yield Header(id="header")
+        yield WhatIfStrip(id="what-if")
         yield ProblemLines(id="problems")
         with Container(id="body"):
             yield HooksPane(id="hooks")

@@ -107,12 +107,15 @@ class Workbench:
         """All hooks as they stand now. Imports nothing, runs nothing."""
         return self._looking.look(self.open, self.setup, self.limits)
 
-    def use_dialect(self, name: str) -> None:
-        """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""
-        options = replace(self.options, dialect=name)
+    def use_options(self, options: Options) -> None:
+        """Look through other options from now on; whose variables fill events stays. Raises Refusal."""
         environment, origin = self.setup.environment, self.setup.environment_from
         setup = replace(set_up(options), environment=environment, environment_from=origin)
         self.setup, self.options = setup, options
+
+    def use_dialect(self, name: str) -> None:
+        """Look under another dialect's rules from now on. Raises Refusal for an unknown one."""
+        self.use_options(replace(self.options, dialect=name))
 
     def use_environment(self, name: str | None) -> None:
         """Fill events with the variables of this environment from now on, or (None) of none."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
 PYTHON: frozenset[Language] = frozenset({"python"})
+_Env = frozenset[tuple[str, str]]
 OF_NODE: frozenset[Language] = frozenset({"typescript", "javascript"})
 
 
@@ -57,6 +58,8 @@ class Crew:
         self._node: Node | NoNode | None = None
         self._functions = InProcessLane()
         self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
+        self._others: dict[_Env, dict[str, ProcessLane]] = {}  # of other environments, under a what-if
+        self._env: _Env | None = None  # that of the lanes above
 
     def languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
         """What can run here. Node is looked for where a hook needs it."""
@@ -84,10 +87,18 @@ class Crew:
 
     def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
         """The worker processes that run now, by `python` and `node`."""
-        return {name: lane.workers() for name, lane in self._processes.items()}
+        found: dict[str, tuple[WorkerFacts, ...]] = {}
+        for lanes in (self._processes, *self._others.values()):
+            for name, lane in lanes.items():
+                found[name] = (*found.get(name, ()), *lane.workers())
+        return found
 
     def lanes(self, host: Host, languages: frozenset[Language]) -> Lanes:
-        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded."""
+        """Lanes for these languages at least. One that is there stays: its workers hold what they loaded.
+
+        Each environment has lanes of its own, since a worker keeps the one that it was started with.
+        """
+        self._turn_to(frozenset(host.env.items()))
         if "python" not in self._processes:
             self._processes["python"] = python_lane(python=self._python, **self._of_lanes(host))
         node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
@@ -98,6 +109,19 @@ class Crew:
         if "node" in self._processes:
             code |= dict.fromkeys(OF_NODE, self._processes["node"])
         return Lanes(self._functions, code)
+
+    def _turn_to(self, env: _Env) -> None:
+        if self._env is not None and env != self._env:
+            self._others[self._env] = self._processes
+            self._processes = self._others.pop(env, {})
+        self._env = env
+
+    async def close_others(self) -> None:
+        """End the workers of all environments but the last one that was used."""
+        others, self._others = tuple(self._others.values()), {}
+        for lanes in others:
+            for lane in lanes.values():
+                await lane.close()
 
     def _of_lanes(self, host: Host, inside: Inside | None = None) -> dict[str, Any]:
         return {
@@ -126,6 +150,7 @@ class Crew:
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""
+        await self.close_others()
         lanes, self._processes = tuple(self._processes.values()), {}
         for lane in lanes:
             await lane.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event
     from hookscope.core.side.model import Comparison
     from hookscope.workbench import Workbench
+    from hookscope.workbench.whatif.places import Place
 
 ROOM = "hosts"
 
@@ -31,6 +33,7 @@ class HostsDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._chosen: tuple[Dialect, ...] = ()  # empty: the usual ones
+        self._places: Callable[[], tuple[Place, ...]] | None = None  # in place of hosts: surroundings
         self._stale = True
         self._comparing = False
         self._firing: HostsFiring | None = None
@@ -54,10 +57,15 @@ class HostsDesk:
             self._stale = True
             return
         self._comparing, self._stale = True, False
-        bench, chosen = self.screen.bridge.bench, self._chosen
+        bench, chosen, places_of = self.screen.bridge.bench, self._chosen, self._places
 
         def comparing() -> Comparison | str:
             try:
+                places = places_of() if places_of is not None else ()
+                if places:
+                    from hookscope.workbench.whatif.places import compared_places  # here: few compare them
+
+                    return compared_places(places)
                 return compared(bench, chosen or usual_dialects(bench))
             except Exception as error:  # the next look tries again
                 return said(error)
@@ -71,6 +79,10 @@ class HostsDesk:
         else:
             self.pane.show(found)
         self.refresh()
+
+    def compare_places(self, places: Callable[[], tuple[Place, ...]]) -> None:
+        """Show these surroundings in place of hosts, until hosts are chosen or there are none any more."""
+        self._places, self._stale = places, True
 
     def asked(self, what: str) -> None:
         """What the pane's user wants."""
@@ -90,6 +102,10 @@ class HostsDesk:
         return tuple(side.dialect for side in found.sides) if found is not None else ()
 
     def _choose(self) -> None:
+        if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
+            self._places, self._stale = None, True
+            self.compare()
+            return
         known = comparable_dialects()
         shown = [dialect.name for dialect in self._dialects()]
 
@@ -104,6 +120,11 @@ class HostsDesk:
     # Firing.
 
     def _ask_fire(self) -> None:
+        if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
+            self._say(
+                "An event is fired at hosts: h goes back to them. 2 fires under the what-if.", "warning"
+            )
+            return
         dialects, event = self._dialects(), self._event()
         if self._firing is not None:
             self._say("An event is on its way; esc cancels it.", "warning")

@@ -74,7 +74,7 @@ class HostsPane(Container):
     HELP = (
         "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
         "change so that every host calls the hook, and how it stands at each. Trust is left out: it is asked "
-        "before anything runs."
+        "before anything runs. W and F9: one host in two surroundings, here and assumed."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
@@ -167,6 +167,9 @@ class HostsPane(Container):
             matrix.border_title = Content.styled("Hosts   looking …", MUTED)
             return
         title = Content(f"Hosts   {len(found.sides)} read the same folders")
+        if found.of_surroundings:
+            named = " and ".join(word(side.name, 40) for side in found.sides)
+            title = Content.assemble(f"Surroundings   {named}", ("   h hosts", MUTED))
         if self.firing:
             title += Content.styled(f"   » {word(self.firing, 40)} is fired, esc cancels", "$text-accent")
         elif self._different:
@@ -196,7 +199,8 @@ class HostsPane(Container):
             return
         events = word(", ".join(line.events), 80)
         title = Content.assemble(word(line.name, 60), (f"   {events}", MUTED))
-        below.show(line.name, title, lambda width: hook_sheet(line, width))
+        around = self.comparison
+        below.show(line.name, title, lambda width: hook_sheet(line, width, around))
 
     @on(Lines.Moved)
     def _moved(self, event: Lines.Moved) -> None:
@@ -258,4 +262,6 @@ class HostsPane(Container):
         elif line is None:
             self.app.notify("No hook is selected: there is nothing to copy.", markup=False)
         else:
-            self.post_message(CopyAsked(f"{word(line.name)}\n{hook_sheet(line, 120).plain}", "comparison"))
+            self.post_message(
+                CopyAsked(f"{word(line.name)}\n{hook_sheet(line, 120, self.comparison).plain}", "comparison")
+            )

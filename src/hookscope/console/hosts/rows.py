@@ -34,7 +34,7 @@ def columns_of(comparison: Comparison, width: int) -> Columns:
     longest = max((Content(word(line.name)).cell_length for line in comparison.lines), default=4)
     name = max(8, min(longest, 24, width // 4))
     room = max(width - name - GAP, 0)
-    titles = max(len(side.dialect.name) for side in comparison.sides)
+    titles = max(len(side.name) for side in comparison.sides)
     for cell in (max(titles, STATE + SOURCE), max(min(titles, 16), STATE), STATE):
         left = room - hosts * (cell + GAP)
         if left >= SAID:
@@ -47,7 +47,7 @@ def columns_of(comparison: Comparison, width: int) -> Columns:
 def heading(comparison: Comparison, width: int) -> Content:
     """The names of the hosts over their columns."""
     columns = columns_of(comparison, width)
-    cells = [fitted(side.dialect.name, columns.cell) for side in comparison.sides]
+    cells = [fitted(side.name, columns.cell) for side in comparison.sides]
     said = [fitted("what differs", columns.said)] if columns.said else []
     return Content(" " * GAP).join([fitted("hook", columns.name), *cells, *said]).stylize(MUTED)
 

@@ -10,29 +10,50 @@ from hookscope.console.fire.marks import fitted, word
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hosts.rows import look_of
 from hookscope.console.theme import FAINT, MUTED
-from hookscope.core.side.model import Cell, EventThere, Line
+from hookscope.core.side.model import Cell, Comparison, EventThere, Line
 from hookscope.core.side.runs import RunLine, RunThere, lines_of
 
 HOST = 24  # cells of a host's name
 
 
-def hook_sheet(line: Line, width: int) -> Content:
-    """What differs, what to change, and how it stands at each host."""
+def hook_sheet(line: Line, width: int, comparison: Comparison | None = None) -> Content:
+    """What differs, what to change, and how it stands at each host, or in each of the surroundings."""
     sheet = Sheet(width)
+    around = comparison is not None and comparison.of_surroundings
     if not line.differs:
-        sheet.say(Content.styled("All of them do the same with it.", MUTED))
+        sheet.say(
+            Content.styled("It is the same in both." if around else "All of them do the same with it.", MUTED)
+        )
     for one in line.differs:
         sheet.put([(Content.styled("≠", "$text-warning"), 2)], foreign(one.text))
     if line.change:
-        sheet.title("So that every host calls it")
+        sheet.title("So that it runs in both" if around else "So that every host calls it")
         for text in line.change:
             sheet.put([(Content.styled("→", "$text-success"), 2)], foreign(text))
-    sheet.title("At each host")
+    sheet.title("In each" if around else "At each host")
     for cell in line.cells:
         look = look_of(cell)
         state = Content.styled(f"{look.glyph} {look.word}", look.style)
-        sheet.put([(Content(cell.side.dialect.name), min(HOST, width // 3)), (state, 12)], _facts(cell))
+        sheet.put([(Content(word(cell.side.name)), min(HOST, width // 3)), (state, 12)], _facts(cell))
+    if comparison is not None:
+        _put_causes(sheet, comparison)
     return sheet.content()
+
+
+def _put_causes(sheet: Sheet, comparison: Comparison) -> None:
+    """What surroundings have otherwise, for all hooks, and the lines to be written into one of them."""
+    if comparison.causes:
+        sheet.title("What they have otherwise")
+    for cause in comparison.causes:
+        stops = f": stops {', '.join(cause.hooks)}" if cause.hooks else ""
+        sheet.put([(Content.styled("≠", "$text-warning"), 2)], foreign(cause.text + stops))
+    for remedy in comparison.remedies:
+        sheet.title(f"What to change: {word(remedy.side)}")
+        sheet.say(foreign(remedy.where).stylize(MUTED))
+        for text in remedy.lines:
+            sheet.say(foreign(text), 2)
+        if remedy.then:
+            sheet.say(foreign(remedy.then).stylize(MUTED))
 
 
 def _facts(cell: Cell) -> Content:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.whatif.source import Source
 
 SERVICE_PATH = "/usr/local/bin:/usr/bin:/bin"  # what a service manager usually gives a daemon
+CLEAN = "clean"  # stands for it where sources are named
 NAMED = 3  # variables that are named one by one
 
 
@@ -107,6 +108,14 @@ def in_words(options: Options, around: Surroundings) -> tuple[str, ...]:
     return tuple(words)
 
 
+def real_of(options: Options) -> Options:
+    """The options without a what-if, but for the home: that is where their user has begun."""
+    chosen = {"settings": "config", "workspace": "workspace", "agent": "agent", "host": "dialect"}
+    without = {chosen[name]: None for name in options.supposed}
+    bare = replace(options, os=None, env_from=None, path=None, env={}, clean_env=False, supposed=frozenset())
+    return replace(bare, **without)  # type: ignore[arg-type]
+
+
 def assumed_in(options: Options) -> tuple[list[str], str]:
     """What is assumed: as the words that a run records, and as one sentence that starts with "What if:".
 
@@ -130,7 +139,7 @@ def assumes(options: Options) -> bool:
 def _differing(env: Mapping[str, str]) -> str:
     real = os.environ
     number = sum(env.get(name) != real.get(name) for name in {*env, *real})
-    return f" ({number} variable{' differs' if number == 1 else 's differ'} from here)"
+    return f" ({number} variable{' differs' if number == 1 else 's differ'})"
 
 
 def listed(names: tuple[str, ...]) -> str:

@@ -14,10 +14,10 @@ from hookscope.workbench.bench import Workbench
 from hookscope.workbench.hosts import side_of
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.whatif.assuming import assumed_surroundings
+from hookscope.workbench.whatif.assuming import CLEAN, assumed_surroundings
 from hookscope.workbench.whatif.source import Source
 
-HERE, CLEAN = "here", "clean"
+HERE = "here"
 WORDS = "`here`, `clean`, FILE, unit:NAME, launchd:LABEL, pid:NUMBER, process:NAME"
 HIDDEN = "…"
 
@@ -57,7 +57,17 @@ def _place(name: str, options: Options) -> Place:
     return Place(label, given, source, source.notes if source is not None else ())
 
 
-def compared_places(places: Sequence[Place], dialect: str) -> Comparison:
+def here_and(supposed: Options, real: Options, dialect: str) -> tuple[Place, Place]:
+    """What is real, and what is supposed; under one dialect, unless another one is part of the what-if.
+    Raises Refusal."""
+    _, source = assumed_surroundings(supposed)
+    label = source.called if source is not None else "what if"
+    given = replace(supposed, dialect=dialect)
+    here = real if "host" in supposed.supposed else replace(real, dialect=dialect)
+    return Place(HERE, here), Place(label, given, source, source.notes if source is not None else ())
+
+
+def compared_places(places: Sequence[Place], dialect: str | None = None) -> Comparison:
     """Every hook as the host sees it in each of these surroundings, as though all folders were trusted.
     Runs nothing. `dialect` holds where a place names none of its own. Raises Refusal.
     """

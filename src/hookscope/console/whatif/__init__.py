@@ -1,0 +1,1 @@
+"""The bar that assumes other surroundings, and the strip that says so."""

@@ -1,0 +1,191 @@
+"""What if, in the console: the bar, the strip that says so, and here beside what is assumed."""
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import SIZES, Open, Story
+from textual.widgets import Input
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.trust import TrustScreen
+from hookscope.console.whatif.bar import WhatIfBar
+from hookscope.console.whatif.strip import WhatIfStrip
+
+NEEDS = "{openclaw: {events: [command:new], requires: {bins: [zzfind], env: [TOKEN]}}}"
+SAYS = "import os\ndef handler(event):\n    event.messages.append(os.environ.get('GREETING', 'none'))\n"
+
+
+@pytest.fixture
+def service(workspace: Path, home: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A hook that runs here, and the unit gateway.service in which it does not."""
+    programs = home / ".local/bin"
+    programs.mkdir(parents=True)
+    (programs / "zzfind").write_text("#!/bin/sh\n")
+    (programs / "zzfind").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:/usr/bin:/bin")
+    monkeypatch.setenv("TOKEN", "s3cret")
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    make_hook(
+        workspace / "hooks", "search", NEEDS, "def handler(event):\n    event.messages.append('found')\n"
+    )
+    make_hook(workspace / "hooks", "say", "{openclaw: {events: [command:new]}}", SAYS)
+    unit = home / ".config/systemd/user/gateway.service"
+    unit.parent.mkdir(parents=True)
+    unit.write_text("[Service]\nEnvironment=HOME=%h PATH=/usr/bin:/bin GREETING=served\n")
+    return unit
+
+
+def state_of(story: Story, name: str) -> str:
+    return next(row.look.word for row in story.screen.state.rows if row.name == name)
+
+
+def dialect_of(story: Story) -> str:
+    view = story.screen.state.view
+    return view.host.dialect.name if view is not None else ""
+
+
+async def bar(story: Story) -> None:
+    await story.press("W")
+    await story.until(lambda: isinstance(story.app.screen, WhatIfBar), "the bar is there")
+
+
+async def type_into(story: Story, **fields: str) -> None:
+    """As a paste does: in place of what stood there. Enter takes them all."""
+    for field, text in fields.items():
+        story.app.screen.query_one(f"#whatif-{field}", Input).value = text
+    await story.press("enter")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_service_is_assumed_and_all_is_real_again(
+    console: Open, service: Path, size: tuple[int, int], home: Path
+) -> None:
+    async with console(size, dialect="openclaw") as story:
+        assert state_of(story, "search") == "untrusted"
+        await bar(story)
+        await story.shows("What if", "Platform", "linux", "Environment", "F8 all real", "esc back")
+        await type_into(story, environment="unit:gatewy")
+        await story.shows("✗ There is no unit gatewy.service. Did you mean unit:gateway?")
+        assert state_of(story, "search") == "untrusted"
+        await type_into(story, environment="unit:gateway")
+        await story.shows("What if: environment of unit gateway (")
+        await story.until(lambda: state_of(story, "search") == "blocked", "the view is recomputed")
+        await type_into(story, platform="darwin")
+        await story.shows("What if: os darwin, environment of unit gateway")
+        await story.press("escape")
+        for mode in "241":
+            await story.press(mode)
+            await story.shows("≈ what if: os darwin")
+        assert all(len(line) <= size[0] for line in story.lines())
+        await story.press("0")
+        await story.until(lambda: state_of(story, "search") == "untrusted", "all is real again")
+        assert not story.screen.query_one(WhatIfStrip).display
+        await story.press("0")
+        await story.shows("Nothing is assumed")
+        assert not (home / ".openclaw").exists()
+
+
+async def test_every_field_is_assumed(
+    console: Open, service: Path, tmp_path: Path, make_hook: MakeHook, home: Path
+) -> None:
+    other = tmp_path / "other"
+    make_hook(other / "hooks", "elsewhere", "{openclaw: {events: [command:new]}}")
+    (tmp_path / "other.json").write_text('{"hooks": {"internal": {"entries": {"say": {"enabled": false}}}}}')
+    async with console((80, 24), dialect="openclaw") as story:
+        await bar(story)
+        await type_into(story, agent="ops")
+        await story.shows("The dialect openclaw knows no agents.")
+        await type_into(story, agent="", variables="A='x y' B")
+        await story.shows("'B' is not NAME=value.")
+        await type_into(
+            story, path="/usr/bin", variables="A='x y' B=1", settings=str(tmp_path / "other.json")
+        )
+        await story.shows("PATH /usr/bin, A, B set, settings")
+        assert (state_of(story, "search"), state_of(story, "say")) == ("blocked", "off")
+        await type_into(story, workspace=str(other), host="milady")
+        await story.until(lambda: dialect_of(story) == "milady", "another host")
+        assert [row.name for row in story.screen.state.rows] == ["elsewhere"]
+        held = story.screen.state.view
+        assert held is not None
+        assert held.host.surroundings.assumed == {"env", "settings", "workspace", "host"}
+        await story.press("f8")
+        await story.until(lambda: len(story.screen.state.rows) == 2, "all is real again")
+        await story.shows("All is as it really is.")
+        for name in ("path", "variables", "settings", "workspace", "host"):
+            assert story.app.screen.query_one(f"#whatif-{name}", Input).value == ""
+
+
+async def fired(story: Story, number: int) -> tuple[list[str], list[str]]:
+    """Fire what is composed, and allow the folder the first time; messages, and what was assumed."""
+    pane = story.screen.query_one(FirePane)
+    await story.press("2", "f5")
+    if number == 1:
+        await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
+        await story.press("t")
+    await story.until(lambda: pane.runs.current is not None and pane.runs.current.number == number, "it runs")
+    await story.until(lambda: pane.runs.current is not None and pane.runs.current.run, f"run {number} ended")
+    assert pane.runs.current is not None
+    run = pane.runs.current.run
+    assert run is not None
+    return list(run.messages), sorted(run.assumed)
+
+
+async def test_a_fired_handler_gets_what_is_assumed(console: Open, service: Path) -> None:
+    async with console((80, 24), dialect="openclaw") as story:
+        story.screen.compose_event("command:new", "say")
+        assert await fired(story, 1) == (["none"], [])
+        await story.press("1")
+        await bar(story)
+        await type_into(story, environment="unit:gateway")
+        await story.shows("What if: environment")
+        await story.press("escape")
+        await story.shows("≈ what if:")
+        assert await fired(story, 2) == (["served"], ["env"])
+
+
+async def test_here_beside_what_is_assumed(console: Open, service: Path, home: Path) -> None:
+    async with console((80, 24), dialect="openclaw") as story:
+        await bar(story)
+        await story.press("f9")
+        await story.shows("✗ Nothing is assumed: there is nothing to compare.")
+        await type_into(story, environment="unit:gateway")
+        await story.shows("What if: environment")
+        await story.press("f9")
+        await story.shows(
+            "[4 Hosts]", "Surroundings   here and unit gateway.service", "1 hook alike · 1 differ"
+        )
+        await story.press("down", "z")
+        await story.shows("zzfind is ~/.local/bin/zzfind here")
+        found = story.screen.query_one(HostsPane).comparison
+        assert found is not None
+        (remedy,) = found.remedies
+        assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"
+        await story.press("ctrl+r")
+        await story.shows("h goes back to them")
+        await story.press("h")
+        await story.shows("3 read the same folders")
+        await story.press("1", "W")
+        await story.until(lambda: isinstance(story.app.screen, WhatIfBar), "the bar is there")
+        await story.press("f9")
+        await story.shows("Surroundings   here and")
+        await story.press("0")
+        await story.shows("3 read the same folders")
+
+
+async def test_what_the_command_line_assumes_is_in_the_bar_and_can_be_left(
+    console: Open, service: Path, home: Path
+) -> None:
+    options = {"os": "darwin", "clean_env": True, "env": {"GREETING": "[bold]x\x1b[2J"}}
+    async with console((80, 24), dialect="openclaw", **options) as story:
+        await story.shows("≈ what if: os darwin, a bare environment")
+        await bar(story)
+        boxes = {
+            name: story.app.screen.query_one(f"#whatif-{name}", Input).value
+            for name in ("platform", "environment")
+        }
+        assert boxes == {"platform": "darwin", "environment": "clean"}
+        assert "\x1b" not in story.text()
+        await story.press("f8", "escape")
+        await story.until(lambda: not story.screen.query_one(WhatIfStrip).display, "all is real")
