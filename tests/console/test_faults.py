@@ -8,12 +8,12 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
-from hookscope.workbench import Limits, Options, Workbench
+from hookscope.workbench import Options, Workbench
 
 FAULTS = {
     "a-loops": ("def handler(event):\n    while True: pass\n", "timeout"),
     "b-leaves": ("import os\ndef handler(event): os._exit(1)\n", "crashed"),
-    "c-floods": ("def handler(event):\n    for _ in range(1000): print('x' * 100_000)\n", "ok"),
+    "c-floods": ("def handler(event):\n    for _ in range(200): print('x' * 100_000)\n", "ok"),
     "[/x]": ("def handler(event): event.messages.append('[/x] [@click=app.quit]x[/]')\n", "ok"),
     "d-raises": ("def handler(event): raise ValueError('[/boom] \\x1b[2J')\n", "error"),
 }
@@ -24,13 +24,13 @@ async def test_the_console_survives_what_hooks_do_and_says_it(
     size: tuple[int, int], console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     for number, (name, (source, _)) in enumerate(FAULTS.items()):
-        folder = make_hook(
-            workspace / "hooks", f"hook-{number}", "{openclaw: {events: ['command:new']}}", source
-        )
+        limits = ", hookscope: {limits: {run: 1}}" if name == "a-loops" else ""
+        metadata = f"{{openclaw: {{events: ['command:new']}}{limits}}}"
+        folder = make_hook(workspace / "hooks", f"hook-{number}", metadata, source)
         manifest = folder / "HOOK.md"
         manifest.write_text(manifest.read_text().replace(f"name: hook-{number}", f"name: '{name}'"))
     Workbench(Options(workspace=workspace)).trust(workspace)
-    async with console(size, limits=Limits(run=1.0)) as story:
+    async with console(size) as story:
         await story.shows("[/x]")
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
@@ -116,7 +116,7 @@ async def test_a_hook_in_quarantine_is_said_left_out_of_saves_and_lifted_by_one_
 async def test_what_comes_late_is_in_the_log_with_the_hooks_name(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
-    source = "export default () => { setTimeout(() => { throw new TypeError('far too late'); }, 20); };"
+    source = "export default () => { setTimeout(() => { throw new TypeError('far too late'); }, 500); };"
     make_hook(workspace / "hooks", "tardy", READY, source, file="handler.js")
     Workbench(Options(workspace=workspace)).trust(workspace)
     async with console(size) as story:
