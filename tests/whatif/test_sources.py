@@ -37,7 +37,11 @@ def test_a_unit_with_drop_ins_and_files(units: Path, home: Path) -> None:
         "EnvironmentFile=relative.env\nWorkingDirectory=-/srv\n[Install]\nEnvironment=NOT=this\n"
     )
     for owner, name, text in (
-        ("gateway@main.service", "20-own.conf", "UnsetEnvironment=GONE A=other\nEnvironment=B=3 =x"),
+        (
+            "gateway@main.service",
+            "20-own.conf",
+            "UnsetEnvironment=GONE A=other\nEnvironment=B=3 =x TOKEN=s3cret part",
+        ),
         ("gateway@.service", "10-template.conf", "Environment=B=9 T=1"),
         ("service", "30-all.conf", "Environment=ALL=1"),
         ("other.service", "10-other.conf", "Environment=A=no"),
@@ -57,9 +61,11 @@ def test_a_unit_with_drop_ins_and_files(units: Path, home: Path) -> None:
     assert found.home == home
     said = " ".join(found.notes)
     for part in ("missing.env is not there: the service would not start", "relative.env is no absolute path",
-                 "works in /srv", "%q is not known", "which sets no variable"):  # fmt: skip
+                 "works in /srv", "%q is not known", "a word that sets no variable"):  # fmt: skip
         assert part in said
     assert "none.env" not in said
+    assert "s3cret" not in said
+    assert "part" not in said
     names = [file.name for file in found.files]
     assert names == ["gateway@.service", "10-template.conf", "20-own.conf", "30-all.conf", "b.env"]
 

@@ -68,7 +68,8 @@ def command(
     bench.close_now()
     if edit:
         made = replace(made, notes=(*made.notes, *_edited(bench, str(sketch.main))))
-    return Answer(new_tables.document(made), new_tables.text(made, bench.setup.surroundings))
+    really = answers.really_written(options, sketch.main)
+    return Answer(new_tables.document(made), new_tables.text(made, bench.setup.surroundings), aside=really)
 
 
 def _kind(kind: str | None, pack: bool, plugin: bool) -> Kind | None:

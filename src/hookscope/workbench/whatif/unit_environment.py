@@ -101,7 +101,7 @@ class _Reading:
         for word in self._words(settings, "Environment"):
             pair = assignment(word)
             if pair is None:
-                self._note(f"Environment= has {word.partition('=')[0]!r}, which sets no variable.")
+                self._note("Environment= has a word that sets no variable: quotes go around NAME=value.")
             else:
                 found[pair[0]] = pair[1]
         return found
