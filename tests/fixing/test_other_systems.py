@@ -70,14 +70,41 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     here = bench(dialect)
     words = {fix.gate: fix for fix in here.edits.repair(here.look(), "audit").fixes}
     assert words["trusted"].hint.startswith("hookscope trust ")
-    assert words["sent"].why_not
+    (change,) = words["sent"].changes
+    assert change.preview().splitlines()[-1] == '+export default { events: { "turn.started"() {} } };'
+    twice = 'const own = "turn.stared";\nexport default { events: { "turn.stared"() { return own; } } };\n'
+    (hooks / "audit.ts").write_text(twice)
+    words = {fix.gate: fix for fix in here.edits.repair(here.look(), "audit").fixes}
+    assert words["sent"].why_not == f"write turn.started for turn.stared at {hooks / 'audit.ts'}:1"
     here.trust(workspace)
     (hooks / "audit.js").write_text("export default {};\n")
     (hooks / "other.ts").write_text('export default { events: { "turn.started"() {} } };\n')
     repair = here.edits.repair(here.look(), "other")
     assert [fix.gate for fix in repair.fixes] == ["build"]
-    assert "by hand" in repair.fixes[0].why_not
+    assert f"{hooks} is mended by hand" in repair.fixes[0].why_not
     assert not repair.changes
+
+
+def test_what_only_its_author_can_mend_is_said_with_its_line(
+    bench: Bench, home: Path, workspace: Path, tmp_path: Path
+) -> None:
+    folder = workspace / "hooks" / "h"
+    folder.mkdir()
+    (folder / "HOOK.md").write_text('---\nname: h\nmetadata: {"openclaw": {"events": ["command"]}}\n---\n')
+    (folder / "handler.py").write_text("def handler(event):\n    return (\n")
+    here = bench()
+    fixes = {fix.gate: fix for fix in here.edits.repair(here.look(), "h").fixes}
+    assert f"mend it at {folder}/handler.py:2" in fixes["handler"].why_not
+    (folder / "handler.py").unlink()
+    (tmp_path / "far.py").write_text("def handler(event): ...\n")
+    (folder / "handler.py").symlink_to(tmp_path / "far.py")
+    fixes = {fix.gate: fix for fix in here.edits.repair(here.look(), "h").fixes}
+    assert f"move {tmp_path / 'far.py'}" in fixes["path"].why_not
+    (home / ".openclaw").mkdir(exist_ok=True)
+    (home / ".openclaw" / "openclaw.json").write_text('{"hooks": {"internal": {"nonsense": 1}}}')
+    here = bench("openclaw@2026.9")
+    fixes = {fix.gate: fix for fix in here.edits.repair(here.look(), "h").fixes}
+    assert "mend by hand: ./.openclaw/openclaw.json:1, hooks.internal" in fixes["settings"].why_not
 
 
 def test_a_repair_is_written_whole_or_not_at_all(bench: Bench, home: Path, workspace: Path) -> None:

@@ -27,6 +27,7 @@ from hookscope.lint.events import dead_events
 from hookscope.lint.reading import read_subject
 from hookscope.systems.folders import FolderSystem
 from hookscope.workbench.fixing.fix import Fix, Given
+from hookscope.workbench.fixing.in_source import named_events
 from hookscope.workbench.fixing.recipes import Recipe
 from hookscope.workbench.fixing.sketch import Sketch
 from hookscope.workbench.linting import host_facts
@@ -174,6 +175,7 @@ def _listened(value: object) -> bool:
 def sent(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """Each event that the host never sends, spelt as the one that was surely meant; as lint has it."""
     if row.hook.kind != "folder":
+        yield from named_events(gate, row, sketch, given)
         return
     header, space = _metadata_in(row, sketch)
     listed = _of(header, METADATA, space, EVENTS)

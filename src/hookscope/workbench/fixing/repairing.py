@@ -8,6 +8,7 @@ from dataclasses import replace
 from hookscope.changes import ChangeError
 from hookscope.core.hooks import Gate, Rejected, Standing
 from hookscope.systems.folders.places import BUNDLED
+from hookscope.workbench.fixing import in_source
 from hookscope.workbench.fixing.fix import NOTHING, Fix, Given, Repair
 from hookscope.workbench.fixing.headers import IN_HEADER
 from hookscope.workbench.fixing.recipes import WHY_NOT, WORLD, Recipe
@@ -16,7 +17,15 @@ from hookscope.workbench.fixing.sketch import Sketch
 from hookscope.workbench.toggle import Effect
 from hookscope.workbench.view import View
 
-RECIPES: Mapping[str, Recipe] = {**WORLD, **IN_HEADER}
+IN_SOURCE: Mapping[str, Recipe] = {
+    "handler": in_source.broken,
+    "source": in_source.broken,
+    "build": in_source.build,
+    "load": in_source.load,
+    "path": in_source.path,
+    "settings": in_source.settings,
+}
+RECIPES: Mapping[str, Recipe] = {**WORLD, **IN_HEADER, **IN_SOURCE}
 FIRST = ("events",)  # moved metadata brings along what other gates ask about
 OF_ITS_PROGRAM = "the file belongs to the program that brings it: mend a copy in the workspace"
 MOST = 16  # gates that are opened one after another

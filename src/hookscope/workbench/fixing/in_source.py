@@ -1,0 +1,94 @@
+"""What stands in a handler's own source: a misspelt event's one text is corrected; all else is said, with its
+line. Code is nobody's to rewrite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hookscope.changes import Change
+from hookscope.core.hooks import Gate, Place, Standing
+from hookscope.lint.events import dead_events
+from hookscope.lint.reading import read_subject
+from hookscope.workbench.fixing.fix import Fix, Given
+from hookscope.workbench.fixing.sketch import Sketch
+from hookscope.workbench.linting import host_facts
+
+QUOTES = (b'"', b"'", b"`")
+
+
+def named_events(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """Each event that its handler names and the host never sends, where one alone can be meant."""
+    file = row.hook.handler
+    source = sketch.read(file) if file is not None else None
+    if file is None or source is None:
+        return
+    subject = read_subject(row.hook, host_facts(sketch.host), sketch.host.surroundings.files)
+    meant = {dead.key: dead.instead[0] for dead in dead_events(subject) if len(dead.instead) == 1}
+    if not meant:
+        return
+    title = f"Correct the event: {', '.join(f'{key} → {near}' for key, near in meant.items())}"
+    new: bytes | None = source
+    for key, near in meant.items():
+        new = _replaced(new, key.encode(), near.encode()) if new is not None else None
+    if new is not None:
+        yield Fix(gate.name, title, (Change(file, f"{file.name}: {title[9:]}", source, new),))
+        return
+    places = {key: at(subject.of_event(key), sketch) for key in meant}
+    said = (f"write {near} for {key} at {places[key]}" for key, near in meant.items())
+    yield Fix(gate.name, title, why_not="; ".join(said))
+
+
+def _replaced(source: bytes, key: bytes, near: bytes) -> bytes | None:
+    """The source with its one quoted text replaced; None where there are several, or none."""
+    there = [quote for quote in QUOTES for _ in range(source.count(quote + key + quote))]
+    if len(there) != 1:
+        return None
+    return source.replace(there[0] + key + there[0], there[0] + near + there[0])
+
+
+def at(place: Place, sketch: Sketch) -> str:
+    """`~/project/handler.ts:3`; of a folder its path."""
+    here = sketch.host.surroundings
+    facts = here.files.facts(place.file)
+    line = f":{place.line}" if facts is None or facts.file else ""
+    return f"{here.short(place.file)}{line}"
+
+
+def broken(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """A source that does not parse, or cannot be read."""
+    if gate.place is not None:
+        why = f"mend it at {at(gate.place, sketch)}, then look again; only its author knows what was meant"
+        yield Fix(gate.name, gate.reason, why_not=why)
+
+
+def build(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """One error of a project, which stops all of it."""
+    if gate.place is not None:
+        why = f"its host builds nothing before {at(gate.place, sketch)} is mended by hand"
+        yield Fix(gate.name, gate.reason, why_not=why)
+
+
+def load(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """Code that failed when it was imported."""
+    why = f"its code failed ({gate.reason}): `hookscope load {row.hook.name}` shows the line"
+    yield Fix(gate.name, "Let its module load", why_not=why)
+
+
+def path(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """A handler outside of where it must lie. Moved by us, it might miss what it imports from there."""
+    short, hook = sketch.host.surroundings.short, row.hook
+    where = hook.path or sketch.host.workspace
+    outside = gate.missing[0] if gate.missing else str(hook.handler)
+    why = f"move {outside}, with what it imports, below {short(where)}"
+    yield Fix(gate.name, gate.reason, why_not=why)
+
+
+def settings(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """Settings that the host refuses as a whole."""
+    told = [
+        f"{at(one.place, sketch)}, {one.text}" if one.place is not None else one.text
+        for one in sketch.host.settings.problems
+    ]
+    file = sketch.host.surroundings.short(sketch.host.settings.file)
+    why = f"mend by hand: {'; '.join(told) or f'{file}, which the host refuses as a whole until then'}"
+    yield Fix(gate.name, gate.reason, why_not=why)
