@@ -15,7 +15,7 @@ from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.limits import LIMITS
 from hookscope.packs.programs import Ran, run
-from hookscope.packs.specs import Spec
+from hookscope.packs.specs import Spec, without_login
 
 OFF = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false")
 PROTOCOLS = "https:ssh:file"
@@ -24,7 +24,7 @@ LARGEST = replace(LIMITS, archive=LIMITS.total)  # it is not packed
 
 def fetch_git(spec: Spec, how: Fetching) -> Fetched:
     """The files of one commit. Raises PackError, Cancelled."""
-    how.course.step(f"fetching {spec.url} with git")
+    how.course.step(f"fetching {without_login(spec.url)} with git")
     _git(["init", "--quiet", "--bare", "repository"], how, own=True)
     wanted = spec.wanted or "HEAD"
     words = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", spec.url, wanted]
@@ -59,4 +59,5 @@ def _failed(spec: Spec, ran: Ran) -> PackError:
     lines = [line for line in ran.err.splitlines() if line.startswith(("fatal:", "error:"))]
     said = one_line(lines[0].partition(":")[2]) if lines else f"it ended with {ran.code}"
     wanted = f" at {spec.wanted}" if spec.wanted else ""
-    return PackError(f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}.", "Nothing was written.")
+    what = f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}."
+    return PackError(without_login(what), "Nothing was written.")

@@ -13,6 +13,7 @@ from typing import Any
 from hookscope.changes.files import replace_file
 from hookscope.core.event import from_iso, iso
 from hookscope.packs.edits import Setting, setting_from
+from hookscope.packs.specs import without_login
 
 Digests = Mapping[str, str]  # path below a folder → SHA-256
 
@@ -46,6 +47,11 @@ class Record:
     linked: Path | None = None  # nothing was copied: this folder is looked into
     pinned: bool = False
     dependencies: bool = False
+
+    @property
+    def origin(self) -> str:
+        """Where it came from, for people."""
+        return without_login(self.spec)
 
     def document(self) -> dict[str, Any]:
         """As it is kept."""

@@ -24,6 +24,7 @@ PLAIN_GIT = re.compile(
 )
 REF = re.compile(r"[\w][\w./+-]*")
 DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 KINDS = "A folder, an archive, `name` or `name@version` of npm, `python:NAME` or `git+https://…` is taken."
 
 
@@ -60,6 +61,11 @@ def spec_of(text: str, absolute: Callable[[str], Path]) -> Spec:
     if _is_path(text) or os.path.lexists(absolute(text)):
         return _of_path(absolute(text))
     return _npm(text.removeprefix("npm:"))
+
+
+def without_login(text: str) -> str:
+    """The same for people: an address without the name and password in it."""
+    return LOGIN.sub("…", text)
 
 
 def is_git(text: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -106,18 +106,22 @@ def carry_out(
 
 
 def recover(store: Store) -> str:
-    """Finish what a killed process has left, unless another is at it now. What it was; mostly empty."""
+    """Finish what a killed process has left, unless another is at it now. What came of it; mostly empty.
+
+    Raises PackError where it can neither be finished nor taken back.
+    """
     if not store.journal.exists():
         return ""
-    try:
-        with store.locked(0):
-            return finish_interrupted(store)
-    except PackError:
-        return ""  # somebody alive holds the lock
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(store.locked(0))
+        except PackError:
+            return ""  # somebody alive is at it
+        return finish_interrupted(store)
 
 
 def finish_interrupted(store: Store) -> str:
-    """Under the lock. Raises PackError where that cannot be."""
+    """Under the lock: a sentence where something was interrupted. Raises PackError."""
     try:
         intent = read_intent(store.journal)
     except ValueError:
@@ -128,17 +132,24 @@ def finish_interrupted(store: Store) -> str:
     if intent is None:
         return ""
     try:
-        if intent.phase == "staging":
-            _clean(store, intent, intent.made, no_step)
-        elif intent.phase == "commit":
-            _finish_or_back(store, intent, no_step)
-        elif intent.phase == "back":
+        if intent.phase == "commit":
+            return _finished_or_not(store, intent)
+        if intent.phase == "back":
             _back(store, intent)
         else:
-            _clean(store, intent, intent.empty, no_step)
+            _clean(store, intent, intent.made if intent.phase == "staging" else intent.empty, no_step)
     except (ChangeError, OSError) as error:
         raise PackError(f"An interrupted {intent.what} cannot be finished: {error}") from None
-    return intent.what
+    done = "was finished" if intent.phase == "clean" else "was taken back"
+    return f"An interrupted {intent.what} {done} first."
+
+
+def _finished_or_not(store: Store, intent: Intent) -> str:
+    try:
+        _finish_or_back(store, intent, no_step)
+    except ChangeError as error:
+        return f"An interrupted {intent.what} was taken back: {error}"
+    return f"An interrupted {intent.what} was finished first."
 
 
 # Staging

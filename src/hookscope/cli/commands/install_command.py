@@ -6,6 +6,7 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.host_format import format_option, is_host
 from hookscope.cli.packs import asking, host
+from hookscope.cli.packs.asking import How
 from hookscope.workbench import Options
 from hookscope.workbench.packs.planning import Asked
 
@@ -19,6 +20,7 @@ from hookscope.workbench.packs.planning import Asked
     click.Option(["--dependencies"], is_flag=True, help="Install what it depends on too, scripts off."),
     asking.yes_option(),
     asking.dry_run_option(),
+    asking.diff_option(),
     format_option(),
 )
 def command(
@@ -30,6 +32,7 @@ def command(
     dependencies: bool,
     yes: bool,
     dry_run: bool,
+    diff: bool,
     shape: str,
     as_json: bool,
 ) -> Answer:
@@ -45,4 +48,4 @@ def command(
         return host.install(options, spec, asked, dry_run=dry_run)
     bench, desk = asking.desk_of(options, writes=not dry_run)
     planned = desk.plan_install(spec, asked, asking.course(as_json))
-    return asking.carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)
+    return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json, diff))

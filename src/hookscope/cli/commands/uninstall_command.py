@@ -5,6 +5,7 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.packs import asking
+from hookscope.cli.packs.asking import How
 from hookscope.workbench import Options
 
 
@@ -17,4 +18,4 @@ def command(options: Options, id: str, yes: bool, dry_run: bool, as_json: bool) 
     """
     bench, desk = asking.desk_of(options, writes=not dry_run)
     planned = desk.plan_uninstall(id)
-    return asking.carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)
+    return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json))

@@ -6,7 +6,7 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.host_format import format_option, is_host
 from hookscope.cli.packs import asking, documents, host, shown
-from hookscope.cli.packs.asking import carried_out
+from hookscope.cli.packs.asking import How, carried_out
 from hookscope.core.text import printable
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.packs.desk import PackDesk
@@ -20,6 +20,7 @@ from hookscope.workbench.packs.planned import UpToDate
     click.Option(["--force"], is_flag=True, help="Put it in place again even if there is nothing newer."),
     asking.yes_option(),
     asking.dry_run_option(),
+    asking.diff_option(),
     format_option(),
 )
 def command(
@@ -29,6 +30,7 @@ def command(
     force: bool,
     yes: bool,
     dry_run: bool,
+    diff: bool,
     shape: str,
     as_json: bool,
 ) -> Answer:
@@ -44,25 +46,21 @@ def command(
     bench, desk = asking.desk_of(options, writes=not dry_run)
     for name in ids:
         desk.record(name)
-    found = [
-        _one(bench, desk, name, force=force, yes=yes, dry_run=dry_run, as_json=as_json)
-        for name in (ids or tuple(desk.installed()))
-    ]
-    text = "\n\n".join(one.text for one in found) or "No pack is installed here."
+    how = How(yes, dry_run, as_json, diff)
+    found = [_one(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
+    texts = [one.text for one in found if one.text] if found else ["No pack is installed here."]
     aside = tuple(sentence for one in found for sentence in one.aside)
-    yes_to_all = all(one.yes for one in found)
-    return Answer({"updates": [one.document for one in found]}, text, yes=yes_to_all, aside=aside)
+    document = {"updates": [one.document for one in found]}
+    return Answer(document, "\n\n".join(texts), yes=all(one.yes for one in found), aside=aside)
 
 
-def _one(
-    bench: Workbench, desk: PackDesk, name: str, *, force: bool, yes: bool, dry_run: bool, as_json: bool
-) -> Answer:
+def _one(bench: Workbench, desk: PackDesk, name: str, how: How, *, force: bool) -> Answer:
     """One pack: what is wrong with it keeps no other from its update."""
     try:
-        planned = desk.plan_update(name, force=force, course=asking.course(as_json))
+        planned = desk.plan_update(name, force=force, course=asking.course(how.as_json))
         if isinstance(planned, UpToDate):
             return Answer(documents.up_to_date(planned), shown.up_to_date(planned, bench.open()))
-        return carried_out(bench, desk, planned, yes=yes, dry_run=dry_run, as_json=as_json)
+        return carried_out(bench, desk, planned, how)
     except Refusal as error:
         document = {"id": name, "written": False, "error": error.what, "next": error.then}
         return Answer(document, "", yes=False, aside=(printable(str(error)),))

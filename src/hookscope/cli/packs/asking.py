@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 
 import click
 
@@ -22,6 +23,10 @@ def yes_option() -> click.Option:
     return click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts.")
 
 
+def diff_option() -> click.Option:
+    return click.Option(["--diff"], is_flag=True, help="Show each file against what stands there now.")
+
+
 def dry_run_option() -> click.Option:
     return click.Option(["--dry-run"], is_flag=True, help=DRY_RUN)
 
@@ -38,7 +43,7 @@ def desk_of(options: Options, *, writes: bool = True) -> tuple[Workbench, PackDe
         )
     desk = PackDesk(bench)
     if finished := desk.recover():
-        click.echo(f"hookscope: an interrupted {one_line(finished)} was finished first.", err=True)
+        click.echo(f"hookscope: {one_line(finished, 400)}", err=True)
     return bench, desk
 
 
@@ -49,32 +54,40 @@ def course(as_json: bool) -> Course:
     return Course(tell=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
 
 
-def asked(planned: Planned, host: Host, *, yes: bool, as_json: bool) -> None:
+@dataclass(frozen=True, slots=True)
+class How:
+    """How a plan is shown and who says yes."""
+
+    yes: bool
+    dry_run: bool
+    as_json: bool
+    diff: bool = False
+
+
+def asked(planned: Planned, host: Host, how: How) -> None:
     """Show the plan and wait for a yes. Raises Refusal where nobody says it."""
-    if yes:
+    if how.yes:
         return
     verb = planned.action
-    if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if how.as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal(
             f"{planned.id} is not {verb.rstrip('e')}ed: nobody was asked.",
             "--yes answers for a script, --dry-run shows what would be written.",
         )
-    click.echo(shown.plan(planned, host))
+    click.echo(shown.plan(planned, host, diff=how.diff))
     if not click.confirm(f"\n{verb.capitalize()} it?", default=False):
         raise Refusal(f"{planned.id} is not {verb.rstrip('e')}ed; nothing was written.")
 
 
-def carried_out(
-    bench: Workbench, desk: PackDesk, planned: Planned, *, yes: bool, dry_run: bool, as_json: bool
-) -> Answer:
+def carried_out(bench: Workbench, desk: PackDesk, planned: Planned, how: How) -> Answer:
     """Ask, write, say what was written."""
     host = bench.open()
-    if dry_run:
-        return Answer(documents.planned(planned), shown.plan(planned, host))
-    asked(planned, host, yes=yes, as_json=as_json)
-    done = desk.carry_out(planned, course(as_json))
+    document = documents.planned(planned, diff=how.diff)
+    plan = "" if how.as_json else shown.plan(planned, host, diff=how.diff)
+    if how.dry_run:
+        return Answer(document, plan)
+    asked(planned, host, how)
+    done = desk.carry_out(planned, course(how.as_json))
     bench.close_now()
     text = shown.done(done, host)
-    if yes:
-        text = f"{shown.plan(planned, host)}\n\n{text}"
-    return Answer(documents.planned(planned, done), text)
+    return Answer(documents.written(document, done), f"{plan}\n\n{text}" if how.yes else text)

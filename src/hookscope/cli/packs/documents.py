@@ -9,19 +9,30 @@ from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import Done, HookPlan, OnDisk, Planned, Record, UpToDate, Uses
 
 
-def planned(item: Planned, done: Done | None = None) -> Document:
-    """What would be written; with `done`, what was."""
+def written(document: Document, done: Done) -> Document:
+    """The document of a plan that was carried out."""
+    return {**document, "written": True, "kept": str(done.kept) if done.kept is not None else None}
+
+
+def planned(item: Planned, *, diff: bool = False) -> Document:
+    """What would be written."""
     after = item.after or item.before
     assert after is not None  # a plan has one of them
     return {
         "action": item.action,
         **_of_record(after),
         "from": _of_record(item.before) if item.action == "update" and item.before is not None else None,
-        "written": done is not None,
+        "written": False,
         "hooks": [_hook(hook) for hook in item.hooks] or [{"name": name} for name in after.hooks],
         "shared": _uses(item.shared),
         "files": [
-            {"path": str(file.path), "action": file.action, "size": file.size, "runnable": file.runnable}
+            {
+                "path": str(file.path),
+                "action": file.action,
+                "size": file.size,
+                "runnable": file.runnable,
+                **({"diff": item.file_change(file).preview()} if diff else {}),
+            }
             for file in item.files
         ],
         "settings": {"file": str(item.change.path), "diff": item.change.preview()},
@@ -34,7 +45,7 @@ def planned(item: Planned, done: Done | None = None) -> Document:
         "drift": item.drift or None,
         "notes": list(item.notes),
         "on_disk": _on_disk(item.on_disk) if item.before is not None else None,
-        "kept": str(done.kept) if done is not None and done.kept is not None else None,
+        "kept": None,
     }
 
 
@@ -65,7 +76,7 @@ def _of_record(record: Record) -> Document:
     return {
         "id": record.id,
         "source": record.source,
-        "spec": record.spec,
+        "spec": record.origin,
         "resolved": record.resolved,
         "version": record.version or None,
         "integrity": record.integrity,
@@ -93,6 +104,7 @@ def _hook(item: HookPlan) -> Document:
         "description": row.hook.description,
         "events": None if row.events is None else list(row.events),
         "state": row.state.value,
+        "trusted": row.hook.folder.trusted,
         "why": row.verdict.why() or None,
         "gates": [documents.gate(gate) for gate in row.verdict.gates],
         "install": [dict(spec) for spec in row.hook.meta.install],

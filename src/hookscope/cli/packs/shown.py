@@ -27,9 +27,14 @@ STANDS = {"as installed": "", "changed": "  ✗ changed on disk since", "gone": 
 MOST = 200  # files that are listed
 
 
-def plan(item: Planned, host: Host) -> str:
+def plan(item: Planned, host: Host, *, diff: bool = False) -> str:
     """Everything that would be written, and what it can do, before somebody says yes."""
     lines = [_headline(item), *_drift(item), *_hooks(item), *_files(item, host), *_settings(item, host)]
+    for file in item.files if diff else ():
+        preview = item.file_change(file).preview()
+        lines += (
+            ["", f"  {printable(host.surroundings.short(file.path))}", printable(preview)] if preview else []
+        )
     return "\n".join(lines).rstrip()
 
 
@@ -76,7 +81,7 @@ def packs(items: Sequence[PackStatus], host: Host) -> str:
         word = {"as installed": "", "changed": "  ✗ changed on disk since", "gone": "  ✗ gone"}[
             item.on_disk.word
         ]
-        lines.append(f"{name}  {version}  {fitted(how, 7)}  {one_line(record.spec)}  {age} ago{word}")
+        lines.append(f"{name}  {version}  {fitted(how, 7)}  {one_line(record.origin)}  {age} ago{word}")
         lines.append(f"  hooks: {one_line(', '.join(record.hooks), 400)}")
         lines += _changed(item.on_disk, host)
     return "\n".join(lines)
@@ -91,7 +96,7 @@ def _named(record: Record | None) -> str:
 def _headline(item: Planned) -> str:
     before, after = item.before, item.after
     if after is None:
-        return f"uninstall {_named(before)}, installed from {one_line(before.spec) if before else ''}"
+        return f"uninstall {_named(before)}, installed from {one_line(before.origin) if before else ''}"
     came = f" (now {one_line(before.version or before.resolved)})" if before is not None else ""
     link = ", linked: nothing is copied" if after.linked is not None else ""
     pinned = ", pinned" if after.pinned else ""
@@ -119,6 +124,8 @@ def _hooks(item: Planned) -> Iterator[str]:
             if gate_state(gate) is not State.UNTRUSTED:
                 yield f"      ✗ {one_line(gate.name)}: {one_line(gate.reason, 300)}"
         yield from (f"      – {one_line(note, 300)}" for note in row.notes)
+        if row.hook.folder.trusted:
+            yield "      ! Hookscope runs it without asking: its folder is trusted"
         yield from _requirements(hook)
         yield from _used(hook.uses, "      ")
     shared = list(_used(item.shared, "      "))

@@ -62,7 +62,7 @@ class PackDesk:
         return self.store.book.all(self._bench.open().state)
 
     def recover(self) -> str:
-        """Finish what was interrupted; what that was, mostly empty. Raises Refusal."""
+        """Finish what was interrupted: a sentence that says so, mostly empty. Raises Refusal."""
         with refusing():
             self._sweep()
             return recover(self.store)
@@ -117,7 +117,7 @@ class PackDesk:
             now = package.name or (record.id if package.kind == "folder" else hooks[0].name)
             if now != record.id:
                 raise Refusal(
-                    f"{record.spec} is now called {now}.",
+                    f"{record.origin} is now called {now}.",
                     f"`hookscope uninstall {record.id}`, then install it under its new name.",
                 )
             course.step("comparing")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from hookscope.changes import Change
+from hookscope.changes import Change, read_now
 from hookscope.core.hooks import Standing
 from hookscope.lint.reading import Uses
 from hookscope.packs.course import Course
@@ -86,6 +86,19 @@ class Planned:
     @property
     def dependencies(self) -> bool:
         return self.after is not None and self.after.dependencies
+
+    def file_change(self, file: FilePlan) -> Change:
+        """One file against what stands there now: its `preview` is a diff. Raises CannotWrite."""
+        old = read_now(file.path)
+        new = next(
+            (
+                files[file.path.relative_to(folder).as_posix()].content
+                for folder, files in self.trees.items()
+                if file.action != "remove" and file.path.is_relative_to(folder)
+            ),
+            None,
+        )
+        return Change(file.path, f"{self.action} {self.id}", old, new)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def plan_install(
     before = known.get(name)
     if before is not None and not asked.force:
         raise Refusal(
-            f"{name} is installed already, from {before.spec}.",
+            f"{name} is installed already, from {before.origin}.",
             f"`hookscope update {name}` brings it up to date, --force puts this one in its place.",
         )
     if asked.link:

@@ -27,9 +27,9 @@ class Settled:
     def of(host: Host, before: Record | None, wanted: Sequence[Wanted]) -> Settled:
         """With all that is wanted, and without what an earlier version wanted. Raises Refusal."""
         file = host.settings.file.absolute()
-        if host.settings.refusal or host.settings.problems:
-            said = host.settings.refusal or host.settings.problems[0].text
-            raise Refusal(f"{file} cannot be edited: {said.splitlines()[0]}.", "Mend it first.")
+        if host.settings.refusal:
+            said = " ".join(host.settings.refusal.split())
+            raise Refusal(f"{host.dialect.product} refuses its settings: {said}.", "Mend them first.")
         had = before.settings if before is not None else ()
         unset = tuple(setting for setting in had if setting.wanted not in wanted)
         try:

@@ -1,0 +1,121 @@
+"""Limits that count what comes out, and an interrupted install that meets settings of somebody else's."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import signal
+import stat
+import tarfile
+import warnings
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.packs import hostile
+from tests.packs.conftest import SETTINGS, Cli, make_pack, on_disk
+
+from hookscope.packs.archives import unpacked
+from hookscope.packs.errors import PackError
+from hookscope.packs.limits import PackLimits
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.packs.desk import PackDesk
+
+SMALL = PackLimits(archive=200_000, total=40_000, file=30_000, ratio=10, ratio_from=20_000)
+NOISE = os.urandom(25_000)
+
+
+@pytest.mark.parametrize("kind", ["tgz", "tar", "zip"])
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a": NOISE, "b": NOISE}, "holds more than 39.1 KiB unpacked"),
+        ({"a": NOISE + NOISE[:9_000]}, "a is larger than 29.3 KiB unpacked"),
+        ({"a": bytes(25_000)}, "unpacks to more than 10 times its size: a bomb"),
+        ({f"{n}": os.urandom(22_000) for n in range(10)}, "is larger than 195.3 KiB"),
+    ],
+)
+def test_what_comes_out_counts(kind: str, files: dict[str, bytes], words: str) -> None:
+    if kind == "tar" and "bomb" in words:
+        assert unpacked(packed(kind, files), "p.tar", SMALL).files, "what is not packed is no bomb"
+        return
+    with pytest.raises(PackError, match=words):
+        unpacked(packed(kind, files), f"p.{kind}", SMALL)
+
+
+def packed(kind: str, files: dict[str, bytes]) -> bytes:
+    if kind == "zip":
+        return hostile.zip_of(*((zipfile.ZipInfo(name), content) for name, content in files.items()))
+    plain = hostile.tar_of(good=files)
+    return gzip.compress(plain) if kind == "tgz" else plain
+
+
+def test_permissions_beyond_running_are_not_kept(cli: Cli, home: Path, tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as archive:
+        for name, content in hostile.GOOD.items():
+            one = hostile.entry(name, size=len(content))
+            one.mode = 0o6777 if name.endswith(".js") else 0o000
+            archive.addfile(one, io.BytesIO(content))
+    (tmp_path / "p.tar").write_bytes(out.getvalue())
+    assert cli("install", str(tmp_path / "p.tar"), "--yes").code == 0
+    folder = home / ".openclaw" / "hooks" / "greet"
+    modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()}
+    umask = os.umask(0)
+    os.umask(umask)
+    assert modes == {"handler.js": 0o755 & ~umask, "HOOK.md": 0o644 & ~umask}
+
+
+@pytest.fixture
+def interrupted(
+    cli: Cli, settings: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """An install that was killed right before it would have written the settings."""
+    monkeypatch.chdir(workspace)
+    desk = PackDesk(Workbench(Options()))
+    plan = desk.plan_install(str(make_pack(tmp_path / "pack", "hello")))
+
+    def step(name: str) -> None:
+        if name == "settings":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        try:
+            desk.carry_out(plan, step=step)
+        finally:
+            os._exit(0)
+    assert os.waitpid(child, 0)[1] & 0x7F == signal.SIGKILL
+    return settings
+
+
+def test_it_is_finished_on_settings_that_somebody_has_edited_since(interrupted: Path, cli: Cli) -> None:
+    edited = SETTINGS.replace("// mine", "// edited in between")
+    interrupted.write_text(edited)
+    done = cli("packs")
+    assert "An interrupted install of greetings was finished first." in done.err
+    text = interrupted.read_text()
+    assert text.startswith("// edited in between")
+    assert "'hello'" in text
+    assert cli("uninstall", "greetings", "--yes").code == 0
+    assert interrupted.read_text() == edited
+
+
+def test_it_is_taken_back_where_the_settings_cannot_be_edited_any_more(interrupted: Path, cli: Cli) -> None:
+    interrupted.write_text("{ hooks: ")
+    done = cli("packs", "--json")
+    assert "An interrupted install of greetings was taken back: The file cannot be read" in done.err
+    assert done.json["packs"] == []
+    assert interrupted.read_text() == "{ hooks: "
+    assert not (interrupted.parent / "hooks" / "hello").exists()
+    assert not [path for path in on_disk(interrupted.parent) if "staging" in path]
+
+
+def test_a_trusted_folder_is_told_of(cli: Cli, settings: Path, tmp_path: Path) -> None:
+    assert cli("trust", str(settings.parent / "hooks")).code == 0
+    shown = cli("install", str(make_pack(tmp_path / "pack", "hello")), "--dry-run", "--diff")
+    assert "Hookscope runs it without asking: its folder is trusted" in shown.out
+    assert "+def handler(event):" in shown.out
