@@ -6,11 +6,16 @@ import io
 import tarfile
 import tempfile
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.packs import hostile
 from tests.packs.conftest import manifest, on_disk, run_cli
+
+from hookscope.packs.archives import unpacked
+from hookscope.packs.errors import PackError
 
 PARTS = st.one_of(
     st.sampled_from(
@@ -82,3 +87,25 @@ def test_any_archive_is_installed_as_it_is_or_leaves_no_trace(
         assert written == {name: whole[given_name] for name, given_name in names.items()}
         assert run_cli(root / "ws", "uninstall", "greet", "--yes", *machine).code == 0
         assert on_disk(root) == before
+
+
+WHOLE = {"p.zip": hostile.zip_of("more"), "p.tar": hostile.tar_of(), "p.tgz": packed(hostile.GOOD, "tgz")}
+
+
+@settings(max_examples=400)
+@given(
+    name=st.sampled_from(sorted(WHOLE)),
+    damage=st.lists(
+        st.tuples(st.integers(0, 5_000), st.binary(min_size=1, max_size=4)), min_size=1, max_size=6
+    ),
+    cut=st.integers(0, 12_000),
+)
+def test_any_damage_is_a_refusal_or_none_that_counts(
+    name: str, damage: list[tuple[int, bytes]], cut: int
+) -> None:
+    source = bytearray(WHOLE[name])
+    for at, junk in damage:
+        source[at % len(source) : at % len(source) + len(junk)] = junk
+    with suppress(PackError):  # and nothing else
+        tree = unpacked(bytes(source[: cut or None]), name)
+        assert all(".." not in path.split("/") and not path.startswith("/") for path in tree.files)

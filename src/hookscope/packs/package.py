@@ -14,6 +14,7 @@ from hookscope.packs.names import fault_of_name, refused, shown
 from hookscope.packs.tree import Tree
 
 MANIFEST, PACKAGE = "HOOK.md", "package.json"
+MOST = 200  # hooks of one pack
 LARGEST = 1_048_576  # bytes of a package.json or a HOOK.md
 
 PackageKind = Literal["hook", "pack", "folder"]
@@ -105,10 +106,13 @@ def _pack(tree: Tree, said: Mapping[str, Any], key: str, handlers: Sequence[str]
     entries = [entry.strip() for entry in listed if entry.strip()]
     if not entries:
         raise refused(f"{PACKAGE} {key}.hooks is empty.")
+    if len(entries) > MOST:
+        raise refused(f"{PACKAGE} {key}.hooks lists more than {MOST} hooks.")
     full_name = _text(said, "name")
     if not full_name:
         raise refused(f"{PACKAGE} has no name.")
-    name = full_name.rpartition("/")[2] if full_name.startswith("@") else full_name
+    scoped = full_name.startswith("@") and full_name.count("/") == 1
+    name = full_name.rpartition("/")[2] if scoped else full_name
     if name in ("", ".", "..") or name.startswith(".") or "/" in name or fault_of_name(name):
         raise refused(f"{PACKAGE} has a name that no folder can have: {shown(full_name)}.")
     hooks = tuple(_inside(entry, key) for entry in entries)

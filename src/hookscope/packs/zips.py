@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ BROKEN = (
     OverflowError,
     NotImplementedError,
     RuntimeError,
+    struct.error,
+    IndexError,
 )
 
 
