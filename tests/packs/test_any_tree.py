@@ -82,7 +82,10 @@ def test_any_archive_is_installed_as_it_is_or_leaves_no_trace(
             assert done.err.startswith("hookscope: ")
             return
         there = home / ".openclaw" / "hooks" / "greet"
-        names = {"/".join(part for part in name.split("/") if part not in ("", ".")): name for name in whole}
+        written_as = (name for name in whole if kind != "zip" or not f"{top}{name}".endswith("/"))  # a folder
+        names = {
+            "/".join(part for part in name.split("/") if part not in ("", ".")): name for name in written_as
+        }
         written = {name: (there / name).read_bytes() for name in names}
         assert written == {name: whole[given_name] for name, given_name in names.items()}
         assert run_cli(root / "ws", "uninstall", "greet", "--yes", *machine).code == 0
