@@ -189,3 +189,16 @@ async def test_what_the_command_line_assumes_is_in_the_bar_and_can_be_left(
         assert "\x1b" not in story.text()
         await story.press("f8", "escape")
         await story.until(lambda: not story.screen.query_one(WhatIfStrip).display, "all is real")
+
+
+async def test_a_unit_that_is_edited_is_read_again(console: Open, service: Path) -> None:
+    async with console((80, 24), dialect="openclaw", watches=True, env_from="unit:gateway") as story:
+        await story.until(lambda: state_of(story, "search") == "blocked", "the service lacks something")
+        await story.until(lambda: story.screen.state.watching, "files are watched")
+        await story.until(lambda: _saved(story, service), "the saved unit is looked at")
+
+
+def _saved(story: Story, unit: Path) -> bool:
+    """Saved anew at each turn, since a watch begins at a moment of its own."""
+    unit.write_text("[Service]\nEnvironment=HOME=%h PATH=%h/.local/bin:/bin TOKEN=1\n")
+    return state_of(story, "search") == "untrusted"

@@ -76,7 +76,7 @@ class Bridge:
         """Watch the files of this view from now on; what is watched, in words."""
         if self._watch is None:
             self._watch = self.bench.watch(lambda paths: post(self.screen, FilesChanged(paths)))
-        return self._watch.follow(view.host)
+        return self._watch.follow(view.host, self.bench.setup.read_from)
 
     def hear_late(self) -> None:
         """Post what handlers print or throw after they have answered."""

@@ -64,6 +64,7 @@ class Setup:
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
     notes: tuple[str, ...] = ()  # what is not known of an assumed environment
+    read_from: tuple[Path, ...] = ()  # the files that it was read from
 
 
 def set_up(options: Options) -> Setup:
@@ -107,6 +108,7 @@ def set_up(options: Options) -> Setup:
         environment=environment,
         environment_from=environment_from,
         notes=source.notes if source is not None else (),
+        read_from=source.files if source is not None else (),
     )
     if options.agent is not None and not options.as_host:
         _check_agent(options.agent, setup)

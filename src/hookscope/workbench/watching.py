@@ -82,10 +82,13 @@ class Watch:
         self._stop = threading.Event()
         self.note = ""  # how the watching is limited; empty mostly
 
-    def follow(self, host: Host) -> str:
-        """Watch what matters to this host and fills its events; the hooks folders watched, in words."""
+    def follow(self, host: Host, also: Iterable[Path] = ()) -> str:
+        """Watch what matters to this host and fills its events; the hooks folders watched, in words.
+
+        `also`: other files, such as those that an assumed environment is read from.
+        """
         watched = watched_of(host)
-        self.watch(watched.and_also(files_of(host.workspace)))
+        self.watch(watched.and_also((*files_of(host.workspace), *also)))
         count = len(watched.folders)
         return self.note or f"watching {count} folder{'s' * (count != 1)}"
 
