@@ -30,7 +30,6 @@ from hookscope.workbench.environments import read_environment
 from hookscope.workbench.filling import Filling, filling_of
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
-from hookscope.workbench.near_misses import with_near_misses
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved, secrets_of
@@ -201,6 +200,8 @@ class Workbench:
             barred=self._barred if automatic else None,
             forced=forced,
         )
+        from hookscope.workbench.near_misses import with_near_misses  # here: a look plans nothing
+
         return with_near_misses(plan if only is not None else without_taps(plan), view)
 
     async def module(self, view: View, hook: Hook) -> Module | Failure:
