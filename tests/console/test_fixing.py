@@ -55,7 +55,9 @@ async def test_metadata_is_moved_and_one_check_follows_the_other(
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "nothing was agreed to")
         assert (folder / "HOOK.md").read_text() == before
-        await story.press("e", "w")
+        await story.press("e")
+        await story.shows("Fix events?")
+        await story.press("w")
         await story.until(lambda: "◇ untrusted" in story.text(), "only trust is wanted")
         await story.press("e")
         await story.shows("keep waits for trust alone: t asks.")

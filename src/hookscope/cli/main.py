@@ -5,11 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from hookscope.cli.lazy import LazyGroup
 from hookscope.cli.options import MACHINE_OPTIONS, options_from
 
 if TYPE_CHECKING:
@@ -49,33 +49,18 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """A group that knows its commands by name and imports them when they are called."""
+class Commands(LazyGroup):
+    """The program's commands, a module each."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+    commands_by_name = COMMANDS
+    module = "hookscope.cli.commands.{}_command"
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(f"hookscope.cli.commands.{cmd_name}_command").command
-        assert isinstance(command, click.Command)
-        return command
+    def stranger(self, name: str) -> str:
+        from hookscope.core.text import nearest, one_line
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from hookscope.core.text import nearest, one_line
-
-            near = nearest(args[0], COMMANDS)
-            then = f"did you mean `{near}`?" if near else "`hookscope --help` lists them."
-            raise click.UsageError(f"There is no command {one_line(args[0])!r}; {then}", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        near = nearest(name, COMMANDS)
+        then = f"did you mean `{near}`?" if near else "`hookscope --help` lists them."
+        return f"There is no command {one_line(name)!r}; {then}"
 
 
 @click.group(

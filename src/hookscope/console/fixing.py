@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input, Static
 
 from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.hooks.sheet import foreign
 from hookscope.console.messages import CopyAsked, FixAsked, Said, Severity, TrustAsked
-from hookscope.console.text import line, plain
+from hookscope.console.question import Question
+from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK
 from hookscope.core.hooks import Standing
 from hookscope.core.text import one_line
@@ -44,48 +39,6 @@ def repair_sheet(repair: Repair, fix: Fix, surroundings: Surroundings) -> Conten
 def _look(row: Standing | None) -> Content:
     look = NO_HOOK if row is None else LOOKS[row.state]
     return Content.styled(f"{look.glyph} {look.word}", look.style)
-
-
-class ValueScreen(ModalScreen[str | None]):
-    """Asks for the one value that a fix wants."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="value.cancel", tooltip="Write nothing"),
-    ]
-    DEFAULT_CSS = """
-    ValueScreen {
-        align: center middle;
-        & > Vertical {
-            width: 60; max-width: 90%; height: auto;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
-        & Input { background: transparent; }
-        & Static { color: $text-muted; height: auto; }
-    }
-    """
-
-    def __init__(self, name: str, title: str) -> None:
-        super().__init__()
-        self._wanted, self._title = name, title
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as frame:
-            frame.border_title = plain(self._wanted, 50)
-            frame.border_subtitle = "enter shows the edit   esc back"
-            yield Input(compact=True)
-            yield Static(plain(self._title, 200), markup=False)
-
-    @on(Input.Submitted)
-    def _given(self, event: Input.Submitted) -> None:
-        event.stop()
-        if event.value.strip():
-            self.dismiss(event.value)
-        else:
-            self.app.notify("A value is wanted; esc goes back.", severity="warning", markup=False)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
 
 
 class FixDesk:
@@ -142,7 +95,13 @@ class FixDesk:
             else:
                 self._value(asked, fix, Given(values))
 
-        self.screen.app.push_screen(ValueScreen(name, fix.title), answered)
+        question = Question(
+            name,
+            fix.title,
+            enter="shows the edit",
+            why_not=lambda value: "" if value.strip() else "A value is wanted; esc goes back.",
+        )
+        self.screen.app.push_screen(question, answered)
 
     def _still_shut(self, wanted: Fix, useless: Fix, given: Given) -> None:
         """The values do not open the check they were asked for: nothing is written, nor another opened."""

@@ -10,8 +10,9 @@ from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.saved import name_for
-from hookscope.console.fire.saved_screen import Kept, NameScreen, SavedScreen, kept
+from hookscope.console.fire.saved_screen import Kept, SavedScreen, kept, why_no_name
 from hookscope.console.messages import Said, Severity
+from hookscope.console.question import Question
 from hookscope.core.text import one_line
 from hookscope.workbench.accepting import acceptance, write
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
@@ -122,11 +123,18 @@ class SavedDesk:
 
         def named(name: str | None) -> None:
             if name is not None:
-                place = place_of(name, host.workspace, host.workspace / EVENTS)
+                place = place_of(name.strip(), host.workspace, host.workspace / EVENTS)
                 self._write(lambda: (place, create(place, saved)))
 
         short = host.surroundings.short(host.workspace / EVENTS)
-        self.screen.app.push_screen(NameScreen(name_for(saved.key), short), named)
+        question = Question(
+            "Save this event as",
+            f"a file in {short}",
+            enter="save",
+            why_not=lambda name: why_no_name(name.strip()),
+            proposed=name_for(saved.key),
+        )
+        self.screen.app.push_screen(question, named)
 
     def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]]) -> None:
         self.screen.bridge.ask(ROOM, work, self._saved)

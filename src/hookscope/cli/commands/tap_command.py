@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from hookscope.cli.lazy import LazyGroup
 
 # Name → the line in `--help`. A command's module in `cli/tap` has its name.
 COMMANDS = {
@@ -18,32 +18,16 @@ COMMANDS = {
 }
 
 
-class Commands(click.Group):
-    """A group that knows its commands by name and imports them when they are called."""
+class Commands(LazyGroup):
+    """What the tap can do, a module each."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+    commands_by_name = COMMANDS
+    module = "hookscope.cli.tap.{}"
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(f"hookscope.cli.tap.{cmd_name}").command
-        assert isinstance(command, click.Command)
-        return command
+    def stranger(self, name: str) -> str:
+        from hookscope.core.text import one_line
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            from hookscope.core.text import one_line
-
-            known = ", ".join(COMMANDS)
-            raise click.UsageError(f"`hookscope tap` has no {one_line(args[0])!r}; it has {known}.", ctx)
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        return f"`hookscope tap` has no {one_line(name)!r}; it has {', '.join(COMMANDS)}."
 
 
 @click.group("tap", cls=Commands, invoke_without_command=True)

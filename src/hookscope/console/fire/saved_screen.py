@@ -231,50 +231,6 @@ class SavedScreen(ModalScreen[Kept | None]):
         self.dismiss(None)
 
 
-class NameScreen(ModalScreen[str | None]):
-    """Asks under which name an event is saved."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="name.cancel", tooltip="Save nothing"),
-    ]
-    DEFAULT_CSS = """
-    NameScreen {
-        align: center middle;
-        & > Vertical {
-            width: 60; max-width: 90%; height: auto;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
-        & Input { background: transparent; }
-        & Static { color: $text-muted; height: auto; }
-    }
-    """
-
-    def __init__(self, name: str, place: str) -> None:
-        super().__init__()
-        self._proposed, self._place = name, place
-
-    def compose(self) -> ComposeResult:
-        with Vertical() as frame:
-            frame.border_title = "Save this event as"
-            frame.border_subtitle = "enter save   esc back"
-            yield Input(self._proposed, compact=True, select_on_focus=True)
-            yield Static(plain(f"a file in {self._place}", 200), markup=False)
-
-    @on(Input.Submitted)
-    def _named(self, event: Input.Submitted) -> None:
-        event.stop()
-        name = event.value.strip()
-        problem = why_no_name(name)
-        if problem:
-            self.app.notify(problem, severity="warning", markup=False)
-        else:
-            self.dismiss(name)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
-
-
 def why_no_name(name: str) -> str:
     """Why a file cannot be called so; empty where it can."""
     if not name:
