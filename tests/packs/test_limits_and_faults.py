@@ -119,3 +119,30 @@ def test_a_trusted_folder_is_told_of(cli: Cli, settings: Path, tmp_path: Path) -
     shown = cli("install", str(make_pack(tmp_path / "pack", "hello")), "--dry-run", "--diff")
     assert "Hookscope runs it without asking: its folder is trusted" in shown.out
     assert "+def handler(event):" in shown.out
+
+
+def test_several_at_once_are_each_installed_or_not(cli: Cli, settings: Path, tmp_path: Path) -> None:
+    children = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        for number in range(4):
+            pack = make_pack(tmp_path / f"pack{number}", f"hook{number}")
+            text = (pack / "package.json").read_text().replace("greetings", f"pack{number}")
+            (pack / "package.json").write_text(text)
+            child = os.fork()
+            if child == 0:
+                code = 9
+                try:
+                    code = cli("install", str(pack), "--yes").code
+                finally:
+                    os._exit(code)
+            children[f"pack{number}"] = child
+    codes = {name: os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for name, child in children.items()}
+    installed = {pack["id"]: pack["on_disk"]["state"] for pack in cli("packs", "--json").json["packs"]}
+    assert installed == {name: "as installed" for name, code in codes.items() if code == 0}
+    assert installed
+    assert set(codes.values()) <= {0, 1}
+    for name in installed:
+        assert cli("uninstall", name, "--yes").code == 0
+    assert settings.read_text() == SETTINGS
+    assert sorted(path.name for path in (settings.parent / "hooks").iterdir()) == ["mine"]

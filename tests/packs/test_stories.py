@@ -127,6 +127,9 @@ def test_what_changed_since_is_told_and_kept(cli: Cli, home: Path, settings: Pat
     assert "changed on disk since: ~/.openclaw/hooks/greet/handler.py" in shown
     assert "added on disk since: ~/.openclaw/hooks/greet/notes.txt" in shown
     (pack / "more.py").write_text("")
+    dry = cli("update", "greet", "--dry-run", "--json").json["updates"][0]
+    actions = {Path(file["path"]).name: file["action"] for file in dry["files"]}
+    assert actions == {"HOOK.md": "same", "handler.py": "replace", "more.py": "add"}
     updated = cli("update", "greet", "--yes", "--json").json["updates"][0]
     kept = Path(updated["kept"])
     assert (kept / "greet" / "handler.py").read_text() == "# mine now\n"

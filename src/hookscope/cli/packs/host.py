@@ -32,9 +32,10 @@ def install(options: Options, text: str, asked: Asked, *, dry_run: bool) -> Answ
         return _answer(Said(1, errors=(str(error),)), said)
     if asked.pin and spec.source != NPM:
         return _answer(words.only_registry(), said)
+    warned = words.warned(text) if spec.path is not None else ()
     if not asked.force:
-        return _answer(replace(words.unasked(), errors=(*words.warned(text), *words.unasked().errors)), said)
-    said += words.warned(text)
+        return _answer(replace(words.unasked(), errors=(*warned, *words.unasked().errors)), said)
+    said += warned
     try:
         planned = desk.plan_install(text, replace(asked, own_handlers=True), asking.course(True))
         if not dry_run:

@@ -69,6 +69,8 @@ def up_to_date(item: UpToDate, host: Host) -> str:
 def packs(items: Sequence[PackStatus], host: Host) -> str:
     """`packs`: what is installed, from where, and what has changed on disk since."""
     if not items:
+        if host.dialect.packs is None:
+            return f"{host.dialect.product} has no folder that hooks are installed into."
         return f"No pack is installed for {host.dialect.product} here. `hookscope install SPEC` does that."
     names = column((one_line(item.record.id) for item in items), 32)
     versions = column((item.record.version or "–" for item in items), 14)

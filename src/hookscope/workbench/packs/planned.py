@@ -23,6 +23,7 @@ __all__ = [
     "Action",
     "Course",
     "Done",
+    "FileAction",
     "FilePlan",
     "HookPlan",
     "OnDisk",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 Action = Literal["install", "update", "uninstall"]
+FileAction = Literal["add", "replace", "remove", "same"]
 
 NO_USES = Uses()
 AS_INSTALLED = OnDisk()
@@ -54,7 +56,7 @@ class FilePlan:
     """One file of the pack."""
 
     path: Path
-    action: Literal["add", "replace", "remove", "same"]
+    action: FileAction
     size: int
     runnable: bool = False
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Inventory
@@ -14,6 +15,7 @@ from hookscope.packs.fetched import Fetched
 from hookscope.packs.package import Package, package_of
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk, standing_of
+from hookscope.packs.tree import PackFile
 from hookscope.workbench.packs.effects import effects
 from hookscope.workbench.packs.linking import plan_link
 from hookscope.workbench.packs.placing import (
@@ -26,7 +28,7 @@ from hookscope.workbench.packs.placing import (
     seen_then,
     wanted_for,
 )
-from hookscope.workbench.packs.planned import FilePlan, HookPlan, Planned
+from hookscope.workbench.packs.planned import FileAction, FilePlan, HookPlan, Planned
 from hookscope.workbench.packs.settled import Settled, made_for
 from hookscope.workbench.packs.uses import SHARED, capabilities_of
 from hookscope.workbench.refusal import Refusal
@@ -113,6 +115,7 @@ def plan_copy(
             f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
             "Install without --dependencies, or link the folder with --link.",
         )
+    on_disk = standing_of(before) if before is not None else OnDisk()
     wanted = wanted_for(host, [hook.key for hook in hooks])
     settings = Settled.of(host, before, wanted)
     gone = tuple(before.folders) if before is not None else ()
@@ -161,9 +164,9 @@ def plan_copy(
         wanted=wanted,
         hooks=plans,
         shared=able.uses.get(SHARED, Uses()),
-        files=tuple(_files(place.trees, before)),
+        files=tuple(_files(place.trees, before, on_disk)),
         others=tuple(effects(inventory, seen, {*place.hooks}, gone)),
-        on_disk=standing_of(before) if before is not None else OnDisk(),
+        on_disk=on_disk,
         needs=package.needs,
         left_out=fetched.tree.left_out,
         drift=drift_of(fetched, before),
@@ -199,16 +202,23 @@ def _check_free(place: Placed, known: Mapping[str, Record], name: str) -> None:
             raise Refusal(f"{target} is there, and Hookscope has not installed it.", "Move it away first.")
 
 
-def _files(trees: Trees, before: Record | None) -> Iterator[FilePlan]:
+def _files(trees: Trees, before: Record | None, on_disk: OnDisk) -> Iterator[FilePlan]:
     known = before.folders if before is not None else {}
     for folder, files in trees.items():
         old = known.get(folder, {})
         for path, file in files.items():
             yield FilePlan(
                 folder / path,
-                "same" if old.get(path) == file.digest else "replace" if path in old else "add",
+                _action(folder / path, old.get(path), file, on_disk),
                 len(file.content),
                 file.runnable,
             )
     for folder, old in known.items():
         yield from (FilePlan(folder / path, "remove", 0) for path in old if path not in trees.get(folder, {}))
+
+
+def _action(path: Path, known: str | None, file: PackFile, on_disk: OnDisk) -> FileAction:
+    """What happens to the file that stands there, whatever was installed."""
+    if (known is None and path not in on_disk.added) or path in on_disk.missing:
+        return "add"
+    return "same" if known == file.digest and path not in on_disk.changed else "replace"
