@@ -92,8 +92,7 @@ def _size(folder: Path) -> int:
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """The whole group, so that nothing that it has started goes on."""
-    if child.poll() is None:
-        with suppress(OSError):
-            os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+    """The whole group, so that nothing that it has started goes on, even where it has ended by itself."""
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
