@@ -43,7 +43,8 @@ MAY_IMPORT = {
         "core",
         "formats",
     },
-    "cli": {"workbench", "core", "console"},  # the console is opened from here, and only opened
+    "manual": set(),
+    "cli": {"workbench", "core", "console", "manual"},  # the console is opened from here, and only opened
     "console": {"workbench", "core"},
     "pytest_plugin": {"workbench", "core"},
     "__init__": {"plugins", "library", "engine", "runtime", "core"},

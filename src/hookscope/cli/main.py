@@ -46,6 +46,7 @@ COMMANDS = {
     "tap": "Keep the real events of a running agent, and fire them again.",
     "trust": "Allow the handlers of a folder to run.",
     "doctor": "What was detected and from where, and what is missing.",
+    "help": "The manual, a topic at a time.",
 }
 
 

@@ -1,0 +1,73 @@
+"""The README as a manual: its chapters by topic, so that `hookscope help` and the README say the same."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+TOPICS: Mapping[str, str] = {
+    "start": "Start",
+    "hook": "Your first hook",
+    "plugin": "Your first plugin hook",
+    "stream": "Your first Eve hook",
+    "states": "What a hook can be",
+    "gates": "The checks",
+    "console": "The console",
+    "commands": "The command line",
+    "what-if": "What if",
+    "packs": "Packs",
+    "lint": "Mistakes in hooks",
+    "testing": "From an event to a test",
+    "firing": "Firing otherwise",
+    "tap": "The events of a running agent",
+    "log": "What was fired",
+    "safety": "What handlers can do to you, and what they cannot",
+    "embedding": "The library",
+    "dialects": "Dialects",
+    "new-dialect": "Adding a dialect",
+    "architecture": "How it is built",
+    "contributing": "Contributing",
+}
+"""Topic → the heading of its chapter."""
+
+_HEADING = re.compile(r"^## (?P<title>.+)$")
+_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n?", re.MULTILINE)
+_FENCE = re.compile(r"^(```|~~~)")
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """One chapter of the manual."""
+
+    title: str
+    text: str  # Markdown, its heading left out
+
+
+def readme() -> str:
+    """The README that came with the program: inside the wheel, or at the root of a checkout.
+
+    Raises FileNotFoundError where neither is there.
+    """
+    package = Path(__file__).resolve().parent
+    inside = package / "README.md"
+    return (inside if inside.is_file() else package.parent.parent / "README.md").read_text(encoding="utf-8")
+
+
+def chapters(text: str) -> Mapping[str, Chapter]:
+    """Title → chapter, in their order. A heading within a block of code is none."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    in_code = False
+    for line in text.splitlines():
+        in_code ^= bool(_FENCE.match(line))
+        heading = None if in_code else _HEADING.match(line)
+        if heading:
+            lines = found.setdefault(heading["title"], [])
+        else:
+            lines.append(line)
+    return {title: Chapter(title, _PICTURE.sub("", "\n".join(body)).strip()) for title, body in found.items()}
+
+
+def chapter_of(topic: str, text: str) -> Chapter | None:
+    """The chapter of a topic; None where there is no such topic, or the text lacks it."""
+    return chapters(text).get(TOPICS.get(topic, ""))

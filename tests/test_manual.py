@@ -1,0 +1,24 @@
+"""The README is the manual: every chapter has a topic, and every topic its chapter."""
+
+import pytest
+
+from hookscope.manual import TOPICS, chapter_of, chapters, readme
+
+
+def test_chapters_and_topics_are_the_same() -> None:
+    assert [*chapters(readme())] == [*TOPICS.values(), "Licence"]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_has_something_to_say(topic: str) -> None:
+    chapter = chapter_of(topic, readme())
+    assert chapter is not None
+    assert len(chapter.text) > 200
+    assert "![" not in chapter.text
+
+
+def test_a_heading_in_a_block_of_code_is_none() -> None:
+    text = "# A\n\n## One\n\n```yaml\n## not a heading\n```\n\n![p](x.svg)\n\n## Two\nend\n"
+    found = chapters(text)
+    assert [*found] == ["One", "Two"]
+    assert found["One"].text == "```yaml\n## not a heading\n```"
