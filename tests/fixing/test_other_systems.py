@@ -1,6 +1,7 @@
 """Plugins and the modules of a stream: what can be written is written, and for the rest there are words."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,85 @@ def test_a_plugin_is_let_in_and_taken_back(
     assert b"// mine" in file.read_bytes()
     here.edits.undo(here.edits.undoing())
     assert file.read_bytes() == before
+
+
+def without_code(folder: Path) -> None:
+    (folder / "index.py").unlink()
+
+
+def without_function(folder: Path) -> None:
+    (folder / "index.py").write_text("answer = 42\n")
+
+
+def unreadable_code(folder: Path) -> None:
+    (folder / "index.py").write_text("def register(api:\n")
+
+
+def wrong_type(folder: Path) -> None:
+    (folder / "openclaw.plugin.json").write_text('{"id": 7, "configSchema": {"type": "object"}}')
+
+
+def unreadable_manifest(folder: Path) -> None:
+    (folder / "openclaw.plugin.json").write_text('{"id": "p", ')
+
+
+def led_out(folder: Path) -> None:
+    there = folder.parent.parent / "elsewhere.py"
+    (folder / "index.py").rename(there)
+    (folder / "index.py").symlink_to(there)
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+@pytest.mark.parametrize(
+    ("broken", "gate", "named", "next_step"),
+    [
+        (without_code, "found", "looked for index.ts", "only its author"),
+        (without_function, "export", "has no `register`", "index.py:1"),
+        (unreadable_code, "handler", "was never closed", "index.py:1"),
+        (wrong_type, "found", "wants a text as `id`", "openclaw.plugin.json:1"),
+        (unreadable_manifest, "found", "unclosed object", "openclaw.plugin.json:1"),
+        (led_out, "path", "elsewhere.py", "move "),
+    ],
+)
+def test_what_stops_a_plugin_and_only_its_author_can_mend_is_said(
+    bench: Bench,
+    home: Path,
+    plugin: Path,
+    dialect: str,
+    broken: Callable[[Path], None],
+    gate: str,
+    named: str,
+    next_step: str,
+) -> None:
+    broken(plugin)
+    here = bench(dialect)
+    here.trust(home)
+    if dialect != "openclaw":
+        plugin.parent.rename(home / ".openclaw" / "extensions")
+    view = here.look()
+    rows = [row for row in view.inventory.hooks if row.hook.name == "p"]
+    shut = [one for row in rows for one in row.verdict.shut()]
+    assert [one.name for one in shut] == ([gate] if rows else [])
+    assert named in " ".join(
+        [*(one.reason for one in shut), *(one.reason for one in view.inventory.rejected)]
+    )
+    (fix,) = here.edits.repair(view, "p").fixes
+    assert (fix.gate, fix.changes) == (gate, ())
+    assert next_step in fix.why_not
+
+
+def test_a_plugin_that_hears_a_slip_of_the_pen_is_corrected(bench: Bench, home: Path, plugin: Path) -> None:
+    code = plugin / "index.py"
+    before = code.read_text()
+    code.write_text(before.replace("message_received", "mesage_received"))
+    here = bench()
+    here.trust(home)
+    repair = here.edits.repair(here.look(), "p")
+    assert [fix.gate for fix in repair.fixes] == ["sent"]
+    here.edits.mend(repair)
+    assert code.read_text() == before
+    here.edits.undo(here.edits.undoing())
+    assert "mesage_received" in code.read_text()
 
 
 def test_a_list_with_comments_is_left_to_its_user(bench: Bench, home: Path, plugin: Path) -> None:
