@@ -17,6 +17,10 @@ def test_a_topic_has_something_to_say(topic: str) -> None:
     assert "![" not in chapter.text
 
 
+def test_a_chapter_that_begins_with_code_keeps_its_indentation() -> None:
+    assert chapters("## One\n\n    hookscope\n\nopens it\n")["One"].text == "    hookscope\n\nopens it"
+
+
 def test_a_heading_in_a_block_of_code_is_none() -> None:
     text = "# A\n\n## One\n\n```yaml\n## not a heading\n```\n\n![p](x.svg)\n\n## Two\nend\n"
     found = chapters(text)

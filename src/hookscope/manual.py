@@ -65,7 +65,8 @@ def chapters(text: str) -> Mapping[str, Chapter]:
             lines = found.setdefault(heading["title"], [])
         else:
             lines.append(line)
-    return {title: Chapter(title, _PICTURE.sub("", "\n".join(body)).strip()) for title, body in found.items()}
+    texts = {title: _PICTURE.sub("", "\n".join(body)).strip("\n") for title, body in found.items()}
+    return {title: Chapter(title, text) for title, text in texts.items()}
 
 
 def chapter_of(topic: str, text: str) -> Chapter | None:
