@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.screen import Screen
 
 from hookscope.console.messages import Said
@@ -54,6 +55,13 @@ class Console(App[None]):
         notice = self.bench.setup.notice
         if notice:
             self.screen.post_message(Said(notice, "warning"))
+
+    async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
+            for screen in self.screen_stack:
+                if isinstance(screen, MainScreen):
+                    screen.last_time.touched()
+        await super().on_event(event)
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         yield SystemCommand("Theme", "Choose other colours", self.search_themes)

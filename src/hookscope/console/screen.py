@@ -105,6 +105,7 @@ class MainScreen(Shell):
         self._told_to_look = False
         if first:
             self.runner.remember(look.view)
+            self.last_time.looked(look.view)
         self.real.looked(look.view)
         self.whatif.looked(look.view)
         self.hosts.looked()

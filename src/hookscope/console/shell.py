@@ -27,6 +27,7 @@ from hookscope.console.hooks.why import source_path
 from hookscope.console.hosts.desk import HostsDesk
 from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of
+from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
@@ -67,7 +68,9 @@ class Shell(Screen[None]):
         self.real = RealDesk(self)
         self.hosts = HostsDesk(self)
         self.whatif = WhatIfDesk(self)
+        self.last_time = LastTimeDesk(self)
         self.panes: tuple[Pane, ...] = ()
+        self._settling = False  # the focus is on its way to the pane that is wanted
         # The row whose file was asked for, in which look, during which run.
         self._reading: tuple[str, int, int | None] = ("", 0, None)
 
@@ -90,9 +93,10 @@ class Shell(Screen[None]):
         self._show(ConsoleState())
         self.query_one(HookList).focus()
         self.bridge.hear_late()
-        self.bridge.look()
+        self.last_time.begin()
 
     def on_unmount(self) -> None:
+        self.last_time.close()
         self.bridge.close()
         self.real.close()
 
@@ -127,6 +131,7 @@ class Shell(Screen[None]):
         self._read_source()
         self._show_keys()
         if whereabouts(before) != whereabouts(state):
+            self._settling = True  # news of an older focus says nothing any more
             self.call_after_refresh(self._settle_focus)
 
     def _read_source(self) -> None:
@@ -172,18 +177,23 @@ class Shell(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)
-        if pane is not None and pane in self.panes:
+        settled = not self._settling or pane == pane_wanted(self.state)
+        if pane is not None and pane in self.panes and settled:
             self.change(PaneFocused(pane))
         self._show_keys()
 
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""
+        self.call_after_refresh(self._settled)
         wanted = pane_wanted(self.state)
         if self.state.filtering or pane_of(self.focused) == wanted or not self.panes:
             return
         target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:
             target.focus()
+
+    def _settled(self) -> None:
+        self._settling = False
 
     # What is said.
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.console.hooks.rows import GROUPINGS, Grouping, Row, rows_of
+from hookscope.console.last_time.model import Kept, restored
 from hookscope.console.layout import MODE_OF, Mode, Pane, Side
 
 if TYPE_CHECKING:
@@ -90,6 +91,13 @@ class ConsoleState:
             return False
         host = self.view.host
         return not host.settings.exists and not host.trust.folders and not host.trust.everything
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What the console showed last time."""
+
+    kept: Kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +227,8 @@ class WentBack:
 
 
 Change: TypeAlias = (
-    LookBegan
+    Restored
+    | LookBegan
     | Looked
     | LookFailed
     | SourceRead
@@ -246,6 +255,8 @@ Change: TypeAlias = (
 def reduce(state: ConsoleState, change: Change) -> ConsoleState:
     """The state after a change. Returns the same object where nothing changes."""
     match change:
+        case Restored(kept):
+            return restored(state, kept)
         case LookBegan():
             return replace(state, looking=True)
         case Looked():

@@ -165,6 +165,12 @@ class Composer(Vertical):
         texts = ((self.draft.text, self._pristine.text), (self.draft.ctx_text, self._pristine.ctx_text))
         return all(text.strip() in ("", pristine.strip()) for text, pristine in texts)
 
+    @property
+    def pristine(self) -> bool:
+        """Is the event as its template has it, in all that can be written by hand?"""
+        now = (self.draft.text, self.draft.ctx_text, self.draft.session)
+        return now == (self._pristine.text, self._pristine.ctx_text, self._pristine.session)
+
     def show_filling(self, filling: Filling | None) -> None:
         """Variables are looked up there from now on."""
         self.filling = filling

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from textual.widget import Widget
 from hookscope.console.fire import asked
 from hookscope.console.fire.arrangement import ARRANGEMENTS, PARTS, arrangement
 from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.draft import Draft, event_draft
+from hookscope.console.fire.draft import Draft, event_draft, template_draft
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.history import History
 from hookscope.console.fire.otherwise import Otherwise
@@ -27,6 +28,7 @@ from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.runs import Runs
 from hookscope.console.fire.saved import Loaded, draft_from
 from hookscope.console.fire.saved import title as saved_title
+from hookscope.console.last_time.model import KeptDraft
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event, Plan, Run, Step
 
@@ -77,10 +79,11 @@ class FireFrame(Widget):
         self._plan: Plan | None = None
         self._problem = ""
         self._zoomed: str | None = None
+        self._composer = Composer(id="fire-composer")
 
     def compose(self) -> ComposeResult:
         with Container(id="fire-top"):
-            yield Composer(id="fire-composer")
+            yield self._composer
             with Container(id="fire-side"):
                 yield PlanView(id="fire-plan")
                 yield History(id="fire-runs")
@@ -160,6 +163,42 @@ class FireFrame(Widget):
         """The composer's event is what this file says."""
         self._loaded = Loaded(file, self.query_one(Composer).draft)
         self._draw_title()
+
+    def kept(self) -> tuple[KeptDraft, str | None, bool]:
+        """The event in the composer, the part that has all the room, and whether the form is shown."""
+        composer = self._composer
+        draft = composer.draft
+        kept = KeptDraft(draft.key, draft.only)
+        if not composer.pristine:
+            file = str(self.loaded) if self.loaded is not None else None
+            held = draft.cfg is not None
+            kept = KeptDraft(
+                draft.key, draft.only, draft.session, draft.text, draft.ctx_text, held=held, file=file
+            )
+        return kept, self._zoomed, composer.sheet.as_form
+
+    def restore(self, kept: KeptDraft, part: str | None, *, form: bool) -> None:
+        """Compose and show that again, unless something was composed since the start."""
+        composer = self._composer
+        if self.view is None or not composer.untouched:
+            return
+        if kept.key:
+            composer.load(kept.key, kept.only)
+        if kept.text is not None:
+            template = template_draft(kept.key, self.view, kept.only)
+            cfg = (template.cfg or {}) if kept.held else None
+            composer.put(
+                replace(template, session=kept.session, text=kept.text, cfg=cfg, ctx_text=kept.ctx_text)
+            )
+        if form != composer.sheet.as_form:
+            composer.turn_face()
+        self._zoom(part)
+
+    def came_from(self, file: Path, saved: SavedDraft | None) -> None:
+        """The composer's event is one of a file, perhaps changed since."""
+        if saved is not None and self.view is not None and saved.key == self.key:
+            self._loaded = Loaded(file, draft_from(saved, self.view))
+            self._draw_title()
 
     def _draw_title(self) -> None:
         composer = self.query_one(Composer)

@@ -65,6 +65,11 @@ class HookList(OptionList):
         self._groups, self._grouping = groups, grouping
         self._refresh()
 
+    def begin_at(self, row: str) -> None:
+        """Point at this row with the first rows that are shown."""
+        if self.pointed_row is None:
+            self._last_row = row
+
     def point_at(self, row: str) -> None:
         """Go to a row, if it is shown."""
         keys = (key for key, line in self._lines_shown.items() if isinstance(line, Row) and line.id == row)

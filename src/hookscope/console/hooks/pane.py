@@ -167,7 +167,10 @@ class HooksPane(Container):
         pane, rows = self.query_one(ListPane), matching(state.rows, state.filter)
         if state.view is not None:
             groups = grouped(rows, state.view, state.grouping, all_folders=not state.filter)
-            self.query_one(HookList).show(groups, state.grouping)
+            listed = self.query_one(HookList)
+            if state.selected:
+                listed.begin_at(state.selected)
+            listed.show(groups, state.grouping)
         total = len(state.rows)
         pane.border_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"

@@ -108,7 +108,7 @@ class LogPane(Widget):
         super().__init__(id=id, classes=classes)
         self.ring = Ring()
         self._still: Ring | None = None  # the ring as it was when the picture was held
-        self._filter = Filter()
+        self._filter, self._typed = Filter(), ""
         self._stale = False  # the filter has changed since the last frame
         self._frame: Timer | None = None
 
@@ -118,6 +118,17 @@ class LogPane(Widget):
 
     def on_mount(self) -> None:
         self._rebuild()
+
+    @property
+    def filter_text(self) -> str:
+        """The filter as it was typed."""
+        return self._typed
+
+    def narrow(self, text: str) -> None:
+        """Filter as though this had been typed."""
+        field = self.query_one(FilterInput)
+        field.value = text
+        field.set_class(bool(text.strip()), "-open")
 
     def add(self, entries: Sequence[LogEntry]) -> None:
         """Take entries in, oldest first."""
@@ -158,7 +169,7 @@ class LogPane(Widget):
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self._filter = parse_filter(event.value)
+        self._filter, self._typed = parse_filter(event.value), event.value
         self._stale = True
         self._soon()
 

@@ -1,0 +1,1 @@
+"""What the console shows, left for its next start in the same workspace."""

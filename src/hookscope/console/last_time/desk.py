@@ -1,0 +1,200 @@
+"""Restores at the start what the console showed last time, and keeps what it shows now for the next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of
+from hookscope.console.log.pane import LogPane
+from hookscope.console.messages import Said, Severity
+from hookscope.console.posting import said
+from hookscope.console.state import Restored
+from hookscope.workbench.drafts import SavedDraft, read_draft
+from hookscope.workbench.environments import environments_of
+from hookscope.workbench.last_time import fit_to_keep, last_time
+from hookscope.workbench.refusal import Refusal
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from hookscope.console.shell import Shell
+    from hookscope.workbench import View
+
+ROOM = "last time"
+REST = 1.0  # seconds without a key or a click, after which what is shown is kept
+
+
+class LastTimeDesk:
+    """Files are read and written in threads. Nothing is written before its user has changed something."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+        self._bench = screen.bridge.bench
+        self._began, self._environment = self._bench.options, self._bench.setup.environment
+        self._store = last_time()
+        self._workspace: Path | None = None
+        self._found = Kept()  # what was left last time
+        self._draft: Kept | None = None  # to be put into the Fire pane with the first look
+        self._left: Kept | None = None  # what the file says; None until the first key or click
+        self._early = False  # that came before the first look
+        self._moved = 0.0  # the last of them
+        self._timer: Timer | None = None
+        self._panes: tuple[FirePane, LogPane] | None = None  # at the end no query finds them
+        self._trouble = ""  # that was said
+
+    # At the start.
+
+    def begin(self) -> None:
+        """Restore what there is, then look for the first time."""
+        self._panes = self.screen.query_one(FirePane), self.screen.query_one(LogPane)
+        self.screen.bridge.ask(ROOM, self._read, self._restore)
+
+    def _read(self) -> tuple[Kept | None, tuple[str, ...]]:
+        """What was left, chosen again where it is about the workbench; and what there is to say of that."""
+        try:
+            self._workspace = self._bench.open().workspace
+            values = self._store.read(self._workspace)
+            if values is None:
+                return None, ()
+            kept = from_values(values)
+        except ValueError as error:
+            return None, (f"What the console showed last time is not restored: {error} is nothing it keeps.",)
+        except Exception as error:  # the first look says what is wrong with the workspace
+            return None, (said(error),) if isinstance(error, Refusal) else ()
+        return kept, tuple(filter(None, (self._use_dialect(kept), self._use_environment(kept))))
+
+    def _use_dialect(self, kept: Kept) -> str:
+        if kept.dialect is None or self._began.dialect is not None or "host" in self._began.supposed:
+            return ""
+        before = self._bench.dialect.name
+        try:
+            self._bench.use_dialect(kept.dialect)
+        except Refusal as refused:
+            return str(refused)
+        return f"{kept.dialect}, as chosen last time; D goes on." if kept.dialect != before else ""
+
+    def _use_environment(self, kept: Kept) -> str:
+        if kept.environment is None or self._began.environment is not None or self._workspace is None:
+            return ""
+        if kept.environment and kept.environment not in environments_of(self._workspace):
+            return f"There is no environment {kept.environment} any more: V chooses another."
+        self._bench.use_environment(kept.environment or None)
+        return ""
+
+    def _restore(self, read: tuple[Kept | None, tuple[str, ...]]) -> None:
+        kept, notices = read
+        for notice in notices:
+            self._say(notice, "information" if kept is not None else "warning")
+        if kept is not None:
+            self._found = self._draft = kept
+            self.screen.change(Restored(kept))
+            if kept.log_filter:
+                self.screen.query_one(LogPane).narrow(kept.log_filter)
+        self.screen.bridge.look()
+
+    def looked(self, view: View) -> None:
+        """The first look is there: an event can be composed again."""
+        kept, self._draft = self._draft, None
+        if kept is None:
+            return
+        pane = self.screen.query_one(FirePane)
+        pane.restore(kept.draft, kept.part, form=kept.form)
+        if kept.draft.file is not None and kept.draft.text is not None:
+            file = Path(kept.draft.file)
+
+            def reading() -> SavedDraft | None:
+                try:
+                    return read_draft(file)
+                except Refusal:
+                    return None  # it is gone: the event is one that was never saved
+
+            self.screen.bridge.ask(ROOM, reading, lambda saved: pane.came_from(file, saved))
+
+    # From then on.
+
+    def touched(self) -> None:
+        """A key or a click: called before it has any effect."""
+        if self._left is None and self._panes is not None:
+            self._left, self._early = self.now(), self.screen.state.view is None
+        self._moved = monotonic()
+        if self._timer is None and self.screen.is_mounted:
+            self._timer = self.screen.set_timer(REST, self._rested, name="last-time")
+
+    def _rested(self) -> None:
+        self._timer = None
+        left = REST - (monotonic() - self._moved)
+        if left > 0:
+            self._timer = self.screen.set_timer(left, self._rested, name="last-time")
+            return
+        now = self._news()
+        if now is not None:
+            self.screen.bridge.ask(ROOM, lambda: self._write(now), self._written)
+
+    def close(self) -> None:
+        """Keep what was changed since the last rest, now."""
+        now = self._news()
+        if now is not None:
+            self._write(now)
+
+    def _news(self) -> Kept | None:
+        """What is to be written; None where nothing is."""
+        if self._left is None or self._workspace is None or self.screen.state.view is None:
+            return None
+        now = self.now()
+        if self._early:  # what the first look brought was nobody's wish
+            self._early = False
+            self._left = replace(self._left, selected=now.selected, draft=now.draft)
+        if now == self._left:
+            return None
+        self._left = now
+        return now
+
+    def _write(self, kept: Kept) -> str:
+        assert self._workspace is not None
+        try:
+            self._store.write(self._workspace, as_values(self._without_secrets(kept)))
+        except Refusal as refused:
+            return str(refused)
+        return ""
+
+    def _without_secrets(self, kept: Kept) -> Kept:
+        draft, secrets = kept.draft, self._bench.secrets
+        if draft.text is None:
+            return kept
+        texts = [fit_to_keep(text, secrets) for text in (draft.session, draft.text, draft.ctx_text)]
+        if any(text is None for text in texts):
+            return replace(kept, draft=KeptDraft(draft.key, draft.only))
+        session, text, ctx_text = (text or "" for text in texts)
+        return replace(kept, draft=replace(draft, session=session, text=text, ctx_text=ctx_text))
+
+    def _written(self, trouble: str) -> None:
+        if trouble and trouble != self._trouble:
+            self._say(trouble, "warning")
+        self._trouble = trouble
+
+    def now(self) -> Kept:
+        """What would be kept at this moment."""
+        assert self._panes is not None
+        fire, log = self._panes
+        draft, part, form = fire.kept()
+        options, environment = self._bench.options, self._bench.setup.environment
+        dialect = self._found.dialect
+        if options.dialect != self._began.dialect and "host" not in options.supposed:
+            dialect = options.dialect
+        chosen = self._found.environment if environment == self._environment else environment or ""
+        return replace(
+            kept_of(self.screen.state),
+            log_filter=log.filter_text,
+            part=part,
+            form=form,
+            draft=draft,
+            dialect=dialect,
+            environment=chosen,
+        )
+
+    def _say(self, text: str, severity: Severity = "information") -> None:
+        self.screen.post_message(Said(text, severity))

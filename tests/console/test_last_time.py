@@ -1,0 +1,151 @@
+"""What the console showed is there again at its next start in the same workspace; nothing else is kept."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, Story
+
+from hookscope.console.fire.composer import Composer
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.hooks.rows import GROUPINGS
+from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of, restored
+from hookscope.console.layout import MODE_OF
+from hookscope.console.state import ConsoleState
+from hookscope.workbench import Refusal
+from hookscope.workbench.last_time import LastTime
+
+DRAFTS = st.builds(
+    KeptDraft,
+    st.text(max_size=6),
+    st.none() | st.text(max_size=6),
+    st.text(max_size=6),
+    st.none() | st.text(max_size=20),
+    st.text(max_size=6),
+    st.booleans(),
+    st.none() | st.text(max_size=6),
+)
+KEPT = st.builds(
+    Kept,
+    st.sampled_from(["hooks", "fire", "log", "hosts"]),
+    st.sampled_from(["why", "keys"]),
+    st.booleans(),
+    st.none() | st.sampled_from(list(MODE_OF)),
+    st.text(max_size=6),
+    st.text(max_size=6),
+    st.sampled_from(GROUPINGS),
+    st.booleans(),
+    st.text(max_size=6),
+    st.none() | st.sampled_from(["composer", "plan", "run"]),
+    st.booleans(),
+    DRAFTS,
+    st.none() | st.text(max_size=6),
+    st.none() | st.text(max_size=6),
+)
+
+
+@given(KEPT)
+def test_what_is_kept_is_what_is_restored(kept: Kept) -> None:
+    assert from_values(json.loads(json.dumps(as_values(kept)))) == kept
+    assert kept_of(restored(ConsoleState(), kept)) == Kept(
+        **{name: getattr(kept, name) for name in kept.__slots__[:8]}
+    )
+
+
+@given(st.dictionaries(st.sampled_from([*Kept.__slots__, "odd"]), st.integers() | st.text(max_size=3)))
+def test_values_of_somebody_else_are_named_and_never_taken(values: dict[str, object]) -> None:
+    odd = any(isinstance(value, int) for value in values.values()) or "odd" in values
+    if odd:
+        with pytest.raises(ValueError, match="|".join(values)):
+            from_values(values)
+
+
+def test_what_the_user_did_before_the_answer_came_holds() -> None:
+    state = restored(ConsoleState(mode="log"), Kept(mode="fire", filter="greet"))
+    assert (state.mode, state.filter) == ("log", "greet")
+
+
+def test_workspaces_are_merged_and_damage_is_said(tmp_path: Path) -> None:
+    store = LastTime(tmp_path / "state" / "console.json")
+    assert store.read(tmp_path / "a") is None
+    store.write(tmp_path / "a", {"mode": "log"})
+    LastTime(store.file).write(tmp_path / "b", {"mode": "fire"})
+    store.write(tmp_path / "a", None)
+    assert store.read(tmp_path / "a") == {"mode": "log"}
+    assert store.recent() == (tmp_path / "a", tmp_path / "b")
+    assert store.file.stat().st_mode & 0o077 == 0
+    for damage in ("{", "[]", '{"version": 0, "workspaces": {}}', '{"version": 1, "workspaces": 3}'):
+        store.file.write_text(damage)
+        with pytest.raises(Refusal, match="restored"):
+            store.read(tmp_path / "a")
+        assert store.recent() == ()
+    store.write(tmp_path / "a", {"mode": "hosts"})
+    assert store.read(tmp_path / "a") == {"mode": "hosts"}
+    newer = '{"version": 2, "places": {}, "workspaces": {}}'
+    store.file.write_text(newer)
+    with pytest.raises(Refusal, match="newer"):
+        store.write(tmp_path / "a", {})
+    assert store.file.read_text() == newer
+
+
+async def compose(story: Story) -> None:
+    """Write an event by hand, with a secret in it."""
+    composer = story.screen.query_one(Composer)
+    composer.sheet.editor.rewrite('{\n  "senderId": "ada",\n  "apiKey": "hunter2-hunter2"\n}')
+    composer.read()
+    await story.until(lambda: "ada" in composer.draft.text, "the event is written")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_console_goes_on_where_it_was_left(
+    console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    file = tmp_path / "state" / "console.json"
+    for name in ("alpha", "beta", "gamma"):
+        make_hook(workspace / "hooks", name, READY)
+    async with console(size) as story:
+        await story.press("s", "D", "slash", *"ta", "enter")
+        await story.shows("Hooks 1/3", "by state", "▸ beta")
+        await story.until(lambda: story.screen.state.view.host.dialect.version, "the program as it ships")  # type: ignore[union-attr]
+        dialect = story.screen.state.view.host.dialect.name  # type: ignore[union-attr]
+        await story.press("2")
+        await compose(story)
+        await story.focus_in("fire")
+        await story.press("z" if size[0] < 160 else "f4")
+    assert "hunter2" not in file.read_text()
+    async with console(size) as story:
+        state = story.screen.state
+        assert (state.mode, state.filter, state.grouping) == ("fire", "ta", "state")
+        assert state.row is not None
+        assert state.row.name == "beta"
+        assert state.view is not None
+        assert state.view.host.dialect.name == dialect
+        assert f"{dialect}, as chosen last time" in "".join(
+            str(notice.message) for notice in story.app._notifications
+        )
+        fire = story.screen.query_one(FirePane)
+        draft, part, form = fire.kept()
+        assert draft.text == '{\n  "senderId": "ada",\n  "apiKey": "${API_KEY}"\n}'
+        assert (part is not None or form) is True
+        await story.focus_in("fire")
+        await story.press("1")
+        await story.shows("Hooks 1/3", "▸ beta")
+
+
+async def test_a_first_start_writes_nothing_and_damage_is_said(
+    console: Open, workspace: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "state" / "console.json"
+    async with console((80, 24)) as story:
+        await story.press("question_mark", "escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "help is gone")
+    assert not file.exists()  # looking at things is no change
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{ damaged")
+    async with console((80, 24)) as story:
+        await story.shows("console.json is damaged")
+        await story.press("3")
+    assert json.loads(file.read_text())["workspaces"][str(workspace)]["console"]["mode"] == "log"
