@@ -72,6 +72,10 @@ class NewAsked(Message):
     """Ask for a new hook, pack, plugin or module."""
 
 
+class PacksAsked(Message):
+    """Show the packs of this host."""
+
+
 class UndoAsked(Message):
     """Take back the last change to the settings."""
 

@@ -36,6 +36,7 @@ from hookscope.console.messages import (
     LiftAsked,
     LookAsked,
     NewAsked,
+    PacksAsked,
     PastRuns,
     PlayOver,
     RealCame,
@@ -110,6 +111,7 @@ class MainScreen(Shell):
         self.whatif.looked(look.view)
         self.hosts.looked()
         self.new.looked()
+        self.packs.looked()
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:
@@ -197,6 +199,10 @@ class MainScreen(Shell):
     @on(NewAsked)
     def _new(self) -> None:
         self.new.ask()
+
+    @on(PacksAsked)
+    def _packs(self) -> None:
+        self.packs.open()
 
     @on(UndoAsked)
     def _undo(self) -> None:

@@ -33,6 +33,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.making.desk import NewDesk
 from hookscope.console.messages import Severity
+from hookscope.console.packs.desk import PacksDesk
 from hookscope.console.problems import ProblemLines
 from hookscope.console.real import RealDesk
 from hookscope.console.runner import Runner
@@ -63,6 +64,7 @@ class Shell(Screen[None]):
         self.edits = EditDesk(self)
         self.fixes = FixDesk(self)
         self.new = NewDesk(self)
+        self.packs = PacksDesk(self)
         self.saved = SavedDesk(self)
         self.comparing = CompareDesk(self)
         self.real = RealDesk(self)
@@ -99,6 +101,7 @@ class Shell(Screen[None]):
         self.last_time.close()
         self.bridge.close()
         self.real.close()
+        self.packs.close()
 
     # State: one way in, one way out.
 

@@ -26,6 +26,7 @@ from hookscope.console.messages import (
     LiftAsked,
     LookAsked,
     NewAsked,
+    PacksAsked,
     Said,
     ToggleAsked,
     TrustAsked,
@@ -108,6 +109,13 @@ class HooksPane(Container):
             "New",
             id="hooks.new",
             tooltip="Write a new hook, pack, plugin or module that works, and open it in $EDITOR",
+        ),
+        Binding(
+            "I",
+            "packs",
+            "Packs",
+            id="hooks.packs",
+            tooltip="What is installed: install, update, remove, and what has changed on disk since",
         ),
         Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
         Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
@@ -269,6 +277,9 @@ class HooksPane(Container):
         row = self._may("fix")
         if row is not None:
             self.post_message(FixAsked(row.item))
+
+    def action_packs(self) -> None:
+        self.post_message(PacksAsked())
 
     def action_new(self) -> None:
         if self.state.view is None:

@@ -32,7 +32,7 @@ from hookscope.packs.standing import OnDisk, digests_of, standing_of
 from hookscope.packs.transaction import Store, carry_out, missing_folders, recover
 from hookscope.packs.tree import PackFile
 from hookscope.workbench.bench import Workbench
-from hookscope.workbench.packs.placing import read_hooks, rules_of
+from hookscope.workbench.packs.placing import Trees, placed, read_hooks, rules_of
 from hookscope.workbench.packs.planned import Done, Planned, UpToDate
 from hookscope.workbench.packs.planning import Asked, name_of, package_in, plan_copy, plan_install
 from hookscope.workbench.packs.removing import plan_uninstall
@@ -132,6 +132,19 @@ class PackDesk:
             record = self.record(name)
             view = self._bench.look()
             return plan_uninstall(record, view.host, view.inventory, self.installed())
+
+    def as_installed(self, name: str, course: Course = QUIETLY) -> Trees:
+        """The files of a pack by where they go, fetched again at the version that was. Raises Refusal."""
+        with refusing():
+            host, record = self._host(), self.record(name)
+            text = record.spec
+            if record.source == "npm":
+                text = record.resolved
+            elif record.source == "git":
+                text = f"{text.partition('#')[0]}#{record.resolved}"
+            fetched = self._fetch(spec_of(text, self._bench.setup.surroundings.absolute), course)
+            package = package_in(fetched, host, Asked())
+            return placed(package, read_hooks(package, host, name_of(fetched)), host).trees
 
     def _host(self) -> Host:
         host = self._bench.open()

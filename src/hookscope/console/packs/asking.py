@@ -1,0 +1,202 @@
+"""Which package is to be installed, and how; and the question whether all that is shown may be written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.suggester import Suggester
+from textual.widgets import Input, Label, Static
+
+from hookscope.console.making.choice import Choice
+from hookscope.workbench.packs.planning import Asked
+
+SPEC = "a folder, an archive, NAME or NAME@VERSION of npm, python:NAME, git+https://…"
+COPY, LINK, PIN = "copy", "link", "pin"
+LEAVE, TOO = "leave", "install too, scripts off"
+REFUSE, REPLACE = "refuse", "put this one in its place"
+MEANS = {
+    COPY: "A copy goes into the host's own folder.",
+    LINK: "Nothing is copied: the host looks into the folder itself.",
+    PIN: "Of npm: kept at this very version and its integrity.",
+}
+LONGEST = 2_000  # characters of a spec
+
+
+class OfPaths(Suggester):
+    """Completes what begins like a path with folders and archives that are there."""
+
+    def __init__(self) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+
+    async def get_suggestion(self, value: str) -> str | None:
+        return _path_like(value)
+
+
+def _path_like(value: str) -> str | None:
+    """The first path that begins so."""
+    if not value.startswith((".", "/", "~")):
+        return None
+    folder, _, begun = os.path.expanduser(value).rpartition("/")
+    try:
+        with os.scandir(folder or "/") as entries:
+            names = sorted(entry.name for entry in entries if _may_be_meant(entry, begun))
+    except OSError:
+        return None
+    fits = next((name for name in names if name.isprintable()), None)
+    return None if fits is None else value + fits[len(begun) :]
+
+
+def _may_be_meant(entry: os.DirEntry[str], begun: str) -> bool:
+    if not entry.name.startswith(begun) or (entry.name.startswith(".") and not begun):
+        return False
+    return entry.is_dir() or entry.name.endswith((".zip", ".tgz", ".tar.gz", ".tar"))
+
+
+class SpecScreen(ModalScreen["tuple[str, Asked] | None"]):
+    """Asks what is to be installed; fetches and writes nothing itself."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Back", id="spec.cancel", tooltip="Install nothing"),
+        Binding("enter", "take", "Show", id="spec.take", tooltip="Fetch it, and show what would be written"),
+        Binding("down", "app.focus_next", "Next", show=False, id="spec.down", tooltip="The next line"),
+        Binding("up", "app.focus_previous", "Before", show=False, id="spec.up", tooltip="The line before"),
+    ]
+    DEFAULT_CSS = """
+    SpecScreen {
+        align: center middle;
+        & > Vertical {
+            width: 76; max-width: 100%; height: auto;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
+        }
+        & Horizontal { height: 1; }
+        & Label { width: 14; color: $text-muted; }
+        & Input { width: 1fr; background: transparent; }
+        & Choice { width: 1fr; height: 1; }
+        & #spec-means { color: $text-muted; height: auto; margin: 1 0 0 0; }
+    }
+    """
+
+    def __init__(self, spec: str = "", how: str = COPY) -> None:
+        super().__init__()
+        self._spec, self._how = spec, how
+
+    def compose(self) -> ComposeResult:
+        with Vertical() as frame:
+            frame.border_title = "Install"
+            frame.border_subtitle = "enter shows everything first   esc back"
+            with Horizontal():
+                yield Label("package")
+                yield Input(
+                    self._spec,
+                    placeholder=SPEC,
+                    suggester=OfPaths(),
+                    compact=True,
+                    max_length=LONGEST,
+                    id="spec-package",
+                )
+            yield from self._line("how", Choice((COPY, LINK, PIN), id="spec-how"))
+            yield from self._line("dependencies", Choice((LEAVE, TOO), id="spec-needs"))
+            yield from self._line("if it is here", Choice((REFUSE, REPLACE), id="spec-force"))
+            yield Static(id="spec-means", markup=False)
+
+    @staticmethod
+    def _line(label: str, choice: Choice) -> ComposeResult:
+        with Horizontal():
+            yield Label(label)
+            yield choice
+
+    def on_mount(self) -> None:
+        how = self.query_one("#spec-how", Choice)
+        how.chosen = how.words.index(self._how)
+        self.query_one(Input).focus()
+        self._show()
+
+    @on(Choice.Changed)
+    def _show(self) -> None:
+        means = MEANS[self.query_one("#spec-how", Choice).word]
+        self.query_one("#spec-means", Static).update(
+            f"{means} It is checked as a whole and shown before anything is written; nothing of it is run."
+        )
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        spec = self.query_one(Input).value.strip()
+        if not spec:
+            self.app.notify(f"A package is wanted: {SPEC}.", severity="warning", markup=False)
+            return
+        how = self.query_one("#spec-how", Choice).word
+        asked = Asked(
+            link=how == LINK,
+            pin=how == PIN,
+            force=self.query_one("#spec-force", Choice).word == REPLACE,
+            dependencies=self.query_one("#spec-needs", Choice).word == TOO,
+        )
+        self.dismiss((spec, asked))
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+
+class SheetScreen(ModalScreen[bool]):
+    """A sheet to be read; with a `verb`, the question whether it may be done."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n,q", "answer(False)", "Cancel", id="plan.cancel", tooltip="Write nothing"),
+        Binding("enter", "answer(True)", "Yes", id="plan.yes", tooltip="Do what is shown"),
+        Binding("y", "copy", "Copy", id="plan.copy", tooltip="Copy what stands here"),
+    ]
+    DEFAULT_CSS = """
+    SheetScreen {
+        align: center middle; background: $background 60%;
+        & > VerticalScroll {
+            width: 100%; max-width: 110; height: auto; max-height: 100%;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted; border-subtitle-align: left;
+            background: $surface; padding: 0 1;
+            scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+        }
+        & Static { width: 1fr; height: auto; }
+    }
+    """
+
+    def __init__(self, title: str, sheet: Callable[[int], Content], verb: str = "") -> None:
+        super().__init__()
+        self._title, self._sheet, self._verb = title, sheet, verb
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="plan") as box:
+            box.border_title = Content(self._title)
+            keys = f"enter {self._verb}   esc cancel" if self._verb else "esc close"
+            box.border_subtitle = f"{keys}   ↑ ↓ scroll   y copy"
+            yield Static(id="plan-sheet", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#plan").focus()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._lay_out)
+
+    def _lay_out(self) -> None:
+        box = self.query_one("#plan", VerticalScroll)
+        width = box.scrollable_content_region.width or self.size.width - 5
+        self.query_one("#plan-sheet", Static).update(self._sheet(width))
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer and bool(self._verb))
+
+    def action_copy(self) -> None:
+        self.app.copy_to_clipboard(self._sheet(100).plain)
+        self.app.notify("Copied what stands here.", markup=False)

@@ -1,0 +1,158 @@
+"""I in the list: packs are seen, installed, compared, updated and removed; what takes time can be stopped."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+from tests.console.conftest import SIZES, Open, Story
+from tests.packs.conftest import SETTINGS, make_pack, on_disk
+from tests.packs.hostile import entry, tar_of
+from textual.widgets import Input
+
+from hookscope.console.log.pane import LogPane
+from hookscope.console.packs.asking import SheetScreen
+from hookscope.console.packs.screen import PacksScreen
+from hookscope.workbench import Options, Workbench
+from hookscope.workbench.packs.desk import PackDesk
+from hookscope.workbench.packs.since import LOST, changed_since
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_text(SETTINGS)
+    return file
+
+
+async def install(story: Story, spec: str) -> None:
+    """Ask for it, up to the question or the refusal."""
+    await story.press("i")
+    await story.shows("enter shows everything first")
+    story.app.screen.query_one(Input).value = spec  # typing a long path takes a test a second
+    await story.press("enter")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_pack_comes_changes_and_goes(
+    console: Open, size: tuple[int, int], home: Path, settings: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello", "bye")
+    handler = home / ".openclaw/hooks/hello/handler.py"
+    before = on_disk(home)
+    async with console(size) as story:
+        await story.press("I")
+        await story.shows("No pack is installed for OpenClaw here.", "i install", "esc")
+        await install(story, str(pack))
+        await story.shows(
+            "Install greetings 1.0.0?", "from       folder", "hears command:new", "enter install"
+        )
+        await story.press("escape")
+        await story.shows("Nothing was written for greetings.")
+        assert on_disk(home) == before
+        await story.press("i", "enter")  # what was asked for last still stands there
+        await story.shows("Install greetings 1.0.0?")
+        await story.press("end")
+        await story.shows("openclaw.json", "+ ")
+        await story.press("enter")
+        await story.shows("greetings 1.0.0 installed.", "✓ as installed", "newest", "◇ untrusted")
+
+        handler.write_text(handler.read_text() + "# [b]mine[/b]\x1b[2J\n")
+        await story.press("R")
+        await story.shows("✗ changed since", "~ changed  ./.openclaw/hooks/hello/handler.py")
+        await story.press("d")
+        await story.shows("changed on disk since", "+# [b]mine[/b]␛[2J")
+        await story.press("escape")
+        if size == SIZES[0]:
+            make_pack(pack, "hello", "welcome", version="2.0.0")
+            await story.press("c")
+            await story.shows("Newer: greetings; u shows it.", "→ 2.0.0")
+            await story.press("u")
+            await story.shows("Update greetings 2.0.0?", "changed on disk since, a copy is kept")
+            await story.press("enter")
+            await story.shows("greetings 2.0.0 updated. 1 changed file was kept in")
+            assert "2.0.0" in handler.read_text()
+            names = {"hello", "welcome"}
+            await story.until(
+                lambda: names <= {row.name for row in story.screen.state.rows}, "they are listed"
+            )
+        await story.press("x")
+        await story.shows("Remove greetings")
+        await story.press("enter")
+        await story.shows("removed.", "No pack is installed")
+        assert on_disk(home) == before
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "the list is back")
+        await story.until(lambda: not story.screen.state.rows, "their hooks are gone from it")
+        log = story.screen.query_one(LogPane).ring.numbered(0)
+        told = [one.text for _, one in log if one.kind == "pack"]
+        did = [text.partition(":")[0] for text in told]
+        assert did == ["install", *(["update"] if size == SIZES[0] else []), "remove"]
+
+
+async def test_a_hostile_archive_and_a_slow_registry_leave_nothing(
+    console: Open, home: Path, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evil = tmp_path / "evil.tar"
+    evil.write_bytes(tar_of(entry("../../escaped")))
+    told = tmp_path / "pid"
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text(f"#!/bin/sh\necho $$ > {told}.new && mv {told}.new {told}\nexec sleep 600\n")
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{npm.parent}:{os.environ['PATH']}")
+    before = on_disk(home, tmp_path / "bin")
+    async with console((80, 24)) as story:
+        await story.press("I")
+        await install(story, str(evil))
+        await story.shows("✗ The entry ../../escaped leads out of the package with `..`.")
+        assert isinstance(story.app.screen, PacksScreen)
+        assert on_disk(home, tmp_path / "bin") == before
+
+        await install(story, "slow-pack")
+        await story.shows("… fetching slow-pack with npm", "esc stops it")
+        await story.until(told.exists, "npm runs")
+        await story.press("i")
+        await story.press("escape", "I")
+        await story.shows("It was stopped; nothing was installed.")
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(told.read_text()), 0)
+        assert isinstance(story.app.screen, PacksScreen), "esc stopped it, and closed nothing"
+        assert not list((tmp_path / "state").rglob("work/*"))
+        await story.press("escape", "W")
+        await story.until(lambda: len(story.app.screen_stack) == 2, "the console is alive")
+    assert on_disk(home, tmp_path / "bin") == before
+
+
+async def test_what_if_installs_nothing(console: Open, home: Path, settings: Path) -> None:
+    async with console((80, 24), os="darwin") as story:
+        await story.press("I", "i")
+        await story.shows("What is installed is real, and os would be assumed")
+        assert not isinstance(story.app.screen, SheetScreen)
+
+
+def test_a_diff_is_of_the_bytes_that_were_installed_or_there_is_none(
+    workspace: Path, home: Path, settings: Path, tmp_path: Path
+) -> None:
+    pack = make_pack(tmp_path / "pack", "hello", "bye")
+    bench = Workbench(Options(workspace=workspace, bundled=tmp_path / "none"))
+    desk = PackDesk(bench)
+    desk.carry_out(desk.plan_install(str(pack)))
+    hooks = home / ".openclaw" / "hooks"
+    (hooks / "hello" / "handler.py").unlink()
+    (hooks / "bye" / "handler.py").write_bytes(b"\0")
+    os.mkfifo(hooks / "bye" / "pipe")
+    (pack / "hooks" / "hello" / "handler.py").write_text("def handler(event): pass\n")
+    files = {one.path.relative_to(hooks).as_posix(): one for one in changed_since(desk, "greetings").files}
+    assert {name: one.word for name, one in files.items()} == {
+        "hello/handler.py": "missing",
+        "bye/handler.py": "changed",
+        "bye/pipe": "added",
+    }
+    assert (files["hello/handler.py"].why, files["hello/handler.py"].change) == (LOST, None)
+    assert files["bye/handler.py"].why == "it is no text"
+    assert files["bye/pipe"].why == "it is no plain file now"
+    (pack / "package.json").unlink()
+    assert changed_since(desk, "greetings").problem
+    asyncio.run(bench.close())
