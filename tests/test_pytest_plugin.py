@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.conftest import MakeHook
 
 Project = Callable[..., subprocess.CompletedProcess[str]]
-OTHERS = ("cacheprovider", "asyncio", "benchmark", "hypothesispytest")  # no plugins but our own
+OTHERS = ("cacheprovider", "asyncio", "hypothesispytest")  # no plugins but our own
 PLAIN = ("--color=no", *(f"-pno:{name}" for name in OTHERS))
 GREET = """
 import os

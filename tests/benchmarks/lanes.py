@@ -1,0 +1,187 @@
+"""What a worker process costs beside a bare pipe, a spawn for each call, and Node's own start."""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TypeAlias
+
+from tests.benchmarks.building import loop, node, seconds_async, started, with_node
+from tests.benchmarks.measuring import Group, Target, Variant
+
+from hookscope.core.event import HookEvent
+from hookscope.core.runs import Code, Registration, Result, Step
+from hookscope.runtime import Limits, ProcessLane, node_lane, python_lane
+
+HANDLERS = 10
+TIMES = 10  # samples in a round of what takes microseconds
+Work: TypeAlias = Callable[[], Awaitable[float]]
+LIMITS = Limits(spawn=30.0, load=30.0, run=30.0)
+CONTEXT = {"text": "y" * 400}
+GOOD = "def handler(event): pass"
+CRASH = "import os\ndef handler(event): os._exit(1)"
+ECHO = """
+import json, os, struct, sys
+source, target = int(sys.argv[1]), int(sys.argv[2])
+while head := os.read(source, 4):
+    body = json.dumps(json.loads(os.read(source, struct.unpack(">I", head)[0]))).encode()
+    os.write(target, struct.pack(">I", len(body)) + body)
+"""
+
+
+@contextmanager
+def echo() -> Iterator[Callable[[], float]]:
+    """The seconds of one bare round trip: a frame of JSON to another process and back."""
+    theirs_in, ours_out = os.pipe()
+    ours_in, theirs_out = os.pipe()
+    argv = [sys.executable, "-c", ECHO, str(theirs_in), str(theirs_out)]
+    process = subprocess.Popen(argv, pass_fds=(theirs_in, theirs_out))
+
+    def round_trip() -> float:
+        began = perf_counter()
+        body = json.dumps(CONTEXT).encode()
+        os.write(ours_out, struct.pack(">I", len(body)) + body)
+        json.loads(os.read(ours_in, struct.unpack(">I", os.read(ours_in, 4))[0]))
+        return perf_counter() - began
+
+    try:
+        yield lambda: median(round_trip() for _ in range(20))
+    finally:
+        process.kill()
+        process.wait()
+        for descriptor in (theirs_in, ours_out, ours_in, theirs_out):
+            os.close(descriptor)
+
+
+def hook(folder: Path, name: str, source: str = GOOD, file: str = "handler.py") -> Registration:
+    root = folder / name
+    root.mkdir(parents=True, exist_ok=True)
+    (root / file).write_text(source)
+    if file.endswith(".py"):
+        return Registration("command:new", name, Code(root / file, "default", root, "python"))
+    return Registration("command:new", name, Code(root / file, "default", root, "typescript"))
+
+
+def python(folder: Path, *, spare: bool = False) -> ProcessLane:
+    return python_lane(env=dict(os.environ), cwd=folder, limits=LIMITS, spare=spare)
+
+
+async def fire(lane: ProcessLane, *calls: Registration) -> None:
+    """Every call has a result, and none a failure."""
+    steps: list[Step] = []
+    await lane.run(calls, HookEvent("command", "new", "s", dict(CONTEXT)), steps.append)
+    results = [step.status for step in steps if isinstance(step, Result)]
+    assert results == ["ok"] * len(calls), results
+
+
+@contextmanager
+def beside_a_pipe(folder: Path) -> Iterator[list[Variant]]:
+    calls = [hook(folder, f"h{number}") for number in range(HANDLERS)]
+    with ExitStack() as stack:
+        sampled, lane = stack.enter_context(loop()), python(folder)
+        stack.callback(sampled(partial(seconds_async, lane.close)))
+        round_trip = stack.enter_context(echo())
+        ten = sampled(lambda: seconds_async(lambda: fire(lane, *calls)))
+        one = sampled(lambda: seconds_async(lambda: fire(lane, calls[0])))
+        yield [
+            Variant("bare round trip of JSON", round_trip, TIMES),
+            Variant(f"ours, {HANDLERS} handlers at once", ten, TIMES),
+            Variant("ours, one handler", one, TIMES),
+            Variant("a spawn of sh", started("sh", "-c", ":")),
+            Variant("a spawn of Python", started(sys.executable, "-c", "")),
+            with_node("a spawn of Node", lambda path: started(path, "-e", "0")),
+        ]
+
+
+@contextmanager
+def after_a_crash(folder: Path) -> Iterator[list[Variant]]:
+    good, numbers = hook(folder, "good"), count()
+    with ExitStack() as stack:
+        sampled, lane = stack.enter_context(loop()), python(folder, spare=True)
+        stack.callback(sampled(partial(seconds_async, lane.close)))
+
+        async def fresh() -> float:
+            other = python(folder)
+            try:
+                return await seconds_async(lambda: fire(other, good))
+            finally:
+                await other.close()
+
+        async def crash() -> float:
+            """From the first step of the handler that dies to the result of the one behind it."""
+            bad = hook(folder, f"bad{next(numbers)}", CRASH)
+            await fire(lane, good)
+            while not any(worker.role == "spare" for worker in lane.workers()):
+                await fire(lane, good)
+            moments: list[float] = []
+            await lane.run((bad, good), HookEvent("command", "new"), lambda _: moments.append(perf_counter()))
+            return moments[-1] - moments[0]
+
+        yield [
+            Variant("a new worker, to its first result", sampled(fresh)),
+            Variant("from a crash to the next result", sampled(crash), 3),
+        ]
+
+
+@contextmanager
+def first_typescript(folder: Path) -> Iterator[list[Variant]]:
+    source = "export default (event: { messages: string[] }) => {};"
+    call, path = hook(folder, "ts", source, "handler.ts"), node()
+    with loop() as sampled:
+
+        async def first() -> float:
+            assert path is not None
+            lane = node_lane(
+                env=dict(os.environ), cwd=folder, node=path, cache=folder / "cache", limits=LIMITS
+            )
+            try:
+                return await seconds_async(lambda: fire(lane, call))
+            finally:
+                await lane.close()
+
+        yield [
+            with_node("Node's own start", lambda found: started(found, "-e", "0")),
+            with_node("to the first result of a .ts", lambda _: sampled(first)),
+        ]
+
+
+TEN, ONE, NEXT = f"ours, {HANDLERS} handlers at once", "ours, one handler", "from a crash to the next result"
+GROUP = Group(
+    "lanes",
+    "A worker that is kept, beside a bare pipe and a spawn for each call",
+    beside_a_pipe,
+    floor="bare round trip of JSON",
+    targets=(
+        Target(TEN, 4.0, "bare round trip of JSON"),
+        Target(ONE, 1 / 50, "a spawn of sh"),
+        Target(ONE, 1 / 400, "a spawn of Python"),
+        Target(ONE, 1 / 800, "a spawn of Node"),
+    ),
+)
+CRASHES = Group(
+    "crashes",
+    "After a crash, with a spare worker",
+    after_a_crash,
+    floor="a new worker, to its first result",
+    targets=(
+        Target(NEXT, 1 / 10, "a new worker, to its first result"),
+        Target(NEXT, 1 / 2, "a new worker, to its first result", part="p95"),
+        Target(NEXT, 0.002),
+        Target(NEXT, 0.010, part="p95"),
+    ),
+)
+TYPESCRIPT = Group(
+    "typescript",
+    "The first handler in TypeScript",
+    first_typescript,
+    floor="Node's own start",
+    targets=(Target("to the first result of a .ts", 2.5, "Node's own start"),),
+)

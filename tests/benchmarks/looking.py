@@ -1,0 +1,97 @@
+"""A look at a thousand hooks, cold and warm, beside PyYAML's loaders on the same headers and bare stats."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import yaml
+from tests.benchmarks.building import HEADER, environment, seconds, write_hooks
+from tests.benchmarks.measuring import Group, Target, Variant
+
+from hookscope.core.dialect import Choices, Host, Trust
+from hookscope.core.examine import examine
+from hookscope.core.hooks import Inventory
+from hookscope.core.look import look
+from hookscope.core.surroundings import Surroundings
+from hookscope.dialects import DIALECTS
+from hookscope.formats import cut_header, read_text_header
+from hookscope.settings import open_host
+from hookscope.workbench import Options, Workbench
+
+COUNT = 1_000
+GUIDE, SHIPPED = "openclaw", "openclaw@2026.9"
+TYPESCRIPT = "const handler = async (event) => { event.messages.push('saved'); };\nexport default handler;\n"
+
+
+def cold(workspace: Path, dialect: str) -> tuple[Inventory, Host]:
+    """Files that remember nothing, headers that were never read."""
+    read_text_header.__globals__["_texts_of"].cache_clear()
+    env = {**environment(["PATH"]), "MY_API_KEY": "x"}
+    here = Surroundings("linux", env, cwd=workspace, home=workspace.parent)
+    host = open_host(DIALECTS[dialect], here, Choices(workspace=workspace), trust=Trust(everything=True))
+    inventory = look(host)
+    assert len(inventory.hooks) == COUNT
+    return inventory, host
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[list[Variant]]:
+    hooks = write_hooks(folder / "guide" / "hooks", COUNT, header=HEADER)
+    in_typescript = write_hooks(
+        folder / "shipped" / "hooks", COUNT, header=HEADER, handler=TYPESCRIPT, file="handler.ts"
+    )
+    texts = [header.text for file in hooks.rglob("HOOK.md") if (header := cut_header(file.read_bytes()))]
+
+    def stats() -> None:
+        for entry in os.scandir(in_typescript):
+            os.stat(f"{entry.path}/HOOK.md")
+
+    def benched() -> Workbench:
+        options = Options(workspace=in_typescript.parent, dialect=SHIPPED, bundled=folder / "none")
+        return Workbench(options)
+
+    def shipped() -> float:
+        bench = benched()
+        read_text_header.__globals__["_texts_of"].cache_clear()
+        return seconds(bench.look)
+
+    kept = benched()
+
+    def warm() -> float:
+        kept.look()  # what the others have pushed out of memory comes back
+        return seconds(kept.look)
+
+    yield [
+        Variant(
+            "PyYAML's SafeLoader, headers alone", lambda: seconds(partial(parse, texts, yaml.SafeLoader))
+        ),
+        Variant(
+            "PyYAML's CSafeLoader, headers alone", lambda: seconds(partial(parse, texts, yaml.CSafeLoader))
+        ),
+        Variant(f"cold look, {GUIDE}", lambda: seconds(partial(cold, hooks.parent, GUIDE))),
+        Variant("and the handlers' sources", lambda: seconds(lambda: examine(*cold(hooks.parent, GUIDE)))),
+        Variant(f"cold look, {SHIPPED}", shipped),
+        Variant("a bare stat of each", lambda: seconds(stats), 3),
+        Variant(f"warm look, {SHIPPED}", warm),
+    ]
+
+
+def parse(texts: list[str], loader: type[yaml.SafeLoader | yaml.CSafeLoader]) -> None:
+    for text in texts:
+        yaml.load(text, Loader=loader)
+
+
+GROUP = Group(
+    "looking",
+    f"A look at {COUNT:,} hooks",
+    opened,
+    floor="PyYAML's CSafeLoader, headers alone",
+    targets=(
+        Target(f"cold look, {GUIDE}", 1 / 8, "PyYAML's SafeLoader, headers alone"),
+        Target(f"cold look, {GUIDE}", 0.9, "PyYAML's CSafeLoader, headers alone"),
+        Target(f"cold look, {SHIPPED}", 0.5, "PyYAML's SafeLoader, headers alone"),
+        Target(f"warm look, {SHIPPED}", 3.0, "a bare stat of each"),
+    ),
+)
