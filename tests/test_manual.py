@@ -22,7 +22,7 @@ def test_a_chapter_that_begins_with_code_keeps_its_indentation() -> None:
 
 
 def test_a_heading_in_a_block_of_code_is_none() -> None:
-    text = "# A\n\n## One\n\n```yaml\n## not a heading\n```\n\n![p](x.svg)\n\n## Two\nend\n"
+    text = "# A\n\n## One\n\n```yaml\n## not a heading\n```\n\n![p](x.svg)\n\n<!-- mark -->\n## Two\nend\n"
     found = chapters(text)
     assert [*found] == ["One", "Two"]
     assert found["One"].text == "```yaml\n## not a heading\n```"

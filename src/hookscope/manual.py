@@ -25,13 +25,16 @@ TOPICS: Mapping[str, str] = {
     "embedding": "The library",
     "dialects": "Dialects",
     "new-dialect": "Adding a dialect",
+    "figures": "Figures",
     "architecture": "How it is built",
     "contributing": "Contributing",
 }
 """Topic → the heading of its chapter."""
 
 _HEADING = re.compile(r"^## (?P<title>.+)$")
-_PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n?", re.MULTILINE)
+_UNREAD = re.compile(
+    r"^(!\[[^\]]*\]\([^)]*\)\n\n?|<!--.*-->\n?)", re.MULTILINE
+)  # pictures, marks for programs
 _FENCE = re.compile(r"^(```|~~~)")
 
 
@@ -65,7 +68,7 @@ def chapters(text: str) -> Mapping[str, Chapter]:
             lines = found.setdefault(heading["title"], [])
         else:
             lines.append(line)
-    texts = {title: _PICTURE.sub("", "\n".join(body)).strip("\n") for title, body in found.items()}
+    texts = {title: _UNREAD.sub("", "\n".join(body)).strip("\n") for title, body in found.items()}
     return {title: Chapter(title, text) for title, text in texts.items()}
 
 
