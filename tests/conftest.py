@@ -25,6 +25,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("HOOKSCOPE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("HOOKSCOPE_CONFIG_DIR", str(tmp_path / "config"))
     for name in ("OPENCLAW", "MILADY", "ELIZA"):
         for what in ("STATE_DIR", "CONFIG_PATH", "WORKSPACE_DIR"):
             monkeypatch.delenv(f"{name}_{what}", raising=False)

@@ -9,7 +9,8 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from hookscope.console.help import HelpScreen, help_sheet, own_bindings
-from hookscope.console.keys import Key, key_line, keys_of, obstacle, written
+from hookscope.console.keymap.names import written
+from hookscope.console.keys import Key, key_line, keys_of, obstacle
 from hookscope.console.palette import Palette
 from hookscope.console.state import ConsoleState
 from hookscope.console.trust import TrustScreen

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.screen import Screen
 
+from hookscope.console.keymap.resolve import DEFAULT
 from hookscope.console.messages import Said
 from hookscope.console.palette import Palette
 from hookscope.console.screen import MainScreen
@@ -44,6 +45,7 @@ class Console(App[None]):
         super().__init__()
         self.bench = bench
         self.watches = watches
+        self.keymap = DEFAULT  # the keys in force, where they are others than the bindings say
 
     def get_default_screen(self) -> Screen[None]:
         return MainScreen(self.bench, self.watches)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
@@ -15,34 +15,50 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.hooks.sheet import Sheet, foreign
-from hookscope.console.keys import written
+from hookscope.console.keymap.names import all_written
+from hookscope.console.keymap.resolve import DEFAULT, Keymap
+from hookscope.console.reading import Reading
 from hookscope.console.theme import MUTED
 
+if TYPE_CHECKING:
+    from hookscope.console.app import Console
 
-def own_bindings(node: DOMNode) -> list[Binding]:
-    """The bindings that this node's class brings, those with an id: they are ours."""
+GAP = 2  # cells between two columns
+LEAST_MEANING = 26  # cells for what a key does; narrower, and it stands below its key
+
+
+def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT) -> list[Binding]:
+    """The bindings that this node's class brings, those with an id: they are ours. With the keys in force."""
     found: dict[str, Binding] = {}
     for cls in type(node).__mro__:
         for binding in cls.__dict__.get("BINDINGS", ()):
             if isinstance(binding, Binding) and binding.id and binding.id not in found:
-                found[binding.id] = binding
+                keys = keymap.of(binding.id, binding.key)
+                found[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
     return list(found.values())
 
 
-def help_sheet(about: str, nodes: Iterable[DOMNode], width: int) -> Content:
-    """The paragraph, then keys of the pane, then those that hold everywhere."""
+def help_sheet(about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT) -> Content:
+    """The paragraph, then keys of the pane, then those that hold everywhere. No key is ever cut."""
     sheet = Sheet(width)
     if about:
         sheet.say(foreign(about))
-    for node in nodes:
-        bindings = own_bindings(node)
-        if not bindings:
-            continue
-        sheet.blank()
-        for binding in bindings:
-            shown = "  ".join(dict.fromkeys(written(key) for key in binding.key.split(",")))
-            heads = [(Content.styled(shown, "bold"), 10), (Content(binding.description), 13)]
-            sheet.put(heads, Content.styled(binding.tooltip or binding.description, MUTED), 1)
+    groups = [own_bindings(node, keymap) for node in nodes]
+    shown = {id(one): "  ".join(all_written(one.key)) or "no key" for group in groups for one in group}
+    if not shown:
+        return sheet.content()
+    keys = max(Content(text).cell_length for text in shown.values()) + GAP
+    names = max(len(one.description) for group in groups for one in group) + GAP
+    for group in groups:
+        if group:
+            sheet.blank()
+        for one in group:
+            heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
+            meaning = Content.styled(one.tooltip or one.description, MUTED)
+            if sheet.width - 1 - keys - names >= LEAST_MEANING:
+                sheet.put(heads, meaning, 1)
+            else:
+                sheet.put(heads[:1], meaning, 1)
     return sheet.content()
 
 
@@ -75,7 +91,7 @@ class HelpScreen(ModalScreen[None]):
         self.nodes = [*(node for node in around if isinstance(node, Widget) and node is not screen), screen]
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="help") as box:
+        with Reading(id="help") as box:
             box.border_title = "Help"
             box.border_subtitle = "esc close"
             yield Static(id="help-sheet")
@@ -84,7 +100,8 @@ class HelpScreen(ModalScreen[None]):
         self.call_after_refresh(self._lay_out)
 
     def _lay_out(self) -> None:
-        box = self.query_one("#help", VerticalScroll)
+        box = self.query_one("#help", Reading)
         box.focus()
         width = box.scrollable_content_region.width or 60
-        self.query_one("#help-sheet", Static).update(help_sheet(self.about, self.nodes, width))
+        keymap = cast("Console", self.app).keymap
+        self.query_one("#help-sheet", Static).update(help_sheet(self.about, self.nodes, width, keymap))

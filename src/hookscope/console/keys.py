@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from hookscope.console.keymap.names import written
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Rejected, Standing, State
 
@@ -101,19 +102,6 @@ EVERYWHERE = (
 )
 
 LAST = ("console.help", "console.quit")  # stand at the right end
-WRITTEN = {
-    "slash": "/",
-    "question_mark": "?",
-    "escape": "esc",
-    "left_square_bracket": "[",
-    "right_square_bracket": "]",
-}
-
-
-def written(key: str) -> str:
-    """A key as people write it: `^p`, `esc`, `E`."""
-    first = key.split(",")[0].strip()
-    return WRITTEN.get(first, first).replace("ctrl+", "^")
 
 
 def obstacle(action: str, state: ConsoleState) -> str:
@@ -176,6 +164,8 @@ def keys_of(bindings: Iterable[Binding], state: ConsoleState) -> tuple[Key, ...]
         if not binding.show or binding.action in found or obstacle(name, state):
             continue
         shown = binding.key_display or written(binding.key)
+        if not shown:
+            continue
         found[binding.action] = Key(binding.key, shown, binding.description, binding.id in LAST)
     return tuple(found.values())
 

@@ -36,6 +36,10 @@ class Said(Message):
         super().__init__()
 
 
+class PreferencesSaved(Message):
+    """A file of keys or themes was saved."""
+
+
 class Answered(Message):
     """What a thread was asked for is there: the one who asked takes it, in the screen's own thread."""
 

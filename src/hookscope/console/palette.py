@@ -11,12 +11,13 @@ from textual.content import Content
 from textual.widgets import Input
 
 from hookscope.console.help import own_bindings
-from hookscope.console.keys import written
+from hookscope.console.keymap.names import written
 from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 
 if TYPE_CHECKING:
+    from hookscope.console.app import Console
     from hookscope.console.screen import MainScreen
 
 PANES: tuple[tuple[str, Change], ...] = (
@@ -69,12 +70,13 @@ class Palette(Provider):
     def _actions(screen: MainScreen) -> Iterator[Entry]:
         """The focused widget's actions first: the same key may mean more there."""
         seen: set[str] = set()
+        keymap = cast("Console", screen.app).keymap
         focus = screen.focused
         near = list(focus.ancestors_with_self) if focus is not None else []
         for node in (*near, screen, *screen.walk_children()):
             if isinstance(node, Input):
                 continue  # its keys mean something while one types, and only then
-            for binding in own_bindings(node):
+            for binding in own_bindings(node, keymap):
                 if binding.id is None or binding.id in seen:
                     continue
                 seen.add(binding.id)

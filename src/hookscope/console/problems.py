@@ -34,6 +34,9 @@ def _one(problem: Problem, surroundings: Surroundings, width: int) -> Content:
     place = problem.place
     at = line(f"{surroundings.short(place.file)}:{place.line}") if place is not None else Content()
     text = Content.assemble((" ✗ ", "$text-error"), line(problem.text, 400))
+    if place is not None and width - at.cell_length - 3 < text.cell_length:
+        # The sentence comes first; a name is found without its folders.
+        at = line(f"{place.file.name}:{place.line}")
     room = width - at.cell_length - 3
     if place is None or room < width // 2:
         return text.truncate(width - 1, ellipsis=True)
@@ -46,11 +49,22 @@ class ProblemLines(Static):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self._view: View | None = None
+        self._own: tuple[Problem, ...] = ()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Those of the hooks first, then those of Hookscope's own files."""
+        found = self._view.inventory.problems if self._view is not None else ()
+        return (*found, *self._own)
 
     def show(self, view: View) -> None:
         """Show the problems of this look; nothing where there are none."""
         self._view = view
-        self.display = bool(view.inventory.problems)
+        self._lay_out()
+
+    def show_own(self, problems: tuple[Problem, ...]) -> None:
+        """Show what is wrong with keys and themes, from now on."""
+        self._own = problems
         self._lay_out()
 
     def on_mount(self) -> None:
@@ -65,12 +79,11 @@ class ProblemLines(Static):
             self.post_message(EditAsked(place))
 
     def _place(self) -> Place | None:
-        problems = self._view.inventory.problems if self._view is not None else ()
-        return next((problem.place for problem in problems if problem.place is not None), None)
+        return next((problem.place for problem in self.problems if problem.place is not None), None)
 
     def _lay_out(self) -> None:
+        self.display = bool(self.problems) and self._view is not None
         if self._view is None:
             return
         width = self.size.width or self.app.size.width
-        view = self._view
-        self.update(problem_lines(view.inventory.problems, view.host.surroundings, width))
+        self.update(problem_lines(self.problems, self._view.host.surroundings, width))

@@ -39,6 +39,7 @@ from hookscope.console.messages import (
     PacksAsked,
     PastRuns,
     PlayOver,
+    PreferencesSaved,
     RealCame,
     Said,
     SettingsWritten,
@@ -115,6 +116,7 @@ class MainScreen(Shell):
         self.bridge.look_ended()
         self.desk.looked()
         if self.watches:
+            self.preferences.follow()
             self.change(Watching(self.bridge.follow(look.view)))
 
     # What the user wants.
@@ -162,6 +164,10 @@ class MainScreen(Shell):
             self.log_entries(narrate.saved(datetime.now(), event.paths, self.state.view))
         self.desk.saved(event.paths)
         self.bridge.look()
+
+    @on(PreferencesSaved)
+    def _preferences_saved(self) -> None:
+        self.preferences.read_again()
 
     @on(LookAsked)
     def _look(self) -> None:

@@ -34,6 +34,7 @@ from hookscope.console.log.pane import LogPane
 from hookscope.console.making.desk import NewDesk
 from hookscope.console.messages import Severity
 from hookscope.console.packs.desk import PacksDesk
+from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.problems import ProblemLines
 from hookscope.console.real import RealDesk
 from hookscope.console.runner import Runner
@@ -71,6 +72,7 @@ class Shell(Screen[None]):
         self.hosts = HostsDesk(self)
         self.whatif = WhatIfDesk(self)
         self.last_time = LastTimeDesk(self)
+        self.preferences = PreferenceDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._settling = False  # the focus is on its way to the pane that is wanted
         # The row whose file was asked for, in which look, during which run.
@@ -93,6 +95,7 @@ class Shell(Screen[None]):
     def on_mount(self) -> None:
         self.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
         self._show(ConsoleState())
+        self.preferences.read()
         self.query_one(HookList).focus()
         self.bridge.hear_late()
         self.last_time.begin()
@@ -102,6 +105,7 @@ class Shell(Screen[None]):
         self.bridge.close()
         self.real.close()
         self.packs.close()
+        self.preferences.close()
 
     # State: one way in, one way out.
 

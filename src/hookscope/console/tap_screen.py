@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
 from hookscope.console.theme import MUTED
 from hookscope.core.text import lasting, one_line
@@ -115,7 +115,7 @@ class TapScreen(ModalScreen[None]):
         self._sheet = tap_sheet(report, view, datetime.now(UTC))
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="tap") as box:
+        with Reading(id="tap") as box:
             box.border_title = "Live agent"
             box.border_subtitle = "y copy   esc close"
             yield Static(self._sheet, id="tap-sheet")

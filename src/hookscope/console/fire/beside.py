@@ -10,13 +10,14 @@ from typing import ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from hookscope.console.fire.compare import calls_of
 from hookscope.console.fire.marks import MUTED, duration, fitted, word
+from hookscope.console.reading import Reading
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
 
@@ -142,7 +143,7 @@ class BesideScreen(ModalScreen[None]):
         with Vertical() as frame:
             frame.border_title = Content(f"Side by side   {word(self._event, 60)}")
             frame.border_subtitle = Content("[ ] another run   esc back")
-            with VerticalScroll():
+            with Reading():
                 yield Static(markup=False)
 
     def show(self, numbers: tuple[int, int], lines: tuple[Beside, ...]) -> None:
@@ -152,7 +153,7 @@ class BesideScreen(ModalScreen[None]):
             self._draw()
 
     def on_mount(self) -> None:
-        self.query_one(VerticalScroll).focus()
+        self.query_one(Reading).focus()
         self._draw()
 
     def on_resize(self, event: events.Resize) -> None:

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from hookscope.console.fire.marks import MUTED, PHASES, count, duration, fitted, word
+from hookscope.console.reading import Reading
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 
 STYLES: Mapping[Again, str] = {
@@ -109,11 +110,11 @@ class RepeatScreen(ModalScreen[None]):
         with Vertical() as frame:
             frame.border_title = Content(f"{word(self._event, 60)}   {count(self._told.times, 'time')}")
             frame.border_subtitle = Content("esc back")
-            with VerticalScroll():
+            with Reading():
                 yield Static(report(self._told, self._short), markup=False)
 
     def on_mount(self) -> None:
-        self.query_one(VerticalScroll).focus()
+        self.query_one(Reading).focus()
 
     def action_leave(self) -> None:
         self.dismiss(None)

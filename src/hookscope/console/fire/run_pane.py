@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
@@ -20,6 +20,7 @@ from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
+from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
 
@@ -70,7 +71,7 @@ class TabBar(Widget):
                 return
 
 
-class Body(VerticalScroll, can_focus=True):
+class Body(Reading, can_focus=True):
     """The open tab's text."""
 
     DEFAULT_CSS = """

@@ -27,6 +27,12 @@ class HookList(OptionList):
     """Hooks in the host's order; says which one is pointed at, and which is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "cursor_up", "Up", show=False, id="list.up", tooltip="The hook above"),
+        Binding("down", "cursor_down", "Down", show=False, id="list.down", tooltip="The hook below"),
+        Binding("pageup", "page_up", "Page up", show=False, id="list.page_up", tooltip="A page up"),
+        Binding("pagedown", "page_down", "Page down", show=False, id="list.page_down", tooltip="A page down"),
+        Binding("home", "first", "First", show=False, id="list.first", tooltip="The first hook"),
+        Binding("end", "last", "Last", show=False, id="list.last", tooltip="The last hook"),
         Binding("enter", "select", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
     ]
 

@@ -7,13 +7,14 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from hookscope.console.reading import Reading
 
-class SheetPane(VerticalScroll):
+
+class SheetPane(Reading):
     """A sheet that is laid out anew for every width. Stays where it was while its subject is the same."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)

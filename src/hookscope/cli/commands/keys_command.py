@@ -1,0 +1,68 @@
+"""`hookscope keys`."""
+
+from __future__ import annotations
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.core.text import one_line
+from hookscope.workbench import Options
+
+
+@answers.command("keys", click.Option(["--preset"], metavar="NAME", help="Keys of this preset alone."))
+def command(options: Options, preset: str | None) -> Answer:
+    """Every action of the console by its name, with its keys and what it does.
+
+    `keys.yaml` in Hookscope's config folder gives actions other keys: lines of `action: key` or
+    `action: [key, key]`, and `preset: vim`. Mistakes in it are told here, and the answer is no.
+    """
+    from hookscope.console.keymap.listing import listing, presets  # here: it loads the console's panes
+    from hookscope.workbench.preferences import read_keys
+
+    if preset is not None and preset not in presets():
+        raise click.UsageError(
+            f"There is no preset {one_line(preset, 40)!r}; there are {', '.join(presets())}."
+        )
+    file = read_keys()
+    found = listing(file, preset)
+    wide = max(len(row.id) for row in found.actions) + 2
+    keys = max(len(" ".join(row.keys)) for row in found.actions) + 2
+    lines = [f"preset {found.preset}, {'with' if file.file.exists() else 'no'} {file.file}"]
+    if preset is not None:
+        lines = [f"preset {found.preset}"]
+    room = ""
+    for row in found.actions:
+        if row.room != room:
+            room = row.room
+            lines += ["", f"{room}{', where letters are typed' if row.typing else ''}"]
+        lines.append(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}{row.meaning}")
+    document = {
+        "file": str(file.file),
+        "preset": found.preset,
+        "presets": list(presets()),
+        "actions": [
+            {
+                "id": row.id,
+                "keys": list(row.keys),
+                "default": list(row.default),
+                "meaning": row.meaning,
+                "room": row.room,
+                "letters": not row.typing,
+            }
+            for row in found.actions
+        ],
+        "problems": [
+            {
+                "text": problem.text,
+                "file": str(problem.place.file) if problem.place else None,
+                "line": problem.place.line if problem.place else None,
+            }
+            for problem in found.problems
+        ],
+    }
+    aside = tuple(
+        f"{problem.place.file}, line {problem.place.line}: {problem.text}" if problem.place else problem.text
+        for problem in found.problems
+    )
+    return Answer(document, "\n".join(lines), yes=not found.problems, aside=aside)

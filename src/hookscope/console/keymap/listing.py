@@ -1,0 +1,64 @@
+"""What `hookscope keys` prints: every action by room, with its keys in force. Needs no terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hookscope.console.keymap.actions import ROOMS, actions
+from hookscope.console.keymap.names import NONE, written
+from hookscope.console.keymap.presets import PRESETS
+from hookscope.console.keymap.resolve import resolve
+from hookscope.core.hooks import Problem
+from hookscope.workbench.preferences import KeysFile
+
+TITLES = {room.name: room.title for room in ROOMS}
+ORDER = list(TITLES)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One action, for people who write `keys.yaml`."""
+
+    id: str
+    keys: tuple[str, ...]  # in force, as they can be written in the file
+    default: tuple[str, ...]
+    meaning: str
+    room: str
+    typing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All actions, under the titles of their rooms, and what is wrong with the file."""
+
+    preset: str
+    actions: tuple[Listed, ...]
+    problems: tuple[Problem, ...]
+
+
+def presets() -> tuple[str, ...]:
+    """The names of all presets."""
+    return tuple(PRESETS)
+
+
+def listing(file: KeysFile, preset: str | None = None) -> Listing:
+    """The keys of that file; `preset`: those of this preset alone, whatever the file says."""
+    keymap = resolve(file if preset is None else KeysFile(file.file, preset))
+    rows = tuple(
+        Listed(
+            action.id,
+            _spelled(keymap.keys.get(action.id, action.keys)),
+            _spelled(action.keys),
+            action.meaning,
+            TITLES[action.rooms[-1]],
+            action.typing,
+        )
+        for action in sorted(actions().values(), key=lambda action: ORDER.index(action.rooms[-1]))
+    )
+    return Listing(keymap.preset, rows, keymap.problems)
+
+
+def _spelled(keys: tuple[str, ...]) -> tuple[str, ...]:
+    """`ctrl+r`, `?`, `esc`: as the file may have them. A second name for the same press is left out."""
+    shown = (written(key).replace("^", "ctrl+", 1) if len(written(key)) > 1 else written(key) for key in keys)
+    return tuple(key for key in shown if key and key not in ("ctrl+@", NONE))

@@ -1,0 +1,83 @@
+"""What the user prefers, put to work: the keys of `keys.yaml`. Read at the start, and on every save."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from hookscope.console.keymap.resolve import DEFAULT, Keymap
+from hookscope.console.messages import PreferencesSaved
+from hookscope.console.posting import post
+from hookscope.console.problems import ProblemLines
+from hookscope.workbench.preferences import KeysFile, Watch, read_keys, watch_preferences
+
+if TYPE_CHECKING:
+    from hookscope.console.app import Console
+    from hookscope.console.shell import Shell
+    from hookscope.core.hooks import Problem
+
+ROOM = "preferences"
+
+
+class PreferenceDesk:
+    """Lays the user's files over what the console has. A mistake in one is told, and stops nothing."""
+
+    def __init__(self, screen: Shell) -> None:
+        self.screen = screen
+        self._keys: KeysFile | None = None
+        self._told: tuple[Problem, ...] = ()
+        self._watch: Watch | None = None
+
+    @property
+    def app(self) -> Console:
+        return cast("Console", self.screen.app)
+
+    def read(self) -> None:
+        """At the start: before the first key can be pressed."""
+        self._take(read_keys())
+
+    def read_again(self) -> None:
+        """After a save, in a thread."""
+        self.screen.bridge.ask(ROOM, read_keys, self._take)
+
+    def follow(self) -> None:
+        """Hear of saves from now on."""
+        if self._watch is None:
+            self._watch = watch_preferences(lambda: post(self.screen, PreferencesSaved()))
+
+    def close(self) -> None:
+        if self._watch is not None:
+            self._watch.close()
+
+    def _take(self, keys: KeysFile) -> None:
+        if keys != self._keys:
+            first, self._keys = self._keys is None, keys
+            self._keys_came(keys, first)
+
+    def _keys_came(self, keys: KeysFile, first: bool) -> None:
+        before = self.app.keymap
+        keymap = _keymap(keys) if keys.readable else Keymap(before.keys, before.preset, keys.problems)
+        if keymap.keys != before.keys:
+            self.app.keymap = keymap
+            self.app.set_keymap(keymap.for_textual())
+        if keymap.keys or not first:
+            count = len(keymap.keys)
+            words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
+            kept = "" if keys.readable else "; those from before stay"
+            self.screen.log_line("keys", words + kept, subject=keys.file.name)
+        self._tell(keymap.problems)
+
+    def _tell(self, problems: tuple[Problem, ...]) -> None:
+        for problem in problems:
+            if problem not in self._told:
+                place = problem.place
+                where = f"{place.file.name}:{place.line}" if place is not None else ""
+                self.screen.log_line("keys", problem.text, "warn", where)
+        self._told = problems
+        self.screen.query_one(ProblemLines).show_own(problems)
+
+
+def _keymap(keys: KeysFile) -> Keymap:
+    """The keys of a file. A console without one looks up no actions."""
+    from hookscope.console.keymap.resolve import resolve
+
+    return resolve(keys) if keys.wishes or keys.preset or keys.problems else DEFAULT

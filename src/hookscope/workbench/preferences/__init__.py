@@ -1,0 +1,20 @@
+"""What a user prefers: keys, colours. Files of the config folder, which are read here and never written.
+
+A file that is wrong stops nothing: each mistake is a Problem with its file and line, and the rest holds.
+"""
+
+from collections.abc import Callable
+
+from hookscope.workbench.preferences.folder import config_folder
+from hookscope.workbench.preferences.keys_file import KEYS_FILE, KeysFile, Wish, read_keys
+from hookscope.workbench.watching import Watch, Watched
+
+__all__ = ["KEYS_FILE", "KeysFile", "Watch", "Wish", "config_folder", "read_keys", "watch_preferences"]
+
+
+def watch_preferences(told: Callable[[], object]) -> Watch:
+    """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed."""
+    folder = config_folder()
+    watch = Watch(lambda _: told())
+    watch.watch(Watched().and_also([folder / KEYS_FILE]))
+    return watch

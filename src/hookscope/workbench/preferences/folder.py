@@ -1,0 +1,76 @@
+"""Hookscope's own config folder, and one file of it read as a mapping with lines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path
+
+from hookscope.core.hooks import Place, Problem
+from hookscope.core.text import nearest, one_line
+from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
+
+LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
+
+
+def config_folder() -> Path:
+    """Hookscope's own config folder; `HOOKSCOPE_CONFIG_DIR` moves it."""
+    moved = os.environ.get("HOOKSCOPE_CONFIG_DIR", "").strip()
+    return Path(moved).expanduser().absolute() if moved else user_config_path("hookscope")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file of preferences as far as it could be read. `readable`: it is a mapping, or is not there."""
+
+    file: Path
+    source: bytes = field(default=b"", repr=False)
+    value: dict[str, Any] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    readable: bool = True
+
+    def line(self, *path: str | int) -> int:
+        """The line of the name at the end of a path; 1 where there is none."""
+        span = locate_yaml(self.source, path)
+        if span is None:
+            return 1
+        lines = self.source.decode().split("\n")[: span.line]  # a list may begin below its name
+        named = (at for at in range(len(lines), 0, -1) if str(path[-1]) in lines[at - 1])
+        return next(named, span.line)
+
+    def problem(self, text: str, *path: str | int) -> Problem:
+        """What is wrong with the value at a path."""
+        return Problem(text, Place(self.file, self.line(*path)))
+
+    def unknown(self, name: str, known: Iterable[str], what: str, path: KeyPath) -> Problem:
+        """`name` is none of these; the nearest one is named."""
+        near = nearest(name, known)
+        then = f" Did you mean {near}?" if near else ""
+        return self.problem(f"{one_line(name, 60)} is no {what}.{then}", *path)
+
+
+def read_document(file: Path) -> Document:
+    """Read a file that should hold a mapping. Never raises; no file is an empty one."""
+    try:
+        with file.open("rb") as opened:
+            source = opened.read(LARGEST)
+    except FileNotFoundError:
+        return Document(file)
+    except (OSError, ValueError) as error:  # the latter: a null byte in the folder's name
+        said = f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}."
+        return Document(file, problems=(Problem(said, Place(file, 1)),), readable=False)
+    try:
+        value = read_yaml(source)
+    except FormatError as error:
+        said = f"{file.name} is no YAML that can be read: {error.problem}."
+        return Document(file, problems=(Problem(said, Place(file, error.span.line)),), readable=False)
+    if value is None:
+        return Document(file, source)
+    if not isinstance(value, dict):
+        said = f"{file.name} wants a mapping: lines of `name: value`."
+        return Document(file, source, problems=(Problem(said, Place(file, 1)),), readable=False)
+    return Document(file, source, value)

@@ -1,0 +1,198 @@
+"""The file of keys: several for an action, presets, mistakes told with their line, in force once saved."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open
+from textual.keys import _character_to_key
+from textual.widget import Widget
+
+from hookscope.console.help import help_sheet, own_bindings
+from hookscope.console.keymap.actions import ROOMS, actions, around, bindings_of, shared, together
+from hookscope.console.keymap.names import SIGNS, TWINS, BadKey, all_written, key_named, typed, written
+from hookscope.console.keymap.presets import PRESETS
+from hookscope.console.keymap.resolve import Keymap, resolve
+from hookscope.console.palette import Palette
+from hookscope.core.hooks import Place
+from hookscope.workbench.preferences import KeysFile, Wish, config_folder, read_keys
+
+
+def keys(text: str) -> Keymap:
+    """The keys of a file that says this."""
+    file = config_folder() / "keys.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    return resolve(read_keys())
+
+
+def test_keys_have_the_names_that_people_and_terminals_give_them() -> None:
+    assert {name: _character_to_key(sign) for name, sign in SIGNS.items()} == {name: name for name in SIGNS}
+    names = ("?", "^r", "Ctrl+R", "shift+a", "ESC", "pgdn", "ctrl++", "é", "[", "ctrl+shift+f5", "slash")
+    assert [key_named(name) for name in names] == [
+        "question_mark", "ctrl+r", "ctrl+r", "A", "escape", "pagedown", "ctrl+plus", "é",
+        "left_square_bracket", "ctrl+shift+f5", "slash",
+    ]  # fmt: skip
+    for name in (*TWINS, "f55", "hyper+x", "", "\x1b", "ctrl+"):
+        with pytest.raises(BadKey):
+            key_named(name)
+
+
+@settings(max_examples=40)
+@given(st.text(max_size=12))
+def test_a_name_of_a_key_is_a_key_or_a_sentence(text: str) -> None:
+    try:
+        key = key_named(text)
+    except BadKey as error:
+        said = str(error)
+        if not said.endswith((".", "?")) or len(said) > 200:
+            pytest.fail(f"no sentence: {said}")
+    else:
+        assert key_named(written(key)) == key
+
+
+def test_several_keys_a_preset_and_none_at_all() -> None:
+    force = keys("preset: vim\nfire.fire: [ctrl+x, f5]\nhooks.group: v, f8\nhooks.new:\nconsole.log: 9\n")
+    assert not force.problems
+    ours = {"fire.fire": ("ctrl+x", "f5"), "hooks.group": ("v", "f8"), "hooks.new": (), "console.log": ("9",)}
+    wanted = {**PRESETS["vim"], **ours}
+    assert {name: force.keys.get(name, actions()[name].keys) for name in wanted} == wanted
+    assert set(force.keys) <= set(wanted)
+    # Two actions that change places are no clash.
+    assert not keys("hooks.fire: n\nhooks.new: f\n").problems
+    # One way out of every place stays.
+    assert keys("app.quit: ctrl+x\n").keys["app.quit"] == ("ctrl+q", "ctrl+x")
+
+
+MISTAKEN = """# mine
+hooks.fire: n
+hook.togle: x
+fire.fire: [ctrl+x, f55]
+filter.keep: l
+hooks.trust: ctrl+i
+hooks.copy: {y: z}
+preset: vmi
+hooks.group: v
+"""
+
+
+def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
+    force = keys(MISTAKEN)
+    told = (
+        "n is hooks.new there already",
+        "Did you mean hooks.toggle?",
+        "Did you mean f5?",
+        "one types where it acts",
+        "is what terminals send for tab",
+        "list of keys",
+        "Did you mean vim?",
+    )
+    for line, (problem, text) in enumerate(zip(force.problems, told, strict=True), 2):
+        assert text in problem.text
+        assert problem.place == Place(config_folder() / "keys.yaml", line)
+    assert force.problems[0].text.endswith("it keeps f.")
+    assert dict(force.keys) == {"fire.fire": ("ctrl+x",), "hooks.group": ("v",)}
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "- a\n- b\n", "a: 1\na: 2\n", "\ttab", "&a x: *a\n", "\xff\xfe", "x" * 300_000]
+)
+def test_a_file_that_cannot_be_read_changes_no_key(text: str) -> None:
+    force = keys(text)
+    assert force.keys == {}
+    assert ["keys.yaml" in problem.text for problem in force.problems] == [True]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_has_no_clash_and_leaves_the_letters_that_mean_the_same_everywhere(name: str) -> None:
+    wishes = [Wish(action, keys, Place(Path("preset"))) for action, keys in PRESETS[name].items()]
+    force = resolve(KeysFile(Path("preset"), wishes=tuple(wishes)))
+    assert not force.problems
+    for action in ("hooks.edit", "hooks.copy", "hooks.filter", "console.zoom", "hooks.fire", "fire.again"):
+        assert action not in force.keys
+
+
+KEYS = ["a", "b", "f", "n", "j", "k", "f5", "ctrl+x", "ctrl+r", "escape", "enter", "slash", "q", "up"]
+WISHES = st.dictionaries(
+    st.sampled_from(sorted(actions())), st.lists(st.sampled_from(KEYS), max_size=3).map(tuple), max_size=12
+)
+
+
+@settings(max_examples=40)
+@given(WISHES, st.sampled_from(sorted(PRESETS)))
+def test_whatever_is_wished_no_key_does_two_things_in_one_place(
+    wishes: dict[str, tuple[str, ...]], preset: str
+) -> None:
+    place = Place(Path("keys.yaml"))
+    asked = KeysFile(
+        place.file, preset, wishes=tuple(Wish(name, keys, place) for name, keys in wishes.items())
+    )
+    force = resolve(asked)
+    held = {action.id: force.keys.get(action.id, action.keys) for action in actions().values()}
+    for one in actions().values():
+        assert held[one.id] or not wishes.get(one.id, one.keys), "an action lost its keys to a mistake"
+        if one.typing and one.id in force.keys:
+            assert not any(typed(key) for key in set(held[one.id]) - set(one.keys))
+        for other in actions().values():
+            if one.id < other.id and set(held[one.id]) & set(held[other.id]):
+                assert frozenset({one.id, other.id}) in shared() or not together(one.rooms, other.rooms)
+
+
+async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) -> None:
+    """Every pane with keys is in the table, within the panes that it really lies in."""
+    async with console((200, 50)) as story:
+        for node in story.screen.walk_children(Widget, with_self=True):
+            own = {binding.id for cls in type(node).__mro__ for binding in bindings_of(cls)}
+            above = {binding.id for outer in node.ancestors for binding in own_bindings(outer)}
+            for inner in own:
+                for outer_id in above - own:
+                    assert together(actions()[inner or ""].rooms, actions()[outer_id or ""].rooms), (
+                        inner,
+                        outer_id,
+                    )
+    known = {room.name for room in ROOMS}
+    assert all(around(room.name) <= known for room in ROOMS)
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_say_so(
+    console: Open, make_hook: MakeHook, workspace: Path, size: tuple[int, int]
+) -> None:
+    for name in ("one", "two"):
+        make_hook(workspace / "hooks", name, READY)
+    file = config_folder() / "keys.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("preset: vim\nhooks.folders: nokey\n")
+    async with console(size, watches=True) as story:
+        await story.shows("nokey is no key that is known", "keys.yaml:2")
+        first = story.screen.state.selected
+        await story.press("j")
+        await story.until(lambda: story.screen.state.selected != first, "j goes down")
+        await story.press("g")
+        await story.until(lambda: story.screen.state.selected == first, "g goes to the first")
+        file.write_text("console.help: [f1, ctrl+x]\nhooks.group: v\n")
+        await story.shows("f1 Help")
+        await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
+        palette = {entry.text: entry.kind for entry in Palette(story.screen).entries()}
+        assert (palette["Help"], palette["Group"], palette["Filter"]) == ("f1", "v", "/")
+        await story.press("ctrl+x", "end")
+        await story.shows("f1  ^x")
+        await story.press("escape")
+        file.write_text("{")
+        await story.shows("is no YAML that can be read", "f1 Help")
+        file.unlink()
+        await story.shows("? Help")
+
+
+async def test_help_never_cuts_a_key(console: Open, workspace: Path) -> None:
+    async with console((120, 36)) as story:
+        nodes = [*story.screen.query("#hooks, #fire, #log, #rows, #hosts"), story.screen]
+        for width in (50, 68, 80, 86):
+            sheet = help_sheet("", nodes, width).plain
+            shown = {line.strip() for line in sheet.splitlines()}
+            for binding in (binding for node in nodes for binding in own_bindings(node)):
+                keys = "  ".join(all_written(binding.key))
+                assert any(line.startswith(keys + "  ") for line in shown), (binding.id, width)
+            assert max(len(line) for line in sheet.splitlines()) <= width
