@@ -1,5 +1,7 @@
 """The file of keys: several for an action, presets, mistakes told with their line, in force once saved."""
 
+import pkgutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from tests.console.conftest import READY, SIZES, Open
 from textual.keys import _character_to_key
 from textual.widget import Widget
 
+import hookscope.console
 from hookscope.console.help import help_sheet, own_bindings
 from hookscope.console.keymap.actions import ROOMS, actions, around, bindings_of, shared, together
 from hookscope.console.keymap.names import SIGNS, TWINS, BadKey, all_written, key_named, typed, written
@@ -138,6 +141,16 @@ def test_whatever_is_wished_no_key_does_two_things_in_one_place(
         for other in actions().values():
             if one.id < other.id and set(held[one.id]) & set(held[other.id]):
                 assert frozenset({one.id, other.id}) in shared() or not together(one.rooms, other.rooms)
+
+
+def test_every_class_that_has_keys_is_a_room() -> None:
+    """Whoever writes a pane or a screen with keys puts it into `ROOMS`."""
+    places = {room.place for room in ROOMS}
+    for found in pkgutil.walk_packages(hookscope.console.__path__, "hookscope.console."):
+        for name, owner in vars(import_module(found.name)).items():
+            if isinstance(owner, type) and owner.__module__ == found.name and bindings_of(owner):
+                place = f"{found.name.removeprefix('hookscope.console.')}:{name}"
+                assert place in places, f"{place} is not in ROOMS (console/keymap/actions.py)"
 
 
 async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) -> None:
