@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.hooks.rows import tail
+from hookscope.console.jump.spots import Spot
 from hookscope.console.layout import Mode
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, Look
@@ -126,6 +129,10 @@ class ModeTab(Static):
 
     def on_click(self) -> None:
         self.post_message(self.Clicked(self.mode))
+
+    def spots(self) -> Iterator[Spot]:
+        """The tab itself."""
+        yield Spot(self.region.offset, partial(self.post_message, self.Clicked(self.mode)))
 
 
 class Header(Widget):

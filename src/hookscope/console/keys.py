@@ -83,6 +83,13 @@ EVERYWHERE = (
     ),
     Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="The focused pane alone, or all again"),
     Binding(
+        "ctrl+o,o",
+        "jump",
+        "Jump",
+        id="console.jump",
+        tooltip="A letter on every pane, tab and row: press it to go there (o means another thing in Fire)",
+    ),
+    Binding(
         "escape",
         "back",
         "Back",

@@ -19,6 +19,8 @@ from hookscope.console.focus import pane_of
 from hookscope.console.header import ModeTab
 from hookscope.console.help import HelpScreen
 from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.jump.screen import Going, JumpScreen
+from hookscope.console.jump.spots import spots_of
 from hookscope.console.layout import Mode
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
@@ -136,6 +138,14 @@ class MainScreen(Shell):
             self.say("This pane has all the room already.")
         else:
             self.change(Zoomed(None if self.state.zoom is not None else pane))
+
+    def action_jump(self) -> None:
+        self.app.push_screen(JumpScreen(spots_of(self)), self._jumped)
+
+    def _jumped(self, go: Going | None) -> None:
+        self._show_keys()
+        if go is not None:
+            go()
 
     def action_back(self) -> None:
         if self.state.firing is not None and self.state.mode == "fire":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -14,6 +16,8 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
+
+from hookscope.console.jump.spots import Spot, rows_on_screen
 
 GUTTER = 2  # cells before each line, where the cursor stands
 
@@ -131,6 +135,17 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=self.cursor, animate=False, force=True)
         elif self.cursor >= top + shown:
             self.scroll_to(y=self.cursor - shown + 1, animate=False, force=True)
+
+    def spots(self) -> Iterator[Spot]:
+        """The rows that are on the screen."""
+        top, heading = round(self.scroll_y), int(self.has_heading)
+        for index, at in rows_on_screen(self, self.line_count, top, heading):
+            yield Spot(at, partial(self.stand_on, index))
+
+    def stand_on(self, index: int) -> None:
+        """Put cursor and focus on this line."""
+        self.focus()
+        self.cursor = index
 
     def on_resize(self) -> None:
         self.show_cursor_line()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
@@ -20,6 +23,7 @@ from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
+from hookscope.console.jump.spots import Spot
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
@@ -63,12 +67,23 @@ class TabBar(Widget):
         )
 
     def on_click(self, event: events.Click) -> None:
-        edge = 2
-        for tab, text in self._labels.items():
-            edge += len(text) + 2
-            if event.x < edge:
+        for tab, _, end in self._places():
+            if event.x < end:
                 self.post_message(self.Picked(tab))
                 return
+
+    def spots(self) -> Iterator[Spot]:
+        """The tabs."""
+        for tab, start, _ in self._places():
+            at = Offset(self.region.x + start, self.region.y)
+            yield Spot(at, partial(self.post_message, self.Picked(tab)))
+
+    def _places(self) -> Iterator[tuple[Tab, int, int]]:
+        """Each tab, where it begins and where the next one does."""
+        edge = 2
+        for tab, text in self._labels.items():
+            yield tab, edge, edge + len(text) + 2
+            edge += len(text) + 2
 
 
 class Body(Reading, can_focus=True):

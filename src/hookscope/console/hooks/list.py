@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar, TypeAlias
 
 from textual.binding import Binding, BindingType
@@ -19,6 +21,7 @@ from hookscope.console.hooks.rows import (
     group_line,
     row_line,
 )
+from hookscope.console.jump.spots import Spot, rows_on_screen
 
 Line: TypeAlias = Row | Group | None  # None: an empty line
 
@@ -82,6 +85,16 @@ class HookList(OptionList):
         key = next(keys, None)
         if key is not None:
             self.highlighted = self.get_option_index(key)
+
+    def spots(self) -> Iterator[Spot]:
+        """The hooks that are on the screen."""
+        for index, at in rows_on_screen(self, self.option_count, round(self.scroll_y)):
+            if not self.options[index].disabled:
+                yield Spot(at, partial(self._go_to, index))
+
+    def _go_to(self, index: int) -> None:
+        self.focus()
+        self.highlighted = index
 
     def on_resize(self) -> None:
         self._refresh()

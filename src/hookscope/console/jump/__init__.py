@@ -1,0 +1,1 @@
+"""Jump mode: a letter on everything that can be gone to."""

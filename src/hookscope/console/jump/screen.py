@@ -1,0 +1,102 @@
+"""The jump mode on the screen: letters over what is shown, until one is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import ClassVar, TypeAlias
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widget import Widget
+
+from hookscope.console.jump.labels import labels_for
+from hookscope.console.jump.spots import Spot
+
+Going: TypeAlias = Callable[[], object]
+Labelled: TypeAlias = tuple[str, Spot]
+
+
+class Labels(Widget):
+    """Labels that stand one below the other: a list of rows is one widget."""
+
+    DEFAULT_CSS = """
+    Labels {
+        position: absolute;
+        background: transparent;
+        color: $warning;
+        text-style: bold reverse;
+    }
+    """
+
+    def __init__(self, labelled: Sequence[Labelled]) -> None:
+        super().__init__()
+        self._labels = [label for label, _ in labelled]
+        self._typed = ""
+        self.styles.offset = labelled[0][1].at
+        self.styles.width = len(self._labels[0])
+        self.styles.height = len(labelled)
+
+    def narrow(self, typed: str) -> None:
+        """Only what begins so can still be meant."""
+        self._typed = typed
+        self.refresh()
+
+    def render(self) -> Content:
+        meant = (label if label.startswith(self._typed) else " " * len(label) for label in self._labels)
+        return Content("\n").join(
+            Content(label) if label.strip() else Content.styled(label, "not reverse") for label in meant
+        )
+
+
+class JumpScreen(ModalScreen[Going | None]):
+    """Over the whole screen. Answers with the way to the place whose label was pressed."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay where you were"),
+    ]
+    DEFAULT_CSS = "JumpScreen { background: $background 40%; }"
+
+    def __init__(self, spots: Sequence[Spot]) -> None:
+        super().__init__()
+        self._labelled = list(zip(labels_for(len(spots)), spots, strict=False))
+        self._typed = ""
+
+    def compose(self) -> ComposeResult:
+        for strip in strips(self._labelled):
+            yield Labels(strip)
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in ("escape", "ctrl+o"):
+            return
+        event.stop()
+        typed = self._typed + (event.character or "").lower()
+        meant = {label: spot for label, spot in self._labelled if label.startswith(typed)}
+        if typed in meant:
+            self.dismiss(meant[typed].go)
+        elif meant and event.character:
+            self._typed = typed
+            for labels in self.query(Labels):
+                labels.narrow(typed)
+        else:
+            self.app.notify("No label has these letters; esc leaves.", severity="warning", markup=False)
+
+    def on_click(self) -> None:
+        self.dismiss(None)
+
+
+def strips(labelled: Sequence[Labelled]) -> Iterator[list[Labelled]]:
+    """Labels of one length that stand right below each other, together."""
+    strip: list[Labelled] = []
+    for label, spot in labelled:
+        if strip:
+            above, (x, y) = strip[-1][0], strip[-1][1].at
+            if len(above) != len(label) or spot.at != (x, y + 1):
+                yield strip
+                strip = []
+        strip.append((label, spot))
+    if strip:
+        yield strip
