@@ -12,7 +12,7 @@ from textual.screen import Screen
 
 from hookscope.console.keymap.resolve import DEFAULT
 from hookscope.console.messages import Said
-from hookscope.console.palette import Palette
+from hookscope.console.palette import Kept, Palette
 from hookscope.console.screen import MainScreen
 from hookscope.console.theme import DUSK
 
@@ -25,7 +25,7 @@ class Console(App[None]):
 
     TITLE = "hookscope"
     CSS_PATH = "console.tcss"
-    COMMANDS: ClassVar = {Palette}
+    COMMANDS: ClassVar = {Palette, Kept}
     ENABLE_COMMAND_PALETTE = True
     NOTIFICATION_TIMEOUT = 4
     BINDINGS: ClassVar[list[BindingType]] = [

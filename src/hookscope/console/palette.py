@@ -1,17 +1,24 @@
-"""The command palette: hooks, events to fire, panes, and every action that a key has."""
+"""The command palette: every action that a key has, panes, events, hooks; saved events and runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import asyncio
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input
 
+from hookscope.console.finding import best
+from hookscope.console.fire.pane import FirePane
 from hookscope.console.help import own_bindings
 from hookscope.console.keymap.names import written
+from hookscope.console.recall import RunLine, saved_here, stored_runs
 from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from hookscope.console.app import Console
     from hookscope.console.screen import MainScreen
 
+UNASKED = 30  # of each kind that are listed before anything is typed
 PANES: tuple[tuple[str, Change], ...] = (
     ("Hooks", ModeChosen("hooks")),
     ("Fire", ModeChosen("fire")),
@@ -44,12 +52,48 @@ class Entry(NamedTuple):
         return Content.assemble(named, "\n       ", line(self.help).stylize(MUTED)) if self.help else named
 
 
-class Palette(Provider):
+class Entries(Provider):
+    """Entries that are collected once for each time the palette opens, and compared in a thread."""
+
+    def __init__(self, *args: object, **named: object) -> None:
+        super().__init__(*args, **named)  # type: ignore[arg-type]
+        self._all: tuple[Entry, ...] = ()
+
+    @property
+    def main(self) -> MainScreen:
+        return cast("MainScreen", self.screen)
+
+    @abstractmethod
+    async def collected(self) -> Iterable[Entry]:
+        """All entries."""
+
+    async def startup(self) -> None:
+        self._all = tuple(await self.collected())
+
+    async def discover(self) -> Hits:
+        for kind in dict.fromkeys(entry.kind for entry in self._all):
+            for entry in islice((entry for entry in self._all if entry.kind == kind), UNASKED):
+                yield DiscoveryHit(entry.shown, entry.run, entry.text)
+
+    async def search(self, query: str) -> Hits:
+        named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in self._all)
+        bare = ((entry.text, entry.help, entry) for entry in self._all)
+        kinds = {entry.kind for entry in self._all}
+        first = query.split(maxsplit=1)[:1]
+        found = await asyncio.to_thread(best, query, named if kinds.intersection(first) else bare)
+        for score, entry in found:
+            yield Hit(score, entry.shown, entry.run, entry.text)
+
+
+class Palette(Entries):
     """Everything that can be done from here."""
+
+    async def collected(self) -> Iterable[Entry]:
+        return self.entries()
 
     def entries(self) -> Iterator[Entry]:
         """Actions first, then panes, events and hooks."""
-        screen = cast("MainScreen", self.screen)
+        screen = self.main
         yield from self._actions(screen)
         for title, change in PANES:
             yield Entry("go to", title, "", partial(screen.change, change))
@@ -84,13 +128,33 @@ class Palette(Provider):
                 keys = written(binding.key)
                 yield Entry(keys[:6], binding.description, binding.tooltip, run)
 
-    async def discover(self) -> Hits:
-        for entry in self.entries():
-            yield DiscoveryHit(entry.shown, entry.run, entry.text)
 
-    async def search(self, query: str) -> Hits:
-        matcher = self.matcher(query)
-        for entry in self.entries():
-            score = max(matcher.match(f"{entry.kind} {entry.text}"), matcher.match(entry.help) / 2)
-            if score > 0:
-                yield Hit(score, entry.shown, entry.run, entry.text)
+class Kept(Entries):
+    """What lies on disk: saved events to load, runs to show. Read in a thread; actions do not wait for it."""
+
+    async def collected(self) -> Iterable[Entry]:
+        screen = self.main
+        view, bench = screen.state.view, screen.bridge.bench
+        if view is None:
+            return ()
+        saved = await asyncio.to_thread(saved_here, view)
+        sheets = screen.query_one(FirePane).runs.sheets
+        runs = await asyncio.to_thread(stored_runs, bench, view, sheets)
+        return (
+            *(Entry("saved", one.name, one.about, partial(self._load, one.file)) for one in saved),
+            *(Entry("run", f"{run.number}  {run.key}", run.about, partial(self._open, run)) for run in runs),
+        )
+
+    def _load(self, file: Path) -> None:
+        self.main.change(ModeChosen("fire"))
+        self.main.saved.load(file)
+
+    def _open(self, run: RunLine) -> None:
+        pane = self.main.query_one(FirePane)
+        if run.past is not None:
+            pane.show_past(run.past)
+            self.main.change(ModeChosen("fire"))
+        elif pane.show_run(run.number):
+            self.main.change(ModeChosen("fire"))
+        else:
+            self.main.say(f"Run {run.number} is no longer kept.", "warning")

@@ -233,6 +233,11 @@ class FireFrame(Widget):
         if past:
             self._draw_run()
 
+    def show_past(self, past: PastRun) -> None:
+        """Put a run of the journal on the screen, at its place among those that are there."""
+        self.runs.recall(past)
+        self.show_run(past.id)
+
     def firing_started(self, number: int, plan: Plan) -> None:
         """A run has begun: its rows stand there at once."""
         self.runs.begin(number, plan, datetime.now(UTC))

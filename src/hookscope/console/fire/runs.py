@@ -11,6 +11,7 @@ from hookscope.console.fire.model import Sheet, advance, begin, finish, give_up
 from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
+    from hookscope.workbench import PastRun
     from hookscope.workbench.testing import Checked
 
 KEPT = 50
@@ -49,6 +50,13 @@ class Runs:
             oldest = next(iter(self._sheets))
             del self._sheets[oldest]
             self._waiting.pop(oldest, None)
+
+    def recall(self, past: PastRun) -> None:
+        """A run of the journal takes its place among the others."""
+        if past.id not in self._sheets:
+            self._sheets[past.id] = begin(past.id, past.plan, self.clock(), past.at)
+            self.end(past.id, past.run, "its program ended before it did")
+            self._sheets = dict(sorted(self._sheets.items()))
 
     def step(self, number: int, step: Step) -> None:
         """Keep a step until the next `settle`."""

@@ -70,7 +70,7 @@ class JumpScreen(ModalScreen[Going | None]):
             yield Labels(strip)
 
     def on_key(self, event: events.Key) -> None:
-        if event.key in ("escape", "ctrl+o"):
+        if event.key in self.active_bindings:
             return
         event.stop()
         typed = self._typed + (event.character or "").lower()

@@ -1,0 +1,92 @@
+"""The command palette finds hooks, events, saved events and runs, among very many too."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from time import process_time
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open
+
+from hookscope.console.finding import best
+from hookscope.console.fire.pane import FirePane
+from hookscope.workbench import Workbench
+
+NAMES = st.text("ab c-:", max_size=8)
+
+
+@given(NAMES, st.lists(st.tuples(NAMES, NAMES), max_size=12), st.integers(1, 5))
+def test_what_is_found_fits_and_the_best_comes_first(
+    typed: str, named: list[tuple[str, str]], most: int
+) -> None:
+    candidates = [(name, more, number) for number, (name, more) in enumerate(named)]
+    found = best(typed, candidates, most)
+    scores = [score for score, _ in found]
+    assert scores == sorted(scores, reverse=True)
+    assert len(found) <= most
+    words = typed.split()
+    fitting = {number for name, more, number in candidates if all(word in f"{name} {more}" for word in words)}
+    if len(candidates) <= most:
+        assert fitting <= {number for _, number in found}
+    for _, number in found:
+        assert number in fitting or set("".join(words)) <= set(named[number][0])
+
+
+def test_names_come_before_what_is_said_of_them() -> None:
+    named = [
+        ("greet", "says alpha", 1),
+        ("my-alpha", "", 2),
+        ("alphabet", "", 3),
+        ("alpha", "", 4),
+        ("a-l-p-h-a", "", 5),
+    ]
+    assert [number for _, number in best("alpha", named)] == [4, 3, 2, 1, 5]
+
+
+def test_ten_thousand_names_are_searched_faster_than_keys_are_typed() -> None:
+    named = [(f"hook-{number:05}", "ready, workspace", number) for number in range(10_000)]
+    began = process_time()
+    for typed in ("h", "hook", "hook-09999", "ready", "hk9"):
+        assert best(typed, named)
+    assert process_time() - began < 1.0  # five keys
+
+
+async def test_saved_events_and_runs_are_a_few_letters_away(
+    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    Workbench().trust(workspace / "hooks")
+    make_hook(
+        workspace / "hooks", "greet", READY, "def handler(event):\n    event.messages.append('hello')\n"
+    )
+    events = workspace / ".hookscope" / "events"
+    events.mkdir(parents=True)
+    (events / "monday.yaml").write_text("event: command:new\ncontext: {senderId: monday-ada}\n")
+    async with console((120, 36)) as story:
+        fire = story.screen.query_one(FirePane)
+        await story.press("ctrl+p", *"monday")
+        await story.shows("saved  monday")
+        await story.press("enter")
+        await story.until(lambda: fire.loaded == events / "monday.yaml", "the event is loaded")
+        await story.focus_in("fire")
+        await story.press("ctrl+r")
+        await story.until(lambda: fire.runs.sheets and not fire.runs.running, "run 1 is over")
+        await story.press("ctrl+r")
+        await story.until(lambda: len(fire.runs.sheets) == 2 and not fire.runs.running, "run 2 is over")
+        await story.press("1", "ctrl+p", *"run 1")
+        await story.shows("run    1  command:new")
+        await story.press("enter")
+        await story.until(
+            lambda: fire.runs.shown == 1 and story.screen.state.mode == "fire", "run 1 is shown"
+        )
+        del fire.runs._sheets[1]  # as after fifty more: the journal has it
+        fire.runs.shown = 2
+        await story.press("ctrl+p", *"run 1")
+        await story.shows("run    1  command:new")
+        await story.press("enter")
+        await story.until(lambda: fire.runs.shown == 1, "run 1 is called back")
+        assert [sheet.number for sheet in fire.runs.sheets] == [1, 2]
+        assert fire.runs.sheets[0].at < datetime.now(UTC)
+        await story.shows("hello")
