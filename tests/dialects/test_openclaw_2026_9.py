@@ -481,7 +481,7 @@ def test_hookscopes_own_hooks_are_no_part_of_the_hosts_answers(
 def test_the_hosts_flags_want_the_hosts_format(program: Program, capsys: pytest.CaptureFixture[str]) -> None:
     from hookscope.cli.main import exit_code
 
-    assert exit_code(["--dialect", "openclaw@2026.9", "list", "--eligible"]) == 2
+    assert exit_code(["--dialect", "openclaw@2026.9", "check", "--eligible"]) == 2
     assert "--format host" in capsys.readouterr().err
     assert exit_code(["--dialect", "openclaw", "list", "--format", "host"]) == 2
 

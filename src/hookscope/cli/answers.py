@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from hookscope.cli.completing.words import with_completion
+from hookscope.cli.exampled import ExampledCommand
 from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
 from hookscope.core.text import printable
 from hookscope.workbench import Options, Workbench
@@ -52,11 +54,9 @@ def command(name: str, *params: click.Parameter) -> Callable[[Command], click.Co
         json_option = click.Option(
             ["--json", "as_json"], is_flag=True, help="Print one JSON document and nothing else."
         )
-        return click.Command(
-            name,
-            callback=run,
-            params=[*params, json_option, *MACHINE_OPTIONS()],
-            help=answer_of.__doc__,
+        every = [*params, json_option, *MACHINE_OPTIONS()]
+        return ExampledCommand(
+            name, callback=run, params=with_completion(name, every), help=answer_of.__doc__
         )
 
     return made

@@ -30,8 +30,8 @@ def asked_options() -> list[click.Parameter]:
     """The host's own flags of its lists."""
     return [
         format_option(),
-        click.Option(["--eligible"], is_flag=True, help="With --format host: only what would load."),
-        click.Option(["--verbose", "-v"], is_flag=True, help="With --format host: what is missing too."),
+        click.Option(["--eligible"], is_flag=True, help="Only hooks whose requirements are met."),
+        click.Option(["--verbose", "-v"], is_flag=True, help="With each shut check: what is missing."),
     ]
 
 

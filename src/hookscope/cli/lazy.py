@@ -6,6 +6,8 @@ from typing import ClassVar
 
 import click
 
+from hookscope.cli.exampled import write_examples
+
 
 class LazyGroup(click.Group):
     """A group that knows its commands by name, and each one's module by that."""
@@ -30,9 +32,13 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in self.commands_by_name and not args[0].startswith("-"):
+        asked = not ctx.resilient_parsing  # else a shell completes, and nobody reads why not
+        if asked and args and args[0] not in self.commands_by_name and not args[0].startswith("-"):
             raise click.UsageError(self.stranger(args[0]), ctx)
         return super().resolve_command(ctx, args)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_examples(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

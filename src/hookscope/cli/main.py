@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hookscope.cli.completing.words import with_completion
 from hookscope.cli.lazy import LazyGroup
 from hookscope.cli.options import MACHINE_OPTIONS, options_from
 
@@ -48,6 +49,7 @@ COMMANDS = {
     "keys": "The console's keys: actions, meanings, and what keys.yaml makes of them.",
     "doctor": "What was detected and from where, and what is missing.",
     "help": "The manual, a topic at a time.",
+    "completion": "The script that completes commands, hooks, events and packs in a shell.",
 }
 
 
@@ -68,7 +70,7 @@ class Commands(LazyGroup):
 @click.group(
     cls=Commands,
     invoke_without_command=True,
-    params=MACHINE_OPTIONS(),
+    params=with_completion("", MACHINE_OPTIONS()),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="hookscope", message="%(version)s")

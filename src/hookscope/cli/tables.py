@@ -67,15 +67,16 @@ def column(texts: Iterable[str], widest: int) -> int:
     return min(max((cell_len(text) for text in texts), default=0), widest)
 
 
-def inventory(view: View) -> str:
-    """`list`: hooks grouped by the folder that they come from, highest first."""
+def inventory(view: View, *, verbose: bool = False) -> str:
+    """`list`: hooks grouped by the folder that they come from, highest first; `verbose`: with shut checks."""
     rows = view.inventory.hooks
     names = column((one_line(row.hook.name) for row in rows), 32)
     events = column((_events(row) for row in rows), 30)
     lines = [headline(view), *problems(view)]
     for source, folder, group, rejects in groups(view):
         lines += ["", _folder_line(source, folder, view, bool(group or rejects))]
-        lines += [_row(row, names, events) for row in group]
+        for row in group:
+            lines += [_row(row, names, events), *(shut_lines(row, view) if verbose else ())]
         lines += [
             f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
             for item in rejects
@@ -228,8 +229,17 @@ def _facts(view: View, row: Standing) -> list[str]:
     return [f"{name:<9} {value}" for name, value in facts if value]
 
 
-def check(view: View) -> str:
-    """`check`: how many in each state, and every reason."""
+def shut_lines(row: Standing, view: View) -> list[str]:
+    """Each check that is shut: what it needs, what was found, and what nearly was it."""
+    lines: list[str] = []
+    for gate in row.verdict.gates:
+        if gate.passed is False:
+            lines += [f"    {line}" for line in (gate_line(gate, view), *near_lines(gate, places=False))]
+    return lines
+
+
+def check(view: View, *, verbose: bool = False) -> str:
+    """`check`: how many in each state, and every reason; `verbose`: each shut check."""
     rows = view.inventory.hooks
     counts = [(state, [row for row in rows if row.state is state]) for state in reversed(State)]
     lines = [headline(view), *problems(view), ""]
@@ -239,7 +249,9 @@ def check(view: View) -> str:
     stopped = [row for row in rows if row.state not in (State.READY, State.SHADOWED)]
     if stopped or rejects:
         lines.append("")
-    lines += [f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}" for row in stopped]
+    for row in stopped:
+        lines.append(f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}")
+        lines += shut_lines(row, view) if verbose else []
     lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -8,7 +8,7 @@ from hookscope.workbench import Options
 @answers.command("check", *host_format.asked_options())
 def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
     """How many hooks are ready, and what stops the others."""
-    if host_format.is_host(shape, eligible=eligible, verbose=verbose):
+    if host_format.is_host(shape, eligible=eligible):
         return host_format.checked(options, verbose)
     view = answers.bench_of(options).look()
-    return Answer(documents.check(view), tables.check(view))
+    return Answer(documents.check(view), tables.check(view, verbose=verbose))

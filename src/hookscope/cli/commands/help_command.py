@@ -5,13 +5,14 @@ import sys
 import click
 
 from hookscope.cli.answers import Answer, printed
+from hookscope.cli.exampled import ExampledCommand
 from hookscope.core.text import nearest, one_line
 from hookscope.manual import TOPICS, Chapter, chapter_of, readme
 
 WIDEST = 100  # cells: longer lines are hard to read
 
 
-@click.command("help")
+@click.command("help", cls=ExampledCommand)
 @click.argument("topic", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
 @click.pass_context

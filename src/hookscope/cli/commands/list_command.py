@@ -1,14 +1,24 @@
 """`hookscope list`."""
 
+from dataclasses import replace
+
 from hookscope.cli import answers, documents, host_format, tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
+from hookscope.workbench import Options, View
 
 
 @answers.command("list", *host_format.asked_options())
 def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answer:
     """What hooks there are, and why some would not run."""
-    if host_format.is_host(shape, eligible=eligible, verbose=verbose):
+    if host_format.is_host(shape):
         return host_format.listed(options, eligible, verbose)
     view = answers.bench_of(options).look()
-    return Answer(documents.inventory(view), tables.inventory(view))
+    if eligible:
+        view = only_eligible(view)
+    return Answer(documents.inventory(view), tables.inventory(view, verbose=verbose))
+
+
+def only_eligible(view: View) -> View:
+    """The same look, without the hooks whose requirements are not met and without what is none."""
+    hooks = tuple(row for row in view.inventory.hooks if row.verdict.eligible)
+    return replace(view, inventory=replace(view.inventory, hooks=hooks, rejected=()))

@@ -1,0 +1,27 @@
+"""`hookscope completion`."""
+
+import json
+import os
+from pathlib import PurePath
+
+import click
+
+from hookscope.cli.completing.scripts import READ_BY, SHELLS, script_of
+from hookscope.cli.exampled import ExampledCommand
+
+
+@click.command("completion", cls=ExampledCommand)
+@click.argument("shell", required=False, type=click.Choice(SHELLS))
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document and nothing else.")
+def command(shell: str | None, as_json: bool) -> int:
+    """The script that completes commands, hooks, events, dialects, packs, runs and saved events.
+
+    Without a name: for the shell that SHELL names. What is offered is looked up at each tab: nothing is run.
+    """
+    shell = shell or PurePath(os.environ.get("SHELL", "")).name
+    if shell not in SHELLS:
+        raise click.UsageError(f"Which shell is it? One of {', '.join(SHELLS)}: `{READ_BY['bash']}`.")
+    script = script_of(shell)
+    told = {"shell": shell, "read_by": READ_BY[shell], "script": script}
+    click.echo(json.dumps(told, indent=2) if as_json else script.rstrip())
+    return 0

@@ -1,0 +1,94 @@
+"""Which parameter wants which words. What there is of them is looked up when somebody presses tab."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from hookscope.cli.options import options_from
+
+if TYPE_CHECKING:
+    from hookscope.cli.completing.found import Word
+    from hookscope.workbench import Options
+
+# The parameters that mean the same on every command.
+EVERYWHERE = {
+    "dialect": "dialects",
+    "dialects": "dialects",
+    "environment": "environments",
+    "only": "hooks",
+    "hook": "hooks",
+    "event": "events",
+    "events": "events",
+}
+# The others, by the command that they stand on. A name that ends with `+` offers files too.
+OF = {
+    ("info", "name"): "hooks",
+    ("load", "name"): "hooks",
+    ("fix", "name"): "hooks",
+    ("enable", "name"): "hooks",
+    ("disable", "name"): "hooks",
+    ("compare", "names"): "hooks",
+    ("compare", "fire"): "events",
+    ("plan", "key"): "events",
+    ("events", "key"): "events",
+    ("fuzz", "key"): "events",
+    ("fire", "what"): "events and saved+",
+    ("test", "what"): "files+",
+    ("sequence", "names"): "sequences+",
+    ("replay", "numbers"): "runs",
+    ("export", "numbers"): "runs",
+    ("pin", "numbers"): "runs",
+    ("update", "ids"): "packs",
+    ("uninstall", "id"): "packs",
+    ("install", "spec"): "files+",
+}
+LISTS = frozenset({"dialects", "events"})  # parameters that take several with commas
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
+
+
+def with_completion(command: str, params: list[click.Parameter]) -> list[click.Parameter]:
+    """The same parameters, those that have no words of their own completed."""
+    for param in params:
+        wanted = OF.get((command, param.name or "")) or EVERYWHERE.get(param.name or "")
+        if wanted is not None and not isinstance(param.type, click.Choice):
+            param._custom_shell_complete = _completer(wanted)  # as `shell_complete=` does when it is made
+    return params
+
+
+def _completer(wanted: str) -> Completer:
+    def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem[str]]:
+        what = wanted.removesuffix("+")
+        before, _, last = begun.rpartition(",") if param.name in LISTS else ("", "", begun)
+        head = f"{before}," if before else ""
+        found = () if what == "files" else _found(what, _options_of(ctx))
+        items: list[CompletionItem[str]] = [
+            CompletionItem(f"{head}{one.text}", help=one.about or None)
+            for one in found
+            if one.text.startswith(last)
+        ]
+        return items or [CompletionItem(begun, type="file")] if wanted.endswith("+") else items
+
+    return complete
+
+
+def _options_of(ctx: click.Context) -> Options:
+    """The machine's options, as far as they stand in the line."""
+    given = [context.params for context in (ctx.find_root(), ctx)]
+    return options_from(given[1], options_from(given[0]))
+
+
+def _found(what: str, options: Options) -> Sequence[Word]:
+    """What there is. Nobody who presses tab wants to read why something cannot be looked up."""
+    try:
+        with redirect_stderr(StringIO()):
+            from hookscope.cli.completing.found import FOUND  # here: `--help` needs nothing of it
+
+            return FOUND[what](options)
+    except Exception:
+        return ()

@@ -1,0 +1,11 @@
+"""What is installed, for whoever wants the names alone."""
+
+from hookscope.core.dialect import Host
+from hookscope.packs.record import Record
+from hookscope.packs.transaction import Store
+from hookscope.workbench.trust import state_folder
+
+
+def installed_here(host: Host) -> tuple[Record, ...]:
+    """The packs of this host, oldest first. Reads one file."""
+    return tuple(Store(state_folder() / "packs").book.all(host.state).values())

@@ -1,0 +1,120 @@
+"""What a shell completes, through the command line as a shell asks it; and the examples of every command."""
+
+import json
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from tests.cli.conftest import Program
+from tests.conftest import MakeHook
+
+from hookscope.cli.examples import EXAMPLES
+from hookscope.cli.main import cli
+
+READY = "{openclaw: {events: [command:new]}}"
+
+
+def completed(hookscope: Program, line: str, **env: str) -> list[str]:
+    """What bash would offer at the end of this line; None of it may say anything else."""
+    words = line.split()
+    count = len(words) if line.endswith(" ") else len(words) - 1
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(count), "_HOOKSCOPE_COMPLETE": "bash_complete", **env}
+    done = hookscope(env=asked)
+    assert (done.code, done.err) == (0, "")
+    return [row.partition(",")[2] for row in done.out.splitlines() if row.startswith("plain,")]
+
+
+def test_names_of_this_workspace_are_offered(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, tmp_path: Path
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    make_hook(workspace / "hooks", "grieve", READY, "raise SystemExit('never imported')\n")
+    make_hook(workspace / "hooks", "gr$(touch x)", READY)
+    at = f"hookscope --bundled {bundled} --workspace {workspace}"
+    assert completed(hookscope, "hookscope unin") == ["uninstall"]
+    assert completed(hookscope, f"{at} info gr") == ["greet", "grieve"], (
+        "a name that a shell would run is not"
+    )
+    assert completed(hookscope, f"{at} fire command:new --only gre") == ["greet"]
+    assert completed(hookscope, f"{at} plan command:n") == ["command:new"]
+    assert completed(hookscope, "hookscope list --dialect openclaw@") == ["openclaw@2026.9"]
+    assert completed(hookscope, "hookscope --dialect mila") == ["milady", "milady@2.0.0-alpha.76"]
+    assert completed(hookscope, "hookscope new x --event command:new,command:re") == [
+        "command:new,command:reset"
+    ]
+    assert completed(hookscope, "hookscope sequence ne")[:1] == ["new"]
+    hookscope("fire", "command:new", "--save", "morning", "--trust")
+    assert completed(hookscope, "hookscope fire .hook") == [".hookscope/events/morning.yaml"]
+    assert completed(hookscope, "hookscope replay ") == ["1"]
+    pack = make_hook(tmp_path, "packed", "{openclaw: {events: [command]}}")
+    assert hookscope("install", str(pack), "--yes").code == 0
+    assert completed(hookscope, "hookscope uninstall pa") == ["packed"]
+    assert not (workspace / "x").exists()
+
+
+def test_what_cannot_be_looked_up_offers_nothing_and_says_nothing(hookscope: Program, tmp_path: Path) -> None:
+    assert completed(hookscope, "hookscope --dialect nobody info ") == []
+    assert completed(hookscope, "hookscope --workspace /dev/null/x info ") == []
+    (tmp_path / "state").write_text("no folder")
+    assert completed(hookscope, "hookscope uninstall ") == []
+    assert completed(hookscope, "hookscope replay ") == []
+    completed(hookscope, "hookscope nothing ")  # no command, and no word about it
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_its_script(hookscope: Program, shell: str) -> None:
+    script = hookscope("completion", shell).out
+    assert f"_HOOKSCOPE_COMPLETE={shell}_complete" in script
+    assert hookscope("completion", env={"SHELL": f"/usr/bin/{shell}"}).out == script
+    assert json.loads(hookscope("completion", shell, "--json").out)["script"].rstrip() == script.rstrip()
+    assert hookscope("completion", env={"SHELL": ""}).code == 2
+
+
+def groups() -> list[tuple[str, click.Command]]:
+    found: list[tuple[str, click.Command]] = [("", cli)]
+    for path, group in found:
+        if isinstance(group, click.Group):
+            with click.Context(group) as ctx:
+                names = group.list_commands(ctx)
+                found += [(f"{path} {name}".strip(), group.get_command(ctx, name)) for name in names]  # type: ignore[misc]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "command"), groups(), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_command_ends_its_help_with_examples_that_it_takes(path: str, command: click.Command) -> None:
+    with click.Context(command, info_name=path.rpartition(" ")[2] or "hookscope") as ctx:
+        ctx.info_name = f"hookscope {path}".strip()
+        shown = command.get_help(ctx)
+    examples = EXAMPLES[path]
+    assert shown.rstrip().splitlines()[-len(examples) - 1].strip() == "Examples:"
+    for line, what in examples:
+        assert f"  # {what}" in shown
+        words = shlex.split(line.replace('eval "$(', "").replace(')"', "").partition(" |")[0])
+        assert words[: 1 + len(path.split())] == ["hookscope", *path.split()]
+        if path:
+            command.make_context(path, words[1 + len(path.split()) :])  # raises where it does not take them
+
+
+def test_a_list_of_the_eligible_and_what_is_missing(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    make_hook(workspace / "hooks", "lacks", "{openclaw: {events: [command], requires: {env: [NO_SUCH]}}}")
+    (workspace / "hooks" / "no-hook").mkdir()
+    (workspace / "hooks" / "no-hook" / "HOOK.md").write_text("")
+    base = ("--bundled", str(bundled))
+    every = hookscope("list", "--json", *base).json
+    eligible = hookscope("list", "--eligible", "--json", *base).json
+    assert [hook["name"] for hook in every["hooks"] if hook["eligible"]] == ["greet"]
+    assert [hook["name"] for hook in eligible["hooks"]] == ["greet"]
+    assert eligible["rejected"] == []
+    shown = hookscope("list", "--eligible", *base).out
+    assert "greet" in shown
+    assert "lacks" not in shown
+    for words in (("list", "-v"), ("check", "--verbose")):
+        told = hookscope(*words, *base).out
+        assert "✗ env       NO_SUCH" in told, told
+    assert "✗ env       NO_SUCH" not in hookscope("list", *base).out
