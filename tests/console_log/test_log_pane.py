@@ -98,15 +98,15 @@ async def test_enter_leads_to_the_run(log: Any) -> None:
         assert "text 0" in c.app.copied
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-async def test_no_entry_does_harm(log: Any, text: str) -> None:
+async def test_no_entry_does_harm(log: Any) -> None:
     async with log((120, 36)) as c:
-        c.pane.add([LogEntry(NOW, text, text, text, text, 1)])
-        await c.shows(one_line(printable(text[:50]).replace("\t", " "))[:6])
-        await c.press("slash", *"[/", "escape", "y", "p", "enter")
-        assert c.app.is_running
-        assert "\x1b" not in c.screen + c.app.copied
-        assert "\u202e" not in c.screen
+        for text in HOSTILE:
+            c.pane.add([LogEntry(NOW, text, text, text, text, 1)])
+            await c.shows(one_line(printable(text[:50]).replace("\t", " "))[:6])
+            await c.press("slash", *"[/", "escape", "y", "p", "enter", "p")
+            assert c.app.is_running
+            assert "\x1b" not in c.screen + c.app.copied
+            assert "\u202e" not in c.screen
 
 
 async def test_a_flood_leaves_the_keys_alone(log: Any) -> None:
