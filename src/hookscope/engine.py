@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
@@ -28,7 +28,11 @@ from hookscope.core.runs import (
     Run,
 )
 from hookscope.loading import Loading
-from hookscope.runtime import Firing, InProcessLane, Limits, NoNode, find_node, node_lane
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.node import NoNode, find_node
+
+if TYPE_CHECKING:
+    from hookscope.runtime import Firing
 
 MOST_PLANS = 512  # kept at a time: event keys may come from outside
 
@@ -59,6 +63,8 @@ class Lanes:
 
 def in_process() -> Lanes:
     """Python handlers, written as functions or as files, in the caller's own process."""
+    from hookscope.runtime import InProcessLane  # here: a look runs nothing, and loads nothing that does
+
     lane = InProcessLane()
     return Lanes(lane, {"python": lane})
 
@@ -178,6 +184,8 @@ class HookEngine:
         if isinstance(found, NoNode):
             self._without = found.sentence
             return
+        from hookscope.runtime import node_lane
+
         none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
         lane = node_lane(env=self.host.env, cwd=surroundings.cwd, node=found.path, limits=none)
         self.lanes = replace(self.lanes, code={**self.lanes.code, **dict.fromkeys(OF_NODE, lane)})
@@ -317,6 +325,8 @@ class HookEngine:
 
         `complete` has the last word on the Run, before its end is recorded.
         """
+        from hookscope.runtime import Firing
+
         plan = self.plan(event, only=only) if isinstance(event, Event) else event
         broken = breakages_in(plan)  # and so they stay for what it causes
         return Firing(

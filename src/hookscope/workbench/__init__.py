@@ -3,25 +3,38 @@
 Both faces ask the same questions here and only show the answers, so they cannot disagree. The
 workbench owns the lanes it starts: `close` ends them. Users' files are written through `changes` only,
 when somebody asks for it.
+
+What writes, watches and runs is loaded when it is used: a command line that only looks pays for none of it.
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from hookscope.changes import Change
-from hookscope.runtime import Firing, Limits, WorkerFacts
-from hookscope.runtime.limits import LimitName, size_in_words
+from hookscope.runtime.limits import LimitName, Limits, size_in_words
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.compose import BadContext, event_keys, parse_context
 from hookscope.workbench.options import Options
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.toggle import Effect, Toggle, Undoing
 from hookscope.workbench.view import PastRun, View
-from hookscope.workbench.watching import Watch
 
-if TYPE_CHECKING:  # a look needs no database
+if TYPE_CHECKING:
+    from hookscope.changes import Change
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
+    from hookscope.runtime import Firing, WorkerFacts
+    from hookscope.workbench.toggle import Effect, Toggle, Undoing
+    from hookscope.workbench.watching import Watch
+
+_HOMES = {
+    "Change": "hookscope.changes",
+    "Effect": "hookscope.workbench.toggle",
+    "Firing": "hookscope.runtime",
+    "Toggle": "hookscope.workbench.toggle",
+    "Undoing": "hookscope.workbench.toggle",
+    "Watch": "hookscope.workbench.watching",
+    "WorkerFacts": "hookscope.runtime",
+}
 
 __all__ = [
     "BadContext",
@@ -43,3 +56,9 @@ __all__ = [
     "parse_context",
     "size_in_words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,14 +19,11 @@ from hookscope.core.plan import make_plan
 from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration
 from hookscope.core.surroundings import Files
 from hookscope.engine import HookEngine, Lanes
-from hookscope.runtime import Firing, Limits
-from hookscope.runtime.limits import COMMAND_LINE
+from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host
 from hookscope.workbench.asking import check_key, no_such_hook
 from hookscope.workbench.compose import check_complete, template
 from hookscope.workbench.crew import Crew
-from hookscope.workbench.doctor import Finding, examine_setup
-from hookscope.workbench.edits import Edits
 from hookscope.workbench.environments import read_environment
 from hookscope.workbench.filling import Filling, filling_of
 from hookscope.workbench.looking import Looking
@@ -37,14 +35,17 @@ from hookscope.workbench.tap.plans import HEARS_ITS_HOST, without_taps
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
 from hookscope.workbench.view import PastRun, View
-from hookscope.workbench.watching import Told, Watch
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from hookscope.journal import Journal
     from hookscope.journal.secrets import Secret
+    from hookscope.runtime import Firing
+    from hookscope.workbench.doctor import Finding
+    from hookscope.workbench.edits import Edits
     from hookscope.workbench.guarded import Guard
+    from hookscope.workbench.watching import Told, Watch
 
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
 
@@ -84,12 +85,18 @@ class Workbench:
         self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
         self._looking = Looking(self.crew, self.modules)
-        self.edits = Edits(self)
         self._trust_all = trust_all
         self._journal: Journal | None = None
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         if options.environment is not None:
             read_environment(self.open().workspace, options.environment)
+
+    @cached_property
+    def edits(self) -> Edits:
+        """What writes the user's files, and takes it back."""
+        from hookscope.workbench.edits import Edits  # here: a look edits nothing
+
+        return Edits(self)
 
     @property
     def dialect(self) -> Dialect:
@@ -385,10 +392,14 @@ class Workbench:
 
     def doctor(self, view: View) -> tuple[Finding, ...]:
         """What was detected and from where, and what is missing."""
+        from hookscope.workbench.doctor import examine_setup  # here: one command asks it
+
         return examine_setup(view, self.setup, self.crew.node(view.host))
 
     def watch(self, told: Told) -> Watch:
         """A watch that tells, from a thread of its own, which files changed. It is the caller's to close."""
+        from hookscope.workbench.watching import Watch
+
         return Watch(told)
 
     def close_now(self) -> None:

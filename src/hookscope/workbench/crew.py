@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Inventory, Language
 from hookscope.core.runs import Code, Lane
 from hookscope.engine import Lanes
-from hookscope.runtime import (
-    InProcessLane,
-    Ledger,
-    Limits,
-    Node,
-    NoNode,
-    ProcessLane,
-    WorkerFacts,
-    find_node,
-    node_lane,
-    python_lane,
-)
-from hookscope.runtime.lanes import Inside
+from hookscope.runtime.ledger import Ledger
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.node import Node, NoNode, find_node
 from hookscope.workbench.trust import state_folder
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
+    from hookscope.runtime import ProcessLane, WorkerFacts
+    from hookscope.runtime.lanes import Inside
     from hookscope.workbench.guarded import Guard
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
@@ -56,10 +49,15 @@ class Crew:
         self.told_late = told_late
         self._python, self._node_named, self._limits, self._spare = python, node, limits, spare
         self._node: Node | NoNode | None = None
-        self._functions = InProcessLane()
         self._processes: dict[str, ProcessLane] = {}  # by language of the worker: python, node
         self._others: dict[_Env, dict[str, ProcessLane]] = {}  # of other environments, under a what-if
         self._env: _Env | None = None  # that of the lanes above
+
+    @cached_property
+    def _functions(self) -> Lane:
+        from hookscope.runtime import InProcessLane
+
+        return InProcessLane()
 
     def languages(self, host: Host, inventory: Inventory) -> tuple[frozenset[Language], str]:
         """What can run here. Node is looked for where a hook needs it."""
@@ -98,6 +96,8 @@ class Crew:
 
         Each environment has lanes of its own, since a worker keeps the one that it was started with.
         """
+        from hookscope.runtime import node_lane, python_lane
+
         self._turn_to(frozenset(host.env.items()))
         if "python" not in self._processes:
             self._processes["python"] = python_lane(python=self._python, **self._of_lanes(host))
@@ -138,7 +138,9 @@ class Crew:
         """Copies and lanes for one run on them. Raises OSError where the copies cannot be made."""
         import asyncio
 
-        from hookscope.workbench.guarded import Guard, needs_of, sandbox_of  # here: a look needs no copies
+        from hookscope.runtime import node_lane, python_lane
+        from hookscope.runtime.lanes import Inside
+        from hookscope.workbench.guarded import Guard, needs_of, sandbox_of
 
         sandbox = await asyncio.to_thread(sandbox_of, host)
         shared = self._of_lanes(host, Inside(sandbox, tuple(needs_of(host))))

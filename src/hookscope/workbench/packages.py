@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +15,9 @@ GROUP = "hookscope.plugins"
 @lru_cache(maxsize=1)
 def installed_plugins() -> tuple[InstalledPlugin, ...]:
     """Those whose file is found where Python would look; what is installed later needs another start."""
-    from importlib.metadata import entry_points  # here: most commands look at no plugins
+    if not _any_brings_plugins():
+        return ()
+    from importlib.metadata import entry_points  # here: it takes longer to load than a look
 
     found = ((point, _file_of(point.module)) for point in entry_points(group=GROUP))
     return tuple(
@@ -22,6 +25,29 @@ def installed_plugins() -> tuple[InstalledPlugin, ...]:
         for point, file in found
         if file is not None
     )
+
+
+def _any_brings_plugins() -> bool:
+    """Does some package name the group. True also where only Python itself can tell: of packages in a zip."""
+    for base in sys.path:
+        try:
+            with os.scandir(base or ".") as entries:
+                found = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        except NotADirectoryError:
+            return True
+        except OSError:
+            continue
+        if any(_names_the_group(folder) for folder in found):
+            return True
+    return False
+
+
+def _names_the_group(folder: str) -> bool:
+    try:
+        with open(f"{folder}/entry_points.txt", "rb") as file:
+            return GROUP.encode() in file.read()
+    except OSError:
+        return False
 
 
 def _file_of(module: str) -> Path | None:
