@@ -34,6 +34,17 @@ async def install(story: Story, spec: str) -> None:
     await story.press("enter")
 
 
+async def agree(story: Story) -> None:
+    """Say yes to what is shown, once it has been seen: a second enter in haste says nothing."""
+    sheet = story.app.screen
+    assert isinstance(sheet, SheetScreen)
+    await story.press("enter")
+    assert story.app.screen is sheet or sheet.seen
+    await story.until(lambda: sheet.seen, "it was seen")
+    if story.app.screen is sheet:
+        await story.press("enter")
+
+
 @pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_a_pack_comes_changes_and_goes(
     console: Open, size: tuple[int, int], home: Path, settings: Path, tmp_path: Path
@@ -55,7 +66,7 @@ async def test_a_pack_comes_changes_and_goes(
         await story.shows("Install greetings 1.0.0?")
         await story.press("end")
         await story.shows("openclaw.json", "+ ")
-        await story.press("enter")
+        await agree(story)
         await story.shows("greetings 1.0.0 installed.", "✓ as installed", "newest", "◇ untrusted")
 
         handler.write_text(handler.read_text() + "# [b]mine[/b]\x1b[2J\n")
@@ -70,7 +81,7 @@ async def test_a_pack_comes_changes_and_goes(
             await story.shows("Newer: greetings; u shows it.", "→ 2.0.0")
             await story.press("u")
             await story.shows("Update greetings 2.0.0?", "changed on disk since, a copy is kept")
-            await story.press("enter")
+            await agree(story)
             await story.shows("greetings 2.0.0 updated. 1 changed file was kept in")
             assert "2.0.0" in handler.read_text()
             names = {"hello", "welcome"}
@@ -79,7 +90,7 @@ async def test_a_pack_comes_changes_and_goes(
             )
         await story.press("x")
         await story.shows("Remove greetings")
-        await story.press("enter")
+        await agree(story)
         await story.shows("removed.", "No pack is installed")
         assert on_disk(home) == before
         await story.press("escape")

@@ -27,6 +27,7 @@ MEANS = {
     LINK: "Nothing is copied: the host looks into the folder itself.",
     PIN: "Of npm: kept at this very version and its integrity.",
 }
+HASTE = 0.4  # seconds in which enter says yes to nothing: it may be the second of two
 LONGEST = 2_000  # characters of a spec
 
 
@@ -175,6 +176,7 @@ class SheetScreen(ModalScreen[bool]):
     def __init__(self, title: str, sheet: Callable[[int], Content], verb: str = "") -> None:
         super().__init__()
         self._title, self._sheet, self._verb = title, sheet, verb
+        self.seen = False  # long enough that enter answers this, and not what stood here before
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="plan") as box:
@@ -185,6 +187,10 @@ class SheetScreen(ModalScreen[bool]):
 
     def on_mount(self) -> None:
         self.query_one("#plan").focus()
+        self.set_timer(HASTE, self._was_seen, name="seen")
+
+    def _was_seen(self) -> None:
+        self.seen = True
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._lay_out)
@@ -195,7 +201,8 @@ class SheetScreen(ModalScreen[bool]):
         self.query_one("#plan-sheet", Static).update(self._sheet(width))
 
     def action_answer(self, answer: bool) -> None:
-        self.dismiss(answer and bool(self._verb))
+        if self.seen or not answer:
+            self.dismiss(answer and bool(self._verb))
 
     def action_copy(self) -> None:
         self.app.copy_to_clipboard(self._sheet(100).plain)

@@ -15,6 +15,7 @@ from hookscope.console.messages import Answered
 from hookscope.console.posting import post, said
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
+from hookscope.core.text import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -219,7 +220,9 @@ class PacksDesk:
 
     def close(self) -> None:
         """The console ends: so does what goes on."""
-        self.stop()
+        self._list, self._waiting = None, ()
+        if self._job is not None:
+            self._job.stop.set()
 
     # Install, update, remove.
 
@@ -372,7 +375,7 @@ class PacksDesk:
             self._say(f"{compared.record.id}: every file is as it was installed.")
             return
         surroundings = view.host.surroundings
-        title = f"{compared.record.id}   changed on disk since"
+        title = f"{one_line(compared.record.id, 60)}   changed on disk since"
         self.screen.app.push_screen(
             SheetScreen(title, lambda width: compared_sheet(compared, surroundings, width))
         )

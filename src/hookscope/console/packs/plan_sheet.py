@@ -127,6 +127,8 @@ def done_text(done: Done) -> str:
         count = len(planned.on_disk.to_keep)
         text += f" {count} changed file{'s were' if count != 1 else ' was'} kept in {done.kept}."
     waiting = [hook.name for hook in planned.hooks if hook.row.state is State.UNTRUSTED]
+    if planned.action == "install":
+        text += " x takes exactly that back."
     if waiting:
         text += f" {one_line(', '.join(waiting), 120)}: untrusted, t in the list asks."
     return text
