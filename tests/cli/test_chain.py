@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from hookscope.cli import documents
-from hookscope.workbench import Options, Workbench
+from hookscope.workbench import Options, Workbench, documents
 from hookscope.workbench.links import links_of
 
 if TYPE_CHECKING:

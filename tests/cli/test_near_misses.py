@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.cli import documents
-from hookscope.workbench import Options, Workbench
+from hookscope.workbench import Options, Workbench, documents
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

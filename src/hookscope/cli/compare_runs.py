@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli import documents
-from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.runs import Run
 from hookscope.core.side.runs import RunLine, RunThere, apart, differ, lines_of
 from hookscope.core.text import one_line
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 
 WIDEST = 34  # cells of one host's column; what is longer goes below
 

@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hookscope.cli.documents import Document, plain
 from hookscope.cli.tables import column, fitted
 from hookscope.core.event_types import EventType, Field
 from hookscope.core.schema import context_schema, ctx_schema, told, typed
 from hookscope.core.text import one_line
 from hookscope.workbench import View
+from hookscope.workbench.documents import Document, plain
 
 OBSERVED = "ignored: handlers observe"
 ANSWERS = {

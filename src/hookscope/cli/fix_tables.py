@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookscope.cli.documents import Document, gate
 from hookscope.cli.tables import near_lines, state_word
 from hookscope.core.hooks import Standing
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import Change, View
+from hookscope.workbench.documents import Document, gate
 from hookscope.workbench.fixing.fix import Fix, Repair
 
 

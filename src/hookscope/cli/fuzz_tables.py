@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from hookscope.cli import documents, run_tables
-from hookscope.cli.documents import Document
+from hookscope.cli import run_tables
 from hookscope.core.runs import Event
 from hookscope.core.text import one_line, printable
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.fuzzing import Found, Fuzzed, Searched
 
 SETTINGS = ", and `cfg`, the settings in force"  # not shown: they hold secrets

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookscope.cli.documents import Document, gate
 from hookscope.cli.tables import state_word
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
+from hookscope.workbench.documents import Document, gate
 from hookscope.workbench.making.sketching import Sketched
 from hookscope.workbench.making.writing import Made, Stands
 

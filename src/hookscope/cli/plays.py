@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hookscope.cli import documents, run_tables, tables
-from hookscope.cli.documents import Document
+from hookscope.cli import run_tables, tables
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.play import Played, Scene, Use
 
 RESTS = {

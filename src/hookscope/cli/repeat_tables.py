@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli import documents, run_tables
-from hookscope.cli.documents import Document
+from hookscope.cli import run_tables
 from hookscope.cli.tables import column, fitted
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line, printable
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 
 MOST = 3  # messages and places that are named of one handler
 

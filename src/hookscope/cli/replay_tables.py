@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from hookscope.cli import documents
-from hookscope.cli.documents import Document
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
 from hookscope.core.text import one_line
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.replay import Replayed
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.text import one_line
+from hookscope.workbench.documents import Document
 from hookscope.workbench.saved import SavedRow
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli import documents, run_tables, tables, test_tables
-from hookscope.cli.documents import Document
+from hookscope.cli import run_tables, tables, test_tables
 from hookscope.cli.tables import column, fitted
 from hookscope.core.runs import Plan
 from hookscope.core.text import one_line
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.sequences import EventSequence, SequenceRow, Step
 from hookscope.workbench.sequencing import Sequenced, Stepped
 

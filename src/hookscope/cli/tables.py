@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 from rich.cells import cell_len, set_cell_size
 
-from hookscope.cli.documents import problem
 from hookscope.core.hooks import Folder, Gate, Place, Rejected, Standing, State
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
+from hookscope.workbench.documents import problem
 
 if TYPE_CHECKING:
     from hookscope.workbench.links import Link

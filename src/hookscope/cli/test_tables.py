@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from hookscope.cli import documents
-from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.text import one_line, printable
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.testing import Checked
 
 

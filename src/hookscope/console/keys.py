@@ -81,6 +81,14 @@ EVERYWHERE = (
         id="console.workers",
         tooltip="The worker processes that run now",
     ),
+    Binding(
+        "x",
+        "export",
+        "Export",
+        show=False,
+        id="console.export",
+        tooltip="Write what the focus is on to a file: text, JSON or a picture",
+    ),
     Binding("z", "zoom", "Zoom", id="console.zoom", tooltip="The focused pane alone, or all again"),
     Binding(
         "ctrl+o,o",

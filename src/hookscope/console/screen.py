@@ -139,6 +139,9 @@ class MainScreen(Shell):
         else:
             self.change(Zoomed(None if self.state.zoom is not None else pane))
 
+    def action_export(self) -> None:
+        self.export.ask()
+
     def action_jump(self) -> None:
         self.app.push_screen(JumpScreen(spots_of(self)), self._jumped)
 

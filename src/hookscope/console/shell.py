@@ -16,6 +16,7 @@ from textual.widgets import Static
 from hookscope.console.bridge import Bridge
 from hookscope.console.comparing import CompareDesk
 from hookscope.console.edits import EditDesk
+from hookscope.console.export.desk import ExportDesk
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.firing import FireDesk
 from hookscope.console.fixing import FixDesk
@@ -72,6 +73,7 @@ class Shell(Screen[None]):
         self.hosts = HostsDesk(self)
         self.whatif = WhatIfDesk(self)
         self.last_time = LastTimeDesk(self)
+        self.export = ExportDesk(self)
         self.preferences = PreferenceDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._settling = False  # the focus is on its way to the pane that is wanted

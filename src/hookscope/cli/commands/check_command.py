@@ -1,8 +1,8 @@
 """`hookscope check`."""
 
-from hookscope.cli import answers, documents, host_format, tables
+from hookscope.cli import answers, host_format, tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
+from hookscope.workbench import Options, documents
 
 
 @answers.command("check", *host_format.asked_options())

@@ -12,7 +12,7 @@ import click
 from hookscope.cli import answers, compare_runs, compare_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.side.runs import RunThere, differ
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options, Refusal, comparison_document
 from hookscope.workbench.hosts import chosen_dialects, compared, only, usual_dialects
 from hookscope.workbench.hosts_firing import HostsFiring, written_event
 
@@ -77,7 +77,7 @@ def command(
     found = compared(bench, chosen)
     if names:
         found = only(found, names)
-    document = compare_tables.document(found, different=different)
+    document = comparison_document.document(found, different=different)
     text = compare_tables.text(found, different=different)
     if fire is None:
         return Answer(document, text, yes=not found.differing)
@@ -104,7 +104,7 @@ def _surroundings(options: Options, names: Sequence[str], text: str, different: 
     if names:
         found = only(found, names)
     return Answer(
-        compare_tables.document(found, different=different),
+        comparison_document.document(found, different=different),
         compare_tables.text(found, different=different),
         yes=not found.differing,
         aside=tuple(f"{place.label}: {note}" for place in places[1:] for note in place.notes),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from hookscope.cli import answers, documents, repeat_tables, run_tables
+from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import Event, Plan, Run, Slow
@@ -25,6 +25,7 @@ from hookscope.workbench import (
     Refusal,
     View,
     Workbench,
+    documents,
     parse_context,
 )
 from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan

@@ -2,9 +2,9 @@
 
 import click
 
-from hookscope.cli import answers, documents, host_format, tables
+from hookscope.cli import answers, host_format, tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
+from hookscope.workbench import Options, documents
 
 
 @answers.command(

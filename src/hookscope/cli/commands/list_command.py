@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from hookscope.cli import answers, documents, host_format, tables
+from hookscope.cli import answers, host_format, tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, View
+from hookscope.workbench import Options, View, documents
 
 
 @answers.command("list", *host_format.asked_options())

@@ -4,11 +4,11 @@ import asyncio
 
 import click
 
-from hookscope.cli import answers, documents, run_tables
+from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.hooks import State
 from hookscope.core.runs import LoadReport
-from hookscope.workbench import Options, Workbench
+from hookscope.workbench import Options, Workbench, documents
 
 
 @answers.command(

@@ -2,9 +2,9 @@
 
 import click
 
-from hookscope.cli import answers, documents, tables
+from hookscope.cli import answers, tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
+from hookscope.workbench import Options, documents
 
 
 @answers.command("plan", click.Argument(["key"]))

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from hookscope.cli import answers, documents, replay_tables, tables
+from hookscope.cli import answers, replay_tables, tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.core.runs import Plan
-from hookscope.workbench import Options, PastRun, Refusal, Workbench
+from hookscope.workbench import Options, PastRun, Refusal, Workbench, documents
 from hookscope.workbench.replay import Replayed, again, past_runs
 
 SECONDS = click.FloatRange(min=0, min_open=True)

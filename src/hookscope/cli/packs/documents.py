@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hookscope.cli import documents
-from hookscope.cli.documents import Document
 from hookscope.core.event import iso
+from hookscope.workbench import documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import Done, HookPlan, OnDisk, Planned, Record, UpToDate, Uses
 

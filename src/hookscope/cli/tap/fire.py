@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import click
 
-from hookscope.cli import answers, documents, run_tables, tables
+from hookscope.cli import answers, run_tables, tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
 from hookscope.core.runs import Plan
-from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench import Options, Refusal, Workbench, documents
 from hookscope.workbench.tap.events import picked
 from hookscope.workbench.tap.firing import Fired, fire_real
 from hookscope.workbench.tap.spool import Heard

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hookscope.cli import documents
-from hookscope.cli.documents import Document
 from hookscope.cli.tables import column, fitted
 from hookscope.core.event import iso
 from hookscope.core.text import lasting, one_line, printable
-from hookscope.workbench import Refusal, View
+from hookscope.workbench import Refusal, View, documents
+from hookscope.workbench.documents import Document
 from hookscope.workbench.tap.events import brief, short_id
 from hookscope.workbench.tap.firing import Fired
 from hookscope.workbench.tap.installing import Installing

@@ -16,6 +16,7 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 
+from hookscope.console.export.shown import Shown, shown_plan
 from hookscope.console.fire import asked
 from hookscope.console.fire.arrangement import ARRANGEMENTS, PARTS, arrangement
 from hookscope.console.fire.composer import Composer
@@ -233,6 +234,15 @@ class FireFrame(Widget):
         if past:
             self._draw_run()
 
+    def shown_plan(self) -> Shown | None:
+        """The plan of the composer's event, where there is one."""
+        plan = self._plan
+        return shown_plan(plan, self.query_one(PlanView).as_text()) if plan is not None else None
+
+    def run_text(self) -> str:
+        """The run on the screen as plain text."""
+        return self.query_one(RunPane).as_text()
+
     def show_past(self, past: PastRun) -> None:
         """Put a run of the journal on the screen, at its place among those that are there."""
         self.runs.recall(past)
@@ -314,7 +324,8 @@ class FireFrame(Widget):
         )
         self.call_after_refresh(target.focus)
 
-    def _part_in_focus(self) -> str | None:
+    @property
+    def part_in_focus(self) -> str | None:
         focused = self.screen.focused
         ids = {node.id for node in focused.ancestors_with_self} if focused is not None else set()
         return next((part for part in PARTS if f"fire-{part}" in ids), None)

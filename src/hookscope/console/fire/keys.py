@@ -85,7 +85,13 @@ KEYS: list[BindingType] = [
     Binding("ctrl+space,ctrl+@", "pick", "Events", id="fire.keys", tooltip="Choose the event to fire"),
     Binding("left_square_bracket", "turn_run(-1)", "Older", id="fire.older", tooltip="Show the run before"),
     Binding("right_square_bracket", "turn_run(1)", "Newer", id="fire.newer", tooltip="Show the run after"),
-    Binding("y", "copy_tab", "Copy", id="fire.copy", tooltip="Copy the open tab as text"),
+    Binding(
+        "y",
+        "copy_tab",
+        "Copy",
+        id="fire.copy",
+        tooltip="Copy the open tab as text, or the plan where that has the focus",
+    ),
     Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="This part alone, or all again"),
     Binding("p", "swap", "Plan", id="fire.plan", tooltip="Go to the plan, or back to the run"),
     Binding(

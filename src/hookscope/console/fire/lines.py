@@ -87,6 +87,15 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         """Cells of a line: the scroll bar's left out."""
         return self.scrollable_content_region.width
 
+    def as_text(self, width: int = 120) -> str:
+        """All lines as plain text."""
+        heading = self.heading(width)
+        lines = [*([heading] if heading is not None else []), *self._all_lines(width)]
+        return "".join(f"{line.plain.rstrip()}\n" for line in lines)
+
+    def _all_lines(self, width: int) -> Iterator[Content]:
+        return (self.line_at(index, width) for index in range(self.line_count))
+
     def lines_changed(self) -> None:
         """Measure and draw anew; cursor and scroll stay where they are."""
         height = self.line_count + self.has_heading

@@ -27,6 +27,7 @@ from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
+from hookscope.console.messages import CopyAsked
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event
 
@@ -251,7 +252,7 @@ class FirePane(FireFrame):
             self.action_cancel()
 
     def action_zoom(self) -> None:
-        part = self._part_in_focus()
+        part = self.part_in_focus
         if self._zoomed is not None:
             self._zoom(None)
         elif part is not None and self.size.width >= self.screen.size.width:
@@ -306,6 +307,13 @@ class FirePane(FireFrame):
             self.show_run(number)
 
     def action_copy_tab(self) -> None:
+        plan = self.shown_plan()
+        if self.part_in_focus == "plan" and plan is not None:
+            self.post_message(CopyAsked(plan.text, "plan"))
+            return
+        if self.runs.current is None and self.part_in_focus == "composer":
+            self.post_message(CopyAsked(self.query_one(Composer).sheet.text, "event"))
+            return
         text = self.query_one(RunPane).copied_text()
         if not text:
             self._say("Nothing was fired yet, so there is nothing to copy.")

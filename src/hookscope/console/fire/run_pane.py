@@ -303,6 +303,11 @@ class RunPane(Vertical):
             return
         self.post_message(self.EditAsked(path, frame.line if frame else 1))
 
+    def as_text(self) -> str:
+        """The whole run: title, time line, and the open tab."""
+        head = f"{title(self._sheet, self._now).plain}\n\n{self.query_one(Waterfall).as_text()}"
+        return f"{head}\n{self._tab}\n{self.copied_text()}\n"
+
     def copied_text(self) -> str:
         """The open tab as text, whole; empty where there is nothing."""
         return self._text(WHOLE).plain if self._sheet is not None else ""

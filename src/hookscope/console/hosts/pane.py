@@ -135,6 +135,11 @@ class HostsPane(Container):
     def on_mount(self) -> None:
         self._draw()
 
+    @property
+    def listed(self) -> tuple[Comparison | None, tuple[Line, ...], bool]:
+        """The comparison, the rows of it that are listed, and whether those alike are left out."""
+        return self.comparison, self.query_one(Matrix).lines, self._different
+
     def show(self, comparison: Comparison) -> None:
         """Another comparison: what is shown stays where it was."""
         self.comparison = comparison

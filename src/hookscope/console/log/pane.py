@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -123,6 +123,11 @@ class LogPane(Widget):
     def filter_text(self) -> str:
         """The filter as it was typed."""
         return self._typed
+
+    def entries(self) -> Iterator[LogEntry]:
+        """Those that are shown, oldest first."""
+        ring = self.ring if self._still is None else self._still
+        return (entry for _, entry in ring.numbered(0) if self._filter.takes(entry))
 
     def narrow(self, text: str) -> None:
         """Filter as though this had been typed."""

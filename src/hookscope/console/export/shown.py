@@ -1,0 +1,123 @@
+"""Views as text and as the documents that the command line prints. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hookscope.console.hooks.registry import registry_sheet
+from hookscope.console.hooks.rows import (
+    Columns,
+    Grouping,
+    Row,
+    columns_for,
+    group_line,
+    grouped,
+    heading_line,
+    row_line,
+)
+from hookscope.console.hooks.why import report
+from hookscope.console.hosts.rows import columns_of, heading, row
+from hookscope.console.log.model import LogEntry
+from hookscope.console.text import plain
+from hookscope.core.event import iso
+from hookscope.core.hooks import Rejected, Standing
+from hookscope.workbench import documents
+from hookscope.workbench.comparison_document import document as comparison_document
+
+if TYPE_CHECKING:
+    from hookscope.console.state import Checked, Source
+    from hookscope.core.runs import Plan, Run
+    from hookscope.core.side.model import Comparison
+    from hookscope.core.side.model import Line as Compared
+    from hookscope.workbench import View
+
+WIDTH = 120  # cells of a line, where a text is laid out
+WHOLE = 10_000_000  # characters of a text
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One thing on the screen. Without a document it has no JSON."""
+
+    what: str  # in a sentence
+    name: str  # of a file, without its ending
+    text: str
+    document: Any = None
+
+
+def shown_list(rows: Sequence[Row], view: View, grouping: Grouping, filtered: str = "") -> Shown:
+    """The hooks as they are listed: those that a filter hides are left out of the document, too."""
+    columns: Columns = columns_for(WIDTH, rows, grouping)
+    lines = [heading_line(columns)]
+    for group in grouped(rows, view, grouping, all_folders=not filtered):
+        lines.append(group_line(group, WIDTH, grouping))
+        lines += [row_line(one, columns) for one in group.rows]
+    document = documents.inventory(view)
+    document["hooks"] = [documents.hook(one.item) for one in rows if isinstance(one.item, Standing)]
+    document["rejected"] = [documents.rejected(one.item) for one in rows if isinstance(one.item, Rejected)]
+    return Shown("list of hooks", "hooks", _lines(line.plain for line in lines), document)
+
+
+def shown_hook(one: Row, view: View, source: Source | None, checked: Checked | None) -> Shown:
+    """Everything that is known of a hook."""
+    item = one.item
+    document = documents.hook(item) if isinstance(item, Standing) else documents.rejected(item)
+    return Shown(f"report on {one.name}", one.name, report(one, view, source, checked), document)
+
+
+def shown_registry(view: View) -> Shown:
+    """Who is called for each event."""
+    return Shown("registry", "registry", registry_sheet(view, WIDTH).plain + "\n")
+
+
+def shown_log(entries: Iterable[LogEntry]) -> Shown:
+    """The entries, each on one line."""
+    kept = tuple(entries)
+    document = [
+        {
+            "at": iso(one.at.astimezone()),
+            "level": one.level,
+            "kind": one.kind,
+            "subject": one.subject,
+            "text": one.text,
+            "run": one.run,
+        }
+        for one in kept
+    ]
+    return Shown("log", "log", _lines(map(log_line, kept)), {"entries": document})
+
+
+def log_line(one: LogEntry) -> str:
+    """An entry, whole."""
+    text = plain(f"{one.at.isoformat()} {one.level} {one.kind} {one.subject}: {one.text}", WHOLE).plain
+    return " ".join(text.split("\n"))
+
+
+def shown_hosts(comparison: Comparison, lines: Sequence[Compared], *, different: bool) -> Shown:
+    """The matrix."""
+    widths = columns_of(comparison, WIDTH)
+    text = [heading(comparison, WIDTH), *(row(line, widths) for line in lines)]
+    document = comparison_document(comparison, different=different)
+    return Shown("comparison", "hosts", _lines(line.plain for line in text), document)
+
+
+def shown_plan(plan: Plan, text: str) -> Shown:
+    """Who would run and who not; `text` as the plan is drawn."""
+    return Shown("plan", f"plan-{stem(plan.event.key)}", text, documents.plan(plan))
+
+
+def shown_run(number: int, run: Run | None, text: str, dialect: str) -> Shown:
+    """A run; one that has not ended has no document. `text` as it is drawn."""
+    document = documents.run(run, dialect) if run is not None else None
+    return Shown(f"run {number}", f"run-{number}", text, document)
+
+
+def stem(text: str) -> str:
+    """A part of a file's name: `command-new`."""
+    return "-".join("".join(char if char.isalnum() else " " for char in text).split())[:60].lower() or "hook"
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in lines)

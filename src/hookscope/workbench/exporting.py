@@ -1,0 +1,58 @@
+"""What a console shows as a file of its user's: secrets masked, nothing overwritten unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hookscope.changes import Change, ChangeError, apply
+from hookscope.journal.secrets import Secret, Veil, secrets_in
+from hookscope.workbench.refusal import Refusal
+
+TEXT, JSON, PICTURE = ".txt", ".json", ".svg"
+KINDS = (TEXT, JSON, PICTURE)
+
+
+def masked(text: str, document: Any, secrets: Iterable[Secret]) -> tuple[str, Any]:
+    """Text and document with `${SECRET:NAME}` where a secret stood: known ones, and what looks like one."""
+    veil = Veil.over((*secrets, *secrets_in(document), *secrets_in(text)))
+    return veil.text(text), veil.value(document)
+
+
+def as_json(document: Any) -> str:
+    """A document as a file."""
+    return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
+
+
+def export_place(typed: str, folder: Path) -> Path:
+    """The file that a typed name means, relative ones from that folder on."""
+    return Path(os.path.normpath(folder / Path(typed.strip()).expanduser()))
+
+
+def why_not_there(file: Path) -> str:
+    """Why an export cannot be that file, whatever stands there now; empty where it can."""
+    if file.suffix not in KINDS:
+        return f"The ending says what it becomes: {', '.join(KINDS)}."
+    if not file.parent.is_dir():
+        return f"There is no folder {file.parent}."
+    if file.exists() and not file.is_file():
+        return f"{file} is no file."
+    return ""
+
+
+def write_export(file: Path, content: str, *, replace: bool) -> Path:
+    """Write it. Raises Refusal where it cannot be, or where there is such a file and none may be replaced."""
+    problem = why_not_there(file)
+    if problem:
+        raise Refusal(problem)
+    try:
+        before = file.read_bytes() if file.exists() else None
+        if before is not None and not replace:
+            raise Refusal(f"There is {file} already.", "Export under another name.")
+        apply(Change(file, f"export {file.name}", before, content.encode("utf-8", "replace")))
+    except (OSError, ChangeError) as error:
+        raise Refusal(f"{file} cannot be written: {error}.") from None
+    return file

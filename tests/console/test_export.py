@@ -1,0 +1,101 @@
+"""Everything on the screen can be copied, and written to a file that is never overwritten unasked."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open, Story
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.plan_view import PlanView
+from hookscope.journal.secrets import Secret
+from hookscope.workbench import Refusal, Workbench
+from hookscope.workbench.exporting import masked, write_export
+
+
+def test_secrets_are_masked_in_text_and_document_alike() -> None:
+    document = {"context": {"apiKey": "hunter2-hunter2", "note": "with tea-time-99 in it"}}
+    text, hidden = masked("hunter2-hunter2 and tea-time-99\n", document, [Secret("TEA", "tea-time-99")])
+    assert "hunter2" not in text + json.dumps(hidden)
+    assert text == "${SECRET:CONTEXT_API_KEY} and ${SECRET:TEA}\n"
+    assert hidden["context"]["note"] == "with ${SECRET:TEA} in it"
+
+
+def test_a_file_is_replaced_only_where_that_was_asked(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    write_export(file, "one", replace=False)
+    with pytest.raises(Refusal, match="already"):
+        write_export(file, "two", replace=False)
+    assert file.read_text() == "one"
+    write_export(file, "two", replace=True)
+    assert file.read_text() == "two"
+    for wrong in ("a", "a.exe", "no/such/folder.txt"):
+        with pytest.raises(Refusal):
+            write_export(tmp_path / wrong, "x", replace=True)
+
+
+async def export(story: Story, name: str = "") -> None:
+    """Press x, perhaps type another name, and enter."""
+    await story.press("x")
+    await story.until(lambda: len(story.app.screen_stack) == 2, "a file is asked for")
+    await story.press(*name, "enter")
+
+
+async def test_what_the_focus_is_on_is_written(
+    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    Workbench().trust(workspace / "hooks")
+    for name in ("greet", "other"):
+        make_hook(
+            workspace / "hooks", name, READY, "def handler(event):\n    event.messages.append('hello you')\n"
+        )
+    async with console((120, 36)) as story:
+        await story.press("slash", *"greet", "enter")
+        await story.shows("Hooks 1/2")
+        await export(story)
+        await story.until((home / "hooks.json").exists, "the list is written")
+        await story.shows("The list of hooks is in", "hooks.json")
+        assert [hook["name"] for hook in json.loads((home / "hooks.json").read_text())["hooks"]] == ["greet"]
+        await export(story)
+        await story.shows("enter again replaces it")
+        before = (home / "hooks.json").read_bytes()
+        await story.press(*"h.txt", "enter")
+        await story.until((home / "h.txt").exists, "the text is written")
+        assert (home / "hooks.json").read_bytes() == before
+        text = (home / "h.txt").read_text()
+        assert "● ready" in text
+        assert "other" not in text
+        await story.press("enter")
+        await story.focus_in("why")
+        await export(story, "s.svg")
+        await story.until((home / "s.svg").exists, "the picture is written")
+        assert (home / "s.svg").read_text().startswith("<svg")
+        await story.press("2")
+        fire = story.screen.query_one(FirePane)
+        await story.until(lambda: fire.event is not None, "an event is composed")
+        await story.focus_in("fire")
+        await story.press("ctrl+r")
+        await story.until(lambda: fire.runs.sheets and not fire.runs.running, "the run is over")
+        await export(story)
+        await story.until((home / "run-1.json").exists, "the run is written")
+        run = json.loads((home / "run-1.json").read_text())
+        assert [result["hook"] for result in run["results"]] == ["greet", "other"]
+        fire.query_one(PlanView).focus()
+        await story.until(lambda: fire.part_in_focus == "plan", "the plan has the focus")
+        await story.press("y")
+        await story.shows("Copied the plan.")
+        assert "greet" in story.app.clipboard
+        await story.press("3")
+        await story.focus_in("log")
+        await export(story, "l.txt")
+        await story.until((home / "l.txt").exists, "the log is written")
+        assert "run-1.json" in (home / "l.txt").read_text()
+        await story.press("4")
+        await story.shows("openclaw", "milady")
+        await story.focus_in("hosts")
+        await export(story)
+        await story.until((home / "hosts.json").exists, "the comparison is written")
+        assert "openclaw" in json.loads((home / "hosts.json").read_text())["dialects"]
