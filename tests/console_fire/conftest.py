@@ -15,7 +15,7 @@ from textual.pilot import Pilot
 
 from hookscope.console.fire import asked
 from hookscope.console.fire.pane import FirePane
-from hookscope.console.theme import DUSK
+from hookscope.console.themes.ours import DEFAULT, OURS
 from hookscope.core.dialect import Choices, Trust
 from hookscope.core.examine import examine
 from hookscope.core.look import look
@@ -44,8 +44,9 @@ class FireApp(App[None]):
         yield FirePane()
 
     def on_mount(self) -> None:
-        self.register_theme(DUSK)
-        self.theme = DUSK.name
+        for theme in OURS:
+            self.register_theme(theme)
+        self.theme = DEFAULT
         self.pane.view = self.look
 
     @property

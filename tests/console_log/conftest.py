@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 
 from hookscope.console.log.pane import LogPane
 from hookscope.console.log.view import LogView
-from hookscope.console.theme import DUSK
+from hookscope.console.themes.ours import DEFAULT, OURS
 
 
 class LogApp(App[None]):
@@ -27,8 +27,9 @@ class LogApp(App[None]):
         yield LogPane()
 
     def on_mount(self) -> None:
-        self.register_theme(DUSK)
-        self.theme = DUSK.name
+        for theme in OURS:
+            self.register_theme(theme)
+        self.theme = DEFAULT
         self.query_one(LogView).focus()
 
     def on_log_pane_run_asked(self, message: LogPane.RunAsked) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.screen import Screen
@@ -14,7 +14,7 @@ from hookscope.console.keymap.resolve import DEFAULT
 from hookscope.console.messages import Said
 from hookscope.console.palette import Kept, Palette
 from hookscope.console.screen import MainScreen
-from hookscope.console.theme import DUSK
+from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
 
 if TYPE_CHECKING:
     from hookscope.workbench import Workbench
@@ -42,7 +42,9 @@ class Console(App[None]):
 
     def __init__(self, bench: Workbench, *, watches: bool = True) -> None:
         """`watches`: look again by itself when files change."""
-        super().__init__()
+        no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
+        super().__init__(ansi_color=True if no_color else None)
+        self.wardrobe = Wardrobe(self, no_color)
         self.bench = bench
         self.watches = watches
         self.keymap = DEFAULT  # the keys in force, where they are others than the bindings say
@@ -51,9 +53,7 @@ class Console(App[None]):
         return MainScreen(self.bench, self.watches)
 
     def on_mount(self) -> None:
-        self.register_theme(DUSK)
-        if self.theme == "textual-dark":  # nobody chose another by TEXTUAL_THEME
-            self.theme = DUSK.name
+        self.wardrobe.put_on(read_clothes())
         notice = self.bench.setup.notice
         if notice:
             self.screen.post_message(Said(notice, "warning"))
@@ -64,7 +64,3 @@ class Console(App[None]):
                 if isinstance(screen, MainScreen):
                     screen.last_time.touched()
         await super().on_event(event)
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        yield SystemCommand("Theme", "Choose other colours", self.search_themes)
-        yield SystemCommand("Screenshot", "Save the screen as an SVG picture", self.deliver_screenshot)

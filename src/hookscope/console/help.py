@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hookscope.console.app import Console
 
 GAP = 2  # cells between two columns
+MOVES = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # everybody guesses these
 LEAST_MEANING = 26  # cells for what a key does; narrower, and it stands below its key
 
 
@@ -39,11 +40,13 @@ def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT) -> list[Binding]:
 
 
 def help_sheet(about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT) -> Content:
-    """The paragraph, then keys of the pane, then those that hold everywhere. No key is ever cut."""
+    """The paragraph, keys of the pane, those that hold everywhere, at last those that move. No key is cut."""
     sheet = Sheet(width)
     if about:
         sheet.say(foreign(about))
     groups = [own_bindings(node, keymap) for node in nodes]
+    moves = [one for group in groups for one in group if _moves(one)]
+    groups = [*([one for one in group if not _moves(one)] for group in groups), moves]
     shown = {id(one): "  ".join(all_written(one.key)) or "no key" for group in groups for one in group}
     if not shown:
         return sheet.content()
@@ -60,6 +63,10 @@ def help_sheet(about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap 
             else:
                 sheet.put(heads[:1], meaning, 1)
     return sheet.content()
+
+
+def _moves(binding: Binding) -> bool:
+    return (binding.id or "").rpartition(".")[2] in MOVES
 
 
 def about_of(widget: Widget | None) -> str:

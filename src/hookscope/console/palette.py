@@ -95,6 +95,7 @@ class Palette(Entries):
         """Actions first, then panes, events and hooks."""
         screen = self.main
         yield from self._actions(screen)
+        yield Entry("save", "Screenshot", "the screen as an SVG picture", screen.app.deliver_screenshot)
         for title, change in PANES:
             yield Entry("go to", title, "", partial(screen.change, change))
         state = screen.state
@@ -104,6 +105,11 @@ class Palette(Entries):
             yield Entry(
                 "hook", row.name, f"{row.look.word}, {row.source}", partial(self._show, screen, row.id)
             )
+        for name in sorted(screen.app.available_themes):
+            note = "the colours in use" if name == screen.app.theme else "other colours"
+            if screen.app.no_color:
+                note = "not while NO_COLOR is set"
+            yield Entry("theme", name, note, partial(setattr, screen.app, "theme", name))
 
     @staticmethod
     def _show(screen: MainScreen, row: str) -> None:

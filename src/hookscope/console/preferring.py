@@ -1,4 +1,4 @@
-"""What the user prefers, put to work: the keys of `keys.yaml`. Read at the start, and on every save."""
+"""What the user prefers, put to work: keys and themes. Read at the start, and on every save."""
 
 from __future__ import annotations
 
@@ -8,9 +8,18 @@ from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.messages import PreferencesSaved
 from hookscope.console.posting import post
 from hookscope.console.problems import ProblemLines
-from hookscope.workbench.preferences import KeysFile, Watch, read_keys, watch_preferences
+from hookscope.console.themes.wardrobe import Clothes, read_clothes
+from hookscope.workbench.preferences import (
+    KeysFile,
+    Watch,
+    read_keys,
+    remember_theme,
+    watch_preferences,
+)
 
 if TYPE_CHECKING:
+    from textual.theme import Theme
+
     from hookscope.console.app import Console
     from hookscope.console.shell import Shell
     from hookscope.core.hooks import Problem
@@ -34,10 +43,24 @@ class PreferenceDesk:
     def read(self) -> None:
         """At the start: before the first key can be pressed."""
         self._take(read_keys())
+        self.app.theme_changed_signal.subscribe(self.screen, self._theme_changed)
 
     def read_again(self) -> None:
         """After a save, in a thread."""
-        self.screen.bridge.ask(ROOM, read_keys, self._take)
+        self.screen.bridge.ask(ROOM, lambda: (read_keys(), read_clothes()), self._took)
+
+    def _took(self, read: tuple[KeysFile, Clothes]) -> None:
+        keys, clothes = read
+        self.app.wardrobe.put_on(clothes)
+        self._take(keys)
+
+    def _theme_changed(self, theme: Theme) -> None:
+        """The user has chosen another in the palette: that one next time, too."""
+        wardrobe = self.app.wardrobe
+        if theme.name != wardrobe.worn and not wardrobe.no_color:
+            wardrobe.worn = theme.name
+            configured = wardrobe.configured
+            self.screen.bridge.ask(ROOM, lambda: remember_theme(theme.name, configured), lambda _: None)
 
     def follow(self) -> None:
         """Hear of saves from now on."""
@@ -52,26 +75,26 @@ class PreferenceDesk:
         if keys != self._keys:
             first, self._keys = self._keys is None, keys
             self._keys_came(keys, first)
+        self._tell((*self.app.keymap.problems, *self.app.wardrobe.problems))
 
     def _keys_came(self, keys: KeysFile, first: bool) -> None:
         before = self.app.keymap
         keymap = _keymap(keys) if keys.readable else Keymap(before.keys, before.preset, keys.problems)
+        self.app.keymap = keymap
         if keymap.keys != before.keys:
-            self.app.keymap = keymap
             self.app.set_keymap(keymap.for_textual())
         if keymap.keys or not first:
             count = len(keymap.keys)
             words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
             kept = "" if keys.readable else "; those from before stay"
             self.screen.log_line("keys", words + kept, subject=keys.file.name)
-        self._tell(keymap.problems)
 
     def _tell(self, problems: tuple[Problem, ...]) -> None:
         for problem in problems:
             if problem not in self._told:
                 place = problem.place
                 where = f"{place.file.name}:{place.line}" if place is not None else ""
-                self.screen.log_line("keys", problem.text, "warn", where)
+                self.screen.log_line("prefer", problem.text, "warn", where)
         self._told = problems
         self.screen.query_one(ProblemLines).show_own(problems)
 

@@ -1,45 +1,8 @@
-"""The console's own theme, and what a state looks like. Every sign is glyph, word and colour."""
+"""What a state looks like. Every sign is glyph, word and colour; the colours are those of themes/."""
 
 from dataclasses import dataclass
 
-from textual.theme import Theme
-
 from hookscope.core.hooks import State
-
-# Dark and quiet: the accent marks focus and nothing else.
-DUSK = Theme(
-    name="hookscope",
-    primary="#7fb4d8",
-    secondary="#b7a1dc",
-    accent="#7fb4d8",
-    success="#8fc48a",
-    warning="#dfb06a",
-    error="#e5808a",
-    foreground="#d3d8df",
-    background="#14171b",
-    surface="#14171b",
-    panel="#1d2127",
-    dark=True,
-    variables={
-        "border": "#7fb4d8",
-        "border-blurred": "#3a414b",
-        "block-cursor-foreground": "#f2f5f8",
-        "block-cursor-background": "#2b3a47",
-        "block-cursor-text-style": "none",
-        "block-cursor-blurred-foreground": "#d3d8df",
-        "block-cursor-blurred-background": "#22282f",
-        "block-hover-background": "#1f252c",
-        "input-selection-background": "#7fb4d8 35%",
-        "scrollbar": "#2f363f",
-        "scrollbar-hover": "#4a545f",
-        "scrollbar-active": "#7fb4d8",
-        "scrollbar-background": "#14171b",
-        "scrollbar-background-hover": "#14171b",
-        "scrollbar-background-active": "#14171b",
-        "scrollbar-corner-color": "#14171b",
-        "footer-background": "#14171b",
-    },
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +16,8 @@ class Look:
 
 
 # Of the foreground, because `$text-muted` is an automatic colour, which only style sheets can resolve.
-MUTED = "$foreground 64%"
-FAINT = "$foreground 44%"
+MUTED = "$foreground 68%"
+FAINT = "$foreground 60%"
 
 LOOKS: dict[State, Look] = {
     State.READY: Look("●", "ready", "$text-success", "will run"),

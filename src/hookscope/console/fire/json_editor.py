@@ -6,7 +6,7 @@ from typing import ClassVar
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
-from textual.color import Color
+from textual.color import Color, ColorParseError
 from textual.message import Message
 from textual.widgets import TextArea
 from textual.widgets.text_area import Edit, EditResult, Selection
@@ -136,8 +136,10 @@ class JsonEditor(TextArea):
         value = self.app.theme_variables.get(COLOURS.get(token, ""), "")
         try:
             colour = Color.parse(value)
-        except ValueError:
+        except ColorParseError:  # "ansi_default 50%", which only style sheets understand
             return Style.null()
-        if colour.ansi is not None or value.startswith("auto"):
+        if value.startswith("auto"):
             return Style.null()
+        if colour.ansi is not None:
+            return Style(color=colour.rich_color)
         return Style(color=(self.background_colors[1] + colour).rich_color)

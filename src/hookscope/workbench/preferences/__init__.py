@@ -7,14 +7,36 @@ from collections.abc import Callable
 
 from hookscope.workbench.preferences.folder import config_folder
 from hookscope.workbench.preferences.keys_file import KEYS_FILE, KeysFile, Wish, read_keys
+from hookscope.workbench.preferences.themes_file import (
+    CONFIG_FILE,
+    THEMES,
+    ThemeFile,
+    Wanted,
+    read_themes,
+    read_wanted,
+    remember_theme,
+)
 from hookscope.workbench.watching import Watch, Watched
 
-__all__ = ["KEYS_FILE", "KeysFile", "Watch", "Wish", "config_folder", "read_keys", "watch_preferences"]
+__all__ = [
+    "KEYS_FILE",
+    "KeysFile",
+    "ThemeFile",
+    "Wanted",
+    "Watch",
+    "Wish",
+    "config_folder",
+    "read_keys",
+    "read_themes",
+    "read_wanted",
+    "remember_theme",
+    "watch_preferences",
+]
 
 
 def watch_preferences(told: Callable[[], object]) -> Watch:
     """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed."""
     folder = config_folder()
     watch = Watch(lambda _: told())
-    watch.watch(Watched().and_also([folder / KEYS_FILE]))
+    watch.watch(Watched().and_also([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES]))
     return watch
