@@ -70,6 +70,8 @@ class PacksDesk:
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
         self._newer: dict[tuple[str, str], str] = {}  # by id and integrity, what a source said
         self._insides: dict[tuple[str, datetime], Inside] = {}
+        self._results: list[str] = []  # of those that were updated one after another
+        self._fresh = ""  # the pack that was just installed
         self._spec = ""  # that was asked for last
         self._asked = 0  # how often the packs were read
 
@@ -128,7 +130,8 @@ class PacksDesk:
         if finished:
             self._say(finished)
             self.screen.log_line("pack", finished, "warning")
-        self._list.show([self._with_newer(row) for row in rows], view)
+        self._list.show([self._with_newer(row) for row in rows], view, self._fresh)
+        self._fresh = ""
 
     def _with_newer(self, row: PackRow) -> PackRow:
         from hookscope.console.packs.rows import PackRow
@@ -244,7 +247,7 @@ class PacksDesk:
     def update(self, names: Sequence[str]) -> None:
         """Each of them, one after another."""
         if self._may_write():
-            self._waiting = tuple(names)
+            self._waiting, self._results = tuple(names), []
             self._next()
 
     def _next(self) -> None:
@@ -269,7 +272,7 @@ class PacksDesk:
         if isinstance(planned, UpToDate):
             changed = planned.on_disk.word == "changed"
             aside = " What was changed on disk stays: d shows it." if changed else ""
-            self._say(f"{planned.record.id}: {planned.why}.{aside}")
+            self._came(f"{planned.record.id}: {planned.why}.{aside}")
             self.refresh()
             self._next()
         else:
@@ -318,6 +321,7 @@ class PacksDesk:
     def remove(self, name: str) -> None:
         """Show what goes."""
         if self._may_write():
+            self._results = []
             self._run(lambda desk, course: desk.plan_uninstall(name), self._show_plan)
 
     def _show_plan(self, planned: Planned, diffs: Mapping[Path, str] | None = None) -> None:
@@ -348,7 +352,9 @@ class PacksDesk:
         from hookscope.console.packs.plan_sheet import done_text
 
         text = done_text(done)
-        self._say(text)
+        if done.planned.action == "install":
+            self._results, self._fresh = [], done.planned.id
+        self._came(text)
         action = {"uninstall": "remove"}.get(done.planned.action, done.planned.action)
         self.screen.log_line("pack", f"{action}: {text}", subject=done.planned.id)
         self.screen.bridge.look()
@@ -394,6 +400,11 @@ class PacksDesk:
     def _say(self, *texts: str) -> None:
         if self._list is not None:
             self._list.say(*(line(text, 400) for text in texts if text))
+
+    def _came(self, text: str) -> None:
+        """What came of one of several: the last ones stand below each other."""
+        self._results = [*self._results, text][-LAST:]
+        self._say(*self._results)
 
     def _wrong(self, text: str) -> None:
         if self._list is not None:

@@ -162,9 +162,9 @@ class PacksScreen(ModalScreen[None]):
         rows = self._rows or ()
         return rows[at] if at is not None and at < len(rows) else None
 
-    def show(self, rows: Sequence[PackRow], view: View) -> None:
-        """These are installed; whoever was chosen stays so."""
-        chosen = self.row.id if self.row is not None else ""
+    def show(self, rows: Sequence[PackRow], view: View, fresh: str = "") -> None:
+        """These are installed; whoever was chosen stays so, but for one that is `fresh`."""
+        chosen = fresh or (self.row.id if self.row is not None else "")
         self._rows, self._view = tuple(rows), view
         listed = self.query_one(OptionList)
         width = listed.scrollable_content_region.width or 58
