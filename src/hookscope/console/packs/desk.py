@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Event
-from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.content import Content
 
-from hookscope.console.messages import Answered
-from hookscope.console.posting import post, said
+from hookscope.console.packs.errand import LAST, Errand, Failure
+from hookscope.console.posting import said
 from hookscope.console.text import line
-from hookscope.console.theme import MUTED
 from hookscope.core.text import one_line
 
 if TYPE_CHECKING:
@@ -31,33 +27,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ROOM = "packs"
-TICK = 1.0  # seconds between two looks at the clock while something goes on
-LAST = 3  # steps that are shown
-
-
-@dataclass(slots=True)
-class Job:
-    """What goes on now."""
-
-    stop: Event = field(default_factory=Event)
-    began: float = field(default_factory=monotonic)
-    steps: list[str] = field(default_factory=list)
-
-    def lines(self) -> list[Content]:
-        """Steps that are done, and the one that is not."""
-        *done, now = self.steps[-LAST:] or ["starting"]
-        lines = [Content.assemble(("✓ ", "$text-success"), line(step).stylize(MUTED)) for step in done]
-        seconds = int(monotonic() - self.began)
-        took = f"   {seconds} s" if seconds else ""
-        ends = "stopping" if self.stop.is_set() else "esc stops it"
-        return [*lines, Content.assemble("… ", line(now), (f"{took}   {ends}", MUTED))]
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """It could not be done, and why."""
-
-    text: str
 
 
 class PacksDesk:
@@ -66,7 +35,7 @@ class PacksDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._list: PacksScreen | None = None
-        self._job: Job | None = None
+        self._errand = Errand(screen, self._show_lines, self._failed)
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
         self._newer: dict[tuple[str, str], str] = {}  # by id and integrity, what a source said
         self._insides: dict[tuple[str, datetime], Inside] = {}
@@ -166,66 +135,28 @@ class PacksDesk:
     @property
     def busy(self) -> bool:
         """Does anything go on."""
-        return self._job is not None
+        return self._errand.busy
 
     def stop(self) -> None:
         """Stop what goes on; it ends where nothing is half done."""
         self._waiting = ()
-        if self._job is not None:
-            self._job.stop.set()
-            self._tick(self._job)
-
-    def _run(self, work: Callable[[PackDesk, Course], T], then: Callable[[T], object]) -> None:
-        """Do it in a thread; its steps are shown as they come."""
-        if self._job is not None:
-            self.screen.say("One thing at a time: esc stops what goes on.", "warning")
-            return
-        job = self._job = Job()
-        screen, bench = self.screen, self.screen.bridge.bench
-
-        def told(step: str) -> None:
-            post(screen, Answered(lambda: self._stepped(job, step)))
-
-        def working() -> T | Failure:
-            from hookscope.workbench.packs.desk import PackDesk
-            from hookscope.workbench.packs.planned import Course
-
-            try:
-                return work(PackDesk(bench), Course(told, job.stop.is_set))
-            except Exception as error:  # a refusal, mostly: it is said where it was asked
-                return Failure(said(error))
-
-        def ended(answer: T | Failure) -> None:
-            self._job = None
-            if isinstance(answer, Failure):
-                self._wrong(answer.text)
-                self._next()
-            else:
-                self._say()
-                then(answer)
-
-        self._tick(job)
-        screen.bridge.ask(ROOM, working, ended)
-        screen.set_timer(TICK, lambda: self._clock(job), name="packs")
-
-    def _stepped(self, job: Job, step: str) -> None:
-        job.steps.append(step)
-        self._tick(job)
-
-    def _tick(self, job: Job) -> None:
-        if job is self._job and self._list is not None:
-            self._list.say(*job.lines())
-
-    def _clock(self, job: Job) -> None:
-        if job is self._job:
-            self._tick(job)
-            self.screen.set_timer(TICK, lambda: self._clock(job), name="packs")
+        self._errand.stop()
 
     def close(self) -> None:
         """The console ends: so does what goes on."""
         self._list, self._waiting = None, ()
-        if self._job is not None:
-            self._job.stop.set()
+        self._errand.stop()
+
+    def _run(self, work: Callable[[PackDesk, Course], T], then: Callable[[T], object]) -> None:
+        self._errand.run(work, then)
+
+    def _failed(self, text: str) -> None:
+        self._wrong(text)
+        self._next()
+
+    def _show_lines(self, lines: Sequence[Content]) -> None:
+        if self._list is not None:
+            self._list.say(*lines)
 
     # Install, update, remove.
 
@@ -252,7 +183,7 @@ class PacksDesk:
 
     def _next(self) -> None:
         """The next pack that waits for its update."""
-        if not self._waiting or self._job is not None:
+        if not self._waiting or self.busy:
             return
         name, *rest = self._waiting
         self._waiting = tuple(rest)
