@@ -157,6 +157,24 @@ async def until(pilot: Pilot[None], done: Callable[[], bool]) -> None:
         await pilot.pause()
 
 
+async def take_looks(bench: Workbench) -> None:
+    """The hooks in other colours, and in none."""
+    for name in ("hookscope-light", "hookscope-ansi", "no-color"):
+        if name == "no-color":
+            os.environ["NO_COLOR"] = "1"
+        app = Console(bench, watches=False)
+        os.environ.pop("NO_COLOR", None)
+        async with app.run_test(size=SIZES[1], tooltips=True) as pilot:
+            screen = app.screen
+            await until(pilot, lambda: bool(screen.state.rows))  # type: ignore[attr-defined] # noqa: B023
+            if app.theme != name and name != "no-color":
+                app.theme = name
+            await pilot.press("1")
+            await until(pilot, lambda: not app.workers)  # noqa: B023
+            save(app, f"hooks-{name.removeprefix('hookscope-')}", SIZES[1])
+    await bench.close()
+
+
 async def take(bench: Workbench, size: tuple[int, int]) -> None:
     app = Console(bench)
     async with app.run_test(size=size, tooltips=True) as pilot:
@@ -242,6 +260,7 @@ def main() -> None:
         (agent / "draft.md").write_text("a draft\n")
         (home / ".openclaw" / "openclaw.json").write_text("{hooks: {internal: {enabled: true}}}\n")
         os.environ["HOOKSCOPE_STATE_DIR"] = str(home / "state")
+        os.environ["HOOKSCOPE_CONFIG_DIR"] = str(home / "config")
         os.chdir(agent)
         os.environ["HOME"] = str(home)
         (home / "none").mkdir()
@@ -250,6 +269,8 @@ def main() -> None:
         bench = Workbench(Options(bundled=bundled))
         bench.trust(home)
         asyncio.run(take(bench, size))
+        if size == SIZES[1]:
+            asyncio.run(take_looks(Workbench(Options(bundled=bundled))))
         kept = home / "ada" / "agent"  # a home without other hooks
         write_hooks(kept / "hooks", ("greet",))
         write_files(kept, {".hookscope/events/new-basic.yaml": SAVED})

@@ -178,6 +178,11 @@ class HookList(OptionList):
             )
         self.scroll_to(y=top, animate=False, force=True)
 
+    def action_select(self) -> None:
+        if self.highlighted is None:
+            self.app.notify("The list is empty: there is no hook to explain.", markup=False)
+        super().action_select()
+
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Move the pointer's sign along with the highlight."""
         event.stop()
