@@ -104,8 +104,7 @@ def _part(
         else:
             del wanted[loser]
         keeps = ", ".join(written(found) for found in left or before[loser]) or "no key"
-        said = f"{written(key)} is {other} there already ({known[other].meaning.rstrip('.')})"
-        yield Problem(f"{loser}: {said}; it keeps {keeps}.", wishes[loser].place)
+        yield Problem(f"{loser} keeps {keeps}: {written(key)} is {other} already.", wishes[loser].place)
         if not left:
             del wishes[loser]
     assert set(wanted) <= set(order)
