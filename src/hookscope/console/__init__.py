@@ -23,9 +23,10 @@ def run(bench: "Workbench") -> None:
     from hookscope.console.app import Console
 
     async def session() -> None:
+        console = Console(bench)
         try:
-            await Console(bench).run_async()
+            await console.run_async()
         finally:
-            await bench.close()
+            await console.bench.close()  # that of the workspace which is open at the end
 
     asyncio.run(session())

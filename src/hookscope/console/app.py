@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
-from textual.screen import Screen
 
 from hookscope.console.keymap.resolve import DEFAULT
 from hookscope.console.messages import Said
 from hookscope.console.palette import Kept, Palette
 from hookscope.console.screen import MainScreen
 from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
+from hookscope.workbench.last_time import last_time
+from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.workspaces import bench_elsewhere
 
 if TYPE_CHECKING:
     from hookscope.workbench import Workbench
@@ -24,6 +30,7 @@ class Console(App[None]):
     """One workbench on one screen."""
 
     TITLE = "hookscope"
+    DEFAULT_MODE = "workspace 1"  # for Textual a workspace is a mode: a stack of screens of its own
     CSS_PATH = "console.tcss"
     COMMANDS: ClassVar = {Palette, Kept}
     ENABLE_COMMAND_PALETTE = True
@@ -46,17 +53,45 @@ class Console(App[None]):
         super().__init__(ansi_color=True if no_color else None)
         self.wardrobe = Wardrobe(self, no_color)
         self.bench = bench
+        self._began = bench.options
+        self._opened = 1
+        self.add_mode(self.DEFAULT_MODE, partial(MainScreen, bench, watches))
         self.watches = watches
         self.keymap = DEFAULT  # the keys in force, where they are others than the bindings say
-
-    def get_default_screen(self) -> Screen[None]:
-        return MainScreen(self.bench, self.watches)
 
     def on_mount(self) -> None:
         self.wardrobe.put_on(read_clothes())
         notice = self.bench.setup.notice
         if notice:
             self.screen.post_message(Said(notice, "warning"))
+
+    async def open_workspace(self, folder: Path) -> None:
+        """Show another workspace as though the console had begun there; the workers of this one end."""
+        before, main = self.bench, next(s for s in self.screen_stack if isinstance(s, MainScreen))
+        if main.runner.busy:
+            main.say("An event is on its way; wait for its end, or cancel it.", "warning")
+            return
+        try:
+            bench = await asyncio.to_thread(self._bench_of, folder, main)
+        except Refusal as refused:
+            main.say(str(refused), "warning")
+            return
+        self.bench = bench
+        self._opened += 1
+        left, mode = self.current_mode, f"workspace {self._opened}"
+        self.add_mode(mode, partial(MainScreen, bench, self.watches))
+        await self.switch_mode(mode)
+        await self.remove_mode(left)
+        await before.close()
+
+    def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
+        """The workbench of a folder; both workspaces are remembered as open lately."""
+        here = main.state.view.host.workspace if main.state.view is not None else None
+        bench = bench_elsewhere(self.bench, self._began, folder)
+        for workspace in filter(None, (here, bench.open().workspace)):
+            with suppress(Refusal):  # said where something is to be kept
+                last_time().write(workspace, None)
+        return bench
 
     async def on_event(self, event: Event) -> None:
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):

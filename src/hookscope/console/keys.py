@@ -82,6 +82,14 @@ EVERYWHERE = (
         tooltip="The worker processes that run now",
     ),
     Binding(
+        "O",
+        "workspaces",
+        "Workspaces",
+        show=False,
+        id="console.workspaces",
+        tooltip="Open another workspace: one that was open lately, or a folder",
+    ),
+    Binding(
         "x",
         "export",
         "Export",

@@ -22,6 +22,7 @@ from hookscope.console.recall import RunLine, saved_here, stored_runs
 from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
+from hookscope.workbench.last_time import last_time
 
 if TYPE_CHECKING:
     from hookscope.console.app import Console
@@ -146,9 +147,15 @@ class Kept(Entries):
         saved = await asyncio.to_thread(saved_here, view)
         sheets = screen.query_one(FirePane).runs.sheets
         runs = await asyncio.to_thread(stored_runs, bench, view, sheets)
+        recent = await asyncio.to_thread(last_time().recent)
+        others = [path for path in recent if path != view.host.workspace]
         return (
             *(Entry("saved", one.name, one.about, partial(self._load, one.file)) for one in saved),
             *(Entry("run", f"{run.number}  {run.key}", run.about, partial(self._open, run)) for run in runs),
+            *(
+                Entry("open", str(path), "this workspace", partial(screen.open_workspace, path))
+                for path in others
+            ),
         )
 
     def _load(self, file: Path) -> None:

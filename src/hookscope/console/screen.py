@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import on
 from textual.worker import Worker, WorkerState
@@ -71,10 +71,13 @@ from hookscope.console.state import (
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.console.workers import WorkersScreen
+from hookscope.console.workspaces.screen import WorkspaceScreen
 from hookscope.core.hooks import Place
+from hookscope.workbench.last_time import last_time
 from hookscope.workbench.options import dialect_after
 
 if TYPE_CHECKING:
+    from hookscope.console.app import Console
     from hookscope.workbench import Workbench
 
 
@@ -138,6 +141,24 @@ class MainScreen(Shell):
             self.say("This pane has all the room already.")
         else:
             self.change(Zoomed(None if self.state.zoom is not None else pane))
+
+    def action_workspaces(self) -> None:
+        view = self.state.view
+        if view is None:
+            self.say("Still looking.", "warning")
+            return
+
+        def ask(recent: tuple[Path, ...]) -> None:
+            there = WorkspaceScreen(recent, view.host.workspace, view.host.surroundings.cwd)
+            self.app.push_screen(there, self.open_workspace)
+
+        self.bridge.ask("workspaces", last_time().recent, ask)
+
+    def open_workspace(self, folder: Path | None) -> None:
+        """Show another one in place of this."""
+        self._show_keys()
+        if folder is not None:
+            self.app.call_later(cast("Console", self.app).open_workspace, folder)
 
     def action_export(self) -> None:
         self.export.ask()

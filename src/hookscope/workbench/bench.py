@@ -76,6 +76,7 @@ class Workbench:
             told_late: hears whose handler did what after it had answered. As `spare`.
         """
         self.options = options
+        self._given = (trust_all, limits, timeout, spare)
         self.setup: Setup = set_up(options)
         self.limits = limits or self.setup.limits
         if timeout is not None:
@@ -90,6 +91,11 @@ class Workbench:
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         if options.environment is not None:
             read_environment(self.open().workspace, options.environment)
+
+    def sibling(self, options: Options) -> Workbench:
+        """Another workbench that is made as this one was, but for its options. Raises Refusal."""
+        trust_all, limits, timeout, spare = self._given
+        return Workbench(options, trust_all=trust_all, limits=limits, timeout=timeout, spare=spare)
 
     @cached_property
     def edits(self) -> Edits:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from hookscope.changes import Change, ChangeError, apply
 from hookscope.journal.secrets import Secret, Veil, secrets_in
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.workspaces import path_meant
 
 TEXT, JSON, PICTURE = ".txt", ".json", ".svg"
 KINDS = (TEXT, JSON, PICTURE)
@@ -29,7 +29,7 @@ def as_json(document: Any) -> str:
 
 def export_place(typed: str, folder: Path) -> Path:
     """The file that a typed name means, relative ones from that folder on."""
-    return Path(os.path.normpath(folder / Path(typed.strip()).expanduser()))
+    return path_meant(typed, folder)
 
 
 def why_not_there(file: Path) -> str:

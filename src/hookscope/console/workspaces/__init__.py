@@ -1,0 +1,1 @@
+"""Other workspaces in the same console."""

@@ -1,0 +1,65 @@
+"""Other workspaces: the folders that a half-typed path may mean, and a workbench for one of them."""
+
+from __future__ import annotations
+
+import os
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.workbench.options import WORKSPACE_SIGNS, Options
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+
+READ = 2_000  # entries of a folder that are looked through
+MOST = 50  # folders that are listed
+
+
+def folders_like(typed: str, base: Path) -> tuple[Path, ...]:
+    """The folders whose path begins as typed, those that look like workspaces first. Reads one folder."""
+    path = path_meant(typed, base)
+    inside = not typed.strip() or typed.rstrip().endswith(("/", os.sep, "~"))
+    above, begins = (path, "") if inside else (path.parent, path.name)
+    try:
+        with os.scandir(above) as entries:
+            names = [entry.name for entry in islice(entries, READ) if _fits(entry, begins)]
+    except (OSError, ValueError):  # the latter: a null byte
+        return ()
+    found = [above / name for name in sorted(names)]
+    found.sort(key=lambda folder: not looks_like_one(folder))
+    return tuple(found[:MOST])
+
+
+def path_meant(typed: str, base: Path) -> Path:
+    """The path that was typed, a relative one from `base` on."""
+    return Path(os.path.normpath(base / os.path.expanduser(typed.strip())))
+
+
+def _fits(entry: os.DirEntry[str], begins: str) -> bool:
+    hidden = entry.name.startswith(".") and not begins.startswith(".")
+    try:
+        return entry.name.startswith(begins) and not hidden and entry.is_dir()
+    except OSError:
+        return False
+
+
+def looks_like_one(folder: Path) -> bool:
+    """Has it what workspaces have."""
+    return any((folder / sign).is_dir() for sign in WORKSPACE_SIGNS)
+
+
+def bench_elsewhere(bench: Workbench, began: Options, workspace: Path) -> Workbench:
+    """A workbench as though the program had begun there, with the options that it began with. Raises Refusal.
+
+    What was assumed stays behind: a what-if is about one place.
+    """
+    options = Options(
+        dialect=began.dialect if "host" not in began.supposed else None,
+        workspace=workspace,
+        home=began.home,
+        bundled=began.bundled,
+        config=began.config,
+        environment=None,
+    )
+    return bench.sibling(options)

@@ -1,0 +1,56 @@
+"""Another workspace in the same console, and back to where one was."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open
+
+from hookscope.console.hooks.list import HookList
+from hookscope.console.workspaces.screen import WorkspaceScreen, recent_ones
+from hookscope.workbench.workspaces import folders_like
+
+
+@given(st.text(max_size=12))
+def test_whatever_is_typed_lists_folders_only(typed: str) -> None:
+    assert all(folder.is_absolute() and folder.is_dir() for folder in folders_like(typed, Path("/")))
+
+
+def test_workspaces_come_before_other_folders(tmp_path: Path) -> None:
+    for name in ("alpha", "alps/hooks", ".alpine", "beta"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "alp.txt").write_text("")
+    assert folders_like("al", tmp_path) == (tmp_path / "alps", tmp_path / "alpha")
+    assert folders_like(f"{tmp_path}/.al", Path("/")) == (tmp_path / ".alpine",)
+    assert len(folders_like(f"{tmp_path}/", Path("/"))) == 4  # the home of the test, too
+    assert recent_ones([Path("/a/One"), Path("/b/two")], "one") == (Path("/a/One"),)
+
+
+async def test_another_workspace_is_opened_and_the_first_is_as_it_was_left(
+    console: Open, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    other = tmp_path / "other-one"
+    make_hook(workspace / "hooks", "here", READY)
+    make_hook(other / "hooks", "there", READY)
+    async with console((120, 36)) as story:
+        try:
+            await story.press("slash", *"he", "enter")
+            await story.until(lambda: isinstance(story.screen.focused, HookList), "the list has the focus")
+            await story.press("O")
+            await story.until(lambda: isinstance(story.app.screen, WorkspaceScreen), "a folder is asked for")
+            await story.press(*str(tmp_path / "oth"))
+            await story.shows("other-one  has hooks")
+            await story.press("enter")
+            await story.until(lambda: story.app.bench.options.workspace == other, "the other one is open")
+            await story.shows("there", "Hooks 1")
+            assert story.screen.state.filter == ""
+            await story.until(lambda: isinstance(story.screen.focused, HookList), "the list has the focus")
+            await story.press("O")
+            await story.shows("workspace  open lately")
+            await story.press("enter")
+            await story.until(lambda: story.app.bench.options.workspace == workspace, "the first one is back")
+            await story.shows("Hooks 1/1", "here")
+            assert story.screen.state.filter == "he"
+        finally:
+            await story.app.bench.close()
