@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from hookscope.cli import run_tables
+from hookscope.core.failure_document import failure_document
 from hookscope.core.runs import Event
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import documents
@@ -46,7 +47,7 @@ def _found(found: Found) -> Document:
         "saved": None if found.file is None else str(found.file),
         "not_saved": found.not_kept or None,
         "run": None if found.run is None else found.run.id,
-        "error": documents.failure(found.error),
+        "error": failure_document(found.error),
     }
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from hookscope.core.breakage import Breakage, breakage_of
 from hookscope.core.event import from_iso, iso
+from hookscope.core.failure_document import failure_document
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
     Code,
@@ -193,12 +194,12 @@ def _result_document(result: Result, delivers: bool) -> Document:
         "returned": plain(result.returned),
         "stdout": result.stdout,
         "stderr": result.stderr,
-        "error": _failure_document(result.error),
+        "error": failure_document(result.error),
         "patch": plain(result.patch),
         "notes": list(result.notes),
         "forced": result.forced,
         "broken": None if result.call.breakage is None else result.call.breakage.text,
-        "stale": _failure_document(result.stale),
+        "stale": failure_document(result.stale),
         "asked": list(result.asked),
     }
 
@@ -250,26 +251,6 @@ def _target_of(document: Mapping[str, Any]) -> Any:
 
 def _gone(_: object) -> NoReturn:
     raise LookupError("This handler is known from the journal only; it cannot be called.")
-
-
-def _failure_document(failure: Failure | None) -> Document | None:
-    if failure is None:
-        return None
-    return {
-        "type": failure.type,
-        "message": failure.message,
-        "phase": failure.phase,
-        "frames": [
-            {
-                "file": frame.file,
-                "line": frame.line,
-                "column": frame.column,
-                "function": frame.function,
-                "source": frame.source,
-            }
-            for frame in failure.frames
-        ],
-    }
 
 
 def _failure_of(document: Mapping[str, Any] | None) -> Failure | None:

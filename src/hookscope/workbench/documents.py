@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.event import iso
+from hookscope.core.failure_document import failure_document
 from hookscope.core.hooks import Edit, Folder, Gate, Hook, LogLine, Problem, Rejected, Standing, State
 from hookscope.core.orphans import Orphan, orphans_of
 from hookscope.core.runs import (
     Code,
     Event,
-    Failure,
     Guarded,
     LoadReport,
     NotRun,
@@ -274,33 +274,13 @@ def result(item: Result, delivers: bool) -> Document:
         "returned": plain(item.returned),
         "stdout": item.stdout,
         "stderr": item.stderr,
-        "error": failure(item.error),
+        "error": failure_document(item.error),
         "patch": plain(list(item.patch)),
         "notes": list(item.notes),
         "forced": item.forced,
         "broken": None if item.call.breakage is None else item.call.breakage.text,
-        "stale": failure(item.stale),
+        "stale": failure_document(item.stale),
         "asked": list(item.asked),
-    }
-
-
-def failure(item: Failure | None) -> Document | None:
-    if item is None:
-        return None
-    return {
-        "type": item.type,
-        "message": item.message,
-        "phase": item.phase,
-        "frames": [
-            {
-                "file": frame.file,
-                "line": frame.line,
-                "column": frame.column,
-                "function": frame.function,
-                "source": frame.source,
-            }
-            for frame in item.frames
-        ],
     }
 
 
@@ -322,7 +302,7 @@ def load(item: LoadReport) -> Document:
         "skipped": list(item.skipped),
         "failed": list(item.failed),
         "log": log(item.log),
-        "failures": {name: failure(fault) for name, fault in item.failures.items()},
+        "failures": {name: failure_document(fault) for name, fault in item.failures.items()},
         "stopped": item.stopped or None,
     }
 
