@@ -9,7 +9,6 @@ from hookscope.console.fire.model import Sheet
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import Said
 from hookscope.workbench import PastRun
-from hookscope.workbench.replay import between
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
@@ -99,6 +98,8 @@ class CompareDesk:
         bench = self.screen.bridge.bench
 
         def comparing() -> tuple[Beside, ...]:
+            from hookscope.workbench.replay import between  # here: the first paint needs no database
+
             return lines_of(between(bench, before, after), before, after)
 
         self.screen.bridge.ask(

@@ -13,7 +13,6 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
 from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import one_line
-from hookscope.workbench.tap.events import brief
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
@@ -156,6 +155,8 @@ def came(at: datetime, news: Came) -> list[LogEntry]:
 
 def _real(heard: Heard) -> LogEntry:
     """`at` is the host's own clock, as the lines around it are this one's."""
+    from hookscope.workbench.tap.events import brief  # here: the first paint needs no database
+
     at = heard.at.astimezone().replace(tzinfo=None)
     if heard.kind == "loaded":
         return LogEntry(at, "real", one_line(heard.host), f"the tap was loaded by process {heard.pid}")

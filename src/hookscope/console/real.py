@@ -10,11 +10,8 @@ from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import RealCame, Said, Severity
 from hookscope.console.posting import post
 from hookscope.console.state import ModeChosen
-from hookscope.console.tap_screen import TapScreen
-from hookscope.workbench.tap.events import event_of, marked, picked, save_real
 from hookscope.workbench.tap.following import Came, Follow
 from hookscope.workbench.tap.places import spool_place
-from hookscope.workbench.tap.report import report_of
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
@@ -52,6 +49,8 @@ class RealDesk:
             return
 
         def reading() -> tuple[Heard, Event]:
+            from hookscope.workbench.tap.events import event_of, marked, picked  # here: no database at first
+
             (heard,) = picked(view, [name])
             return heard, marked(event_of(heard, view.host), heard)
 
@@ -70,6 +69,8 @@ class RealDesk:
             return
 
         def saving() -> Saved:
+            from hookscope.workbench.tap.events import picked, save_real
+
             (heard,) = picked(view, [name])
             return save_real(heard, view)
 
@@ -84,6 +85,9 @@ class RealDesk:
         """Who listens to what never came, and what came that nobody listens to."""
         view, bench = self._view(), self.screen.bridge.bench
         if view is not None:
+            from hookscope.console.tap_screen import TapScreen  # here: few ask
+            from hookscope.workbench.tap.report import report_of
+
             self.screen.bridge.ask(
                 ROOM,
                 lambda: report_of(bench, view),

@@ -18,7 +18,6 @@ from hookscope.workbench.accepting import acceptance, write
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
 from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
-from hookscope.workbench.sequences import sequences_of
 from hookscope.workbench.testing import Checked, compared
 
 if TYPE_CHECKING:
@@ -53,6 +52,8 @@ class SavedDesk:
             host = view.host
 
             def listing() -> tuple[Kept, ...]:
+                from hookscope.workbench.sequences import sequences_of
+
                 return kept(saved_listing(host.workspace), sequences_of(host.workspace, host.dialect))
 
             self.screen.bridge.ask(ROOM, listing, self._listed)

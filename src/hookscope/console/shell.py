@@ -81,6 +81,8 @@ class Shell(Screen[None]):
         self._reading: tuple[str, int, int | None] = ("", 0, None)
 
     def compose(self) -> ComposeResult:
+        # Before there are panes: each that is mounted is styled once, and not again with the whole screen.
+        self._set_layout(self._layout(self.app.size.width, self.app.size.height))
         yield Header(id="header")
         yield WhatIfStrip(id="what-if")
         yield ProblemLines(id="problems")
@@ -169,16 +171,19 @@ class Shell(Screen[None]):
 
     def _arrange(self, width: int = 0, height: int = 0) -> None:
         width, height = width or self.app.size.width, height or self.app.size.height
-        state = self.state
-        layout = arrange(
-            width, height, state.mode, state.zoom, side=state.side, reading=state.reading, start=state.start
-        )
+        layout = self._layout(width, height)
         covered, self.panes = not self.panes, layout.panes
         self._set_layout(layout)
         if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
             self.call_after_refresh(self._settle_focus)
         if layout.size == "tiny":
             self.query_one("#tiny", Static).update(plain(too_small(width, height)))
+
+    def _layout(self, width: int, height: int) -> Layout:
+        state = self.state
+        return arrange(
+            width, height, state.mode, state.zoom, side=state.side, reading=state.reading, start=state.start
+        )
 
     def _set_layout(self, layout: Layout) -> None:
         # At once: each change of a class styles the whole screen anew.

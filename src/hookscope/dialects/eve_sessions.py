@@ -1,15 +1,19 @@
 """Eve's sessions: the guide's, and those of 0.18.1 and 0.80.1 as they were recorded."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.hooks import LogLine
 from hookscope.dialects.catalogues import catalogue
 from hookscope.systems.streams.session_rules import Delegation, SessionRules, Throw
-from hookscope.systems.streams.session_words import Agent
+
+if TYPE_CHECKING:
+    from hookscope.systems.streams.session_words import Agent
 
 SCRIPTED_MODEL = "eve-mock/model"  # what the stand-in for a model is called
 NO_ANSWER = "The model did not return a response. Please try again."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,7 +16,9 @@ from textual.widgets import Static
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, count, fitted, word
-from hookscope.workbench.fuzzing import Found, Fuzzed
+
+if TYPE_CHECKING:
+    from hookscope.workbench.fuzzing import Found, Fuzzed
 
 SETTINGS = "cfg"  # in every context, and of no use to the reader
 LONGEST = 2_000  # characters of an event

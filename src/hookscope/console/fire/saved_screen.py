@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from textual import on
@@ -19,9 +19,11 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.text import plain
-from hookscope.workbench.saved import SavedRow
-from hookscope.workbench.sequences import EventSequence, SequenceRow
-from hookscope.workbench.testing import Checked
+
+if TYPE_CHECKING:
+    from hookscope.workbench.saved import SavedRow
+    from hookscope.workbench.sequences import EventSequence, SequenceRow
+    from hookscope.workbench.testing import Checked
 
 WIDEST = 32
 NONE_YET = "No saved events yet: ^s in the composer saves the one that it holds."

@@ -14,7 +14,6 @@ from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.side.runs import RunThere, differ
 from hookscope.workbench.filling import filled_event
 from hookscope.workbench.hosts import comparable_dialects, compared, usual_dialects
-from hookscope.workbench.hosts_firing import HostsFiring, this_event
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event
     from hookscope.core.side.model import Comparison
     from hookscope.workbench import Workbench
+    from hookscope.workbench.hosts_firing import HostsFiring
     from hookscope.workbench.whatif.places import Place
 
 ROOM = "hosts"
@@ -129,6 +129,8 @@ class HostsDesk:
         if self._firing is not None:
             self._say("An event is on its way; esc cancels it.", "warning")
         elif event is not None and dialects:
+            from hookscope.workbench.hosts_firing import HostsFiring, this_event  # here: few fire at hosts
+
             bench = self.screen.bridge.bench
             firing = HostsFiring(bench, dialects, this_event(event))
             self._firing = firing

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.hooks import LogLine
-from hookscope.systems.streams.session_words import Agent, ToolResult
+
+if TYPE_CHECKING:  # words of a session that is played: a look plays none
+    from hookscope.systems.streams.session_words import Agent, ToolResult
 
 AT_ONCE = 0.02  # seconds: results that come within it of each other count as come together
 
