@@ -158,7 +158,8 @@ def _by_source(rows: Sequence[Row], view: View) -> list[Group]:
     groups = []
     for folder in by_precedence(view.folders):
         mine = tuple(row for row in left if _lies_in(row, folder))
-        left = [row for row in left if row not in mine]
+        taken = set(map(id, mine))  # rows are compared by all they hold: among thousands that takes minutes
+        left = [row for row in left if id(row) not in taken]
         note = "absent" if folder.real is None else "empty" if not mine else str(len(mine))
         place = view.host.surroundings.short(folder.path)
         groups.append(Group(f"{folder.source}:{folder.path}", folder.source, note, mine, place))
