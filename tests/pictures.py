@@ -196,6 +196,11 @@ async def take(bench: Workbench, size: tuple[int, int]) -> None:
         save(app, "copies", size)
         await pilot.press("3")
         save(app, "log", size)
+        await pilot.press("4")
+        await until(pilot, lambda: not app.workers and "Milady" in shown(app))
+        await pilot.press("down", "down")
+        await until(pilot, lambda: True)
+        save(app, "hosts", size)
     await bench.close()
 
 
@@ -237,6 +242,12 @@ async def take_expected(bench: Workbench, size: tuple[int, int]) -> None:
         await until(pilot, lambda: not app.workers)
         save(app, "expected", size)
     await bench.close()
+
+
+def shown(app: Console) -> str:
+    """The words on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
 def save(app: Console, name: str, size: tuple[int, int]) -> None:
