@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
+from textual.widgets import Input
 
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.plan_view import PlanView
@@ -39,6 +40,7 @@ async def export(story: Story, name: str = "") -> None:
     """Press x, perhaps type another name, and enter."""
     await story.press("x")
     await story.until(lambda: len(story.app.screen_stack) == 2, "a file is asked for")
+    await story.until(lambda: isinstance(story.app.focused, Input), "it can be typed")
     await story.press(*name, "enter")
 
 

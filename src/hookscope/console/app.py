@@ -97,5 +97,5 @@ class Console(App[None]):
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
             for screen in self.screen_stack:
                 if isinstance(screen, MainScreen):
-                    screen.last_time.touched()
+                    screen.touched()
         await super().on_event(event)

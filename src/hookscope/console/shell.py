@@ -191,23 +191,26 @@ class Shell(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)
-        settled = not self._settling or pane == pane_wanted(self.state)
-        if pane is not None and pane in self.panes and settled:
-            self.change(PaneFocused(pane))
+        if not self._settling or pane == pane_wanted(self.state):
+            self._settling = False
+            if pane is not None and pane in self.panes:
+                self.change(PaneFocused(pane))
         self._show_keys()
 
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""
-        self.call_after_refresh(self._settled)
-        wanted = pane_wanted(self.state)
-        if self.state.filtering or pane_of(self.focused) == wanted or not self.panes:
-            return
-        target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
+        wanted, target = pane_wanted(self.state), None
+        if not self.state.filtering and pane_of(self.focused) != wanted and self.panes:
+            target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:
-            target.focus()
+            target.focus()  # the news of it is what is waited for
+        else:
+            self._settling = False
 
-    def _settled(self) -> None:
+    def touched(self) -> None:
+        """A key or a click: whatever gets the focus by it is wanted. Called before it has any effect."""
         self._settling = False
+        self.last_time.touched()
 
     # What is said.
 

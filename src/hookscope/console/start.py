@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.reactive import reactive
-from textual.widgets import Static
+from textual.widget import Widget
 
 from hookscope.console.hooks.rows import by_precedence, tail
 from hookscope.console.hooks.sheet import Sheet, foreign
@@ -47,29 +48,23 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     return sheet.content()
 
 
-class StartHere(Static):
-    """The strip of a first start."""
+class StartHere(Widget):
+    """The strip of a first start. Its height follows from what it says: no text is put in afterwards."""
 
     BORDER_TITLE = "Start here"
     BORDER_SUBTITLE = "i folders   esc hide"
 
-    view: reactive[View | None] = reactive(None)
-    row: reactive[Row | None] = reactive(None)
-    folders: reactive[bool] = reactive(True)
+    view: reactive[View | None] = reactive(None, layout=True)
+    row: reactive[Row | None] = reactive(None, layout=True)
+    folders: reactive[bool] = reactive(True, layout=True)
 
-    def watch_view(self) -> None:
-        self._show()
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self._said(width).plain.count("\n") + 1
 
-    def watch_row(self) -> None:
-        self._show()
+    def render(self) -> Content:
+        return self._said(self.content_region.width)
 
-    def watch_folders(self) -> None:
-        self._show()
-
-    def on_resize(self) -> None:
-        self._show()
-
-    def _show(self) -> None:
-        width = self.content_region.width
-        if self.view is not None and width:
-            self.update(start_sheet(self.view, self.row, self.folders, width))
+    def _said(self, width: int) -> Content:
+        if self.view is None or not width:
+            return Content()
+        return start_sheet(self.view, self.row, self.folders, width)
