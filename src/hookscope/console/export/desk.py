@@ -96,7 +96,7 @@ class ExportDesk:
                 return f"The {shown.what} has no JSON: {TEXT} or {PICTURE}."
             if not problem and file.exists() and file != self._again:
                 self._again = file
-                return f"There is {file} already: enter again replaces it."
+                return f"There is {file.name} already: enter again replaces it."
             return problem
 
         def named(typed: str | None) -> None:
