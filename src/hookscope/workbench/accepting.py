@@ -93,8 +93,8 @@ def _of_event(item: Checked, document: Mapping[str, Any], path: KeyPath = ()) ->
     if before and not item.misses:
         return []
     assert item.run is not None
-    known = isinstance(before, dict) and bool(before)
-    wanted = _with_news(before, item.misses) if known else draft(item.run, item.files)  # type: ignore[arg-type]
+    known = before if isinstance(before, dict) and before else None
+    wanted = _with_news(known, item.misses) if known is not None else draft(item.run, item.files)
     return [_Asked(path, item.misses if before else (), wanted, written="expect" in document)]
 
 

@@ -110,10 +110,20 @@ def in_words(options: Options, around: Surroundings) -> tuple[str, ...]:
 
 def real_of(options: Options) -> Options:
     """The options without a what-if, but for the home: that is where their user has begun."""
-    chosen = {"settings": "config", "workspace": "workspace", "agent": "agent", "host": "dialect"}
-    without = {chosen[name]: None for name in options.supposed}
-    bare = replace(options, os=None, env_from=None, path=None, env={}, clean_env=False, supposed=frozenset())
-    return replace(bare, **without)  # type: ignore[arg-type]
+    supposed = options.supposed
+    return replace(
+        options,
+        os=None,
+        env_from=None,
+        path=None,
+        env={},
+        clean_env=False,
+        config=None if "settings" in supposed else options.config,
+        workspace=None if "workspace" in supposed else options.workspace,
+        agent=None if "agent" in supposed else options.agent,
+        dialect=None if "host" in supposed else options.dialect,
+        supposed=frozenset(),
+    )
 
 
 def assumed_in(options: Options) -> tuple[list[str], str]:
