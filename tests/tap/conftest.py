@@ -87,7 +87,8 @@ class Agent:
     def _process(self, body: str, *more: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
         suffix, head = (".mjs", NODE_HOST) if self.language == "typescript" else (".py", PYTHON_HOST)
         script = self.scratch / f"host-{abs(hash(body))}{suffix}"
-        script.write_text(head + body)
+        if not script.exists():  # another process may just be reading it
+            script.write_text(head + body)
         program = node() if self.language == "typescript" else sys.executable
         clean = {name: value for name, value in os.environ.items() if name != "HOOKSCOPE_HOST_STATE"}
         return subprocess.Popen(
