@@ -11,6 +11,7 @@ from textwrap import dedent
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
+from hookscope.console.export.picture import picture_of
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.pane import FirePane
@@ -252,8 +253,7 @@ def shown(app: Console) -> str:
 
 def save(app: Console, name: str, size: tuple[int, int]) -> None:
     file = SCREENSHOTS / f"{name}-{size[0]}x{size[1]}.svg"
-    picture = app.export_screenshot(title="hookscope")
-    file.write_text(picture.replace("<text ", '<text xml:space="preserve" '))  # indents are part of it
+    file.write_text(picture_of(app))
 
 
 def main() -> None:

@@ -74,7 +74,9 @@ async def test_what_the_focus_is_on_is_written(
         await story.focus_in("why")
         await export(story, "s.svg")
         await story.until((home / "s.svg").exists, "the picture is written")
-        assert (home / "s.svg").read_text().startswith("<svg")
+        picture = (home / "s.svg").read_text()
+        assert picture.startswith("<svg")
+        assert picture.count("<text ") == picture.count('<text xml:space="preserve" ') > 0
         await story.press("2")
         fire = story.screen.query_one(FirePane)
         await story.until(lambda: fire.event is not None, "an event is composed")

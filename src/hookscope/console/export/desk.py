@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.console.export.picture import picture_of
 from hookscope.console.export.shown import (
     Shown,
     shown_hook,
@@ -83,7 +84,7 @@ class ExportDesk:
         if shown is None:
             self._say(NOTHING, "warning")
             return
-        picture = self.screen.app.export_screenshot(title="hookscope")  # before the question covers it
+        picture = picture_of(self.screen.app)  # before the question covers it
         ending = JSON if shown.document is not None else TEXT
         view = self.screen.state.view
         folder = view.host.surroundings.cwd if view is not None else Path.cwd()

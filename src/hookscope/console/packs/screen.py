@@ -123,7 +123,7 @@ class PacksScreen(ModalScreen[None]):
             border-top: none; border-left: solid $border-blurred; padding: 0 0 0 1;
             &:focus { border-left: heavy $border; }
         }
-        &.-none VerticalScroll { border: none; }
+        &.-none VerticalScroll, &.-none VerticalScroll:focus { border: none; }
     }
     """
 
