@@ -13,6 +13,7 @@ TOPICS: Mapping[str, str] = {
     "states": "What a hook can be",
     "gates": "The checks",
     "console": "The console",
+    "browser": "The console in a browser",
     "commands": "The command line",
     "what-if": "What if",
     "packs": "Packs",

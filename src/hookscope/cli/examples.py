@@ -150,6 +150,11 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope tap remove", "take it away to the last byte"),
     ),
     "trust": (("hookscope trust ./hooks", "allow the handlers of this folder to run"),),
+    "serve": (
+        ("hookscope serve --open", "the console in the browser of this machine"),
+        ("hookscope serve --port 0 --clean-env", "at a free port, as a service would see it"),
+        ("hookscope serve --host 0.0.0.0 --token auto", "for other machines, with a token"),
+    ),
     "doctor": (
         ("hookscope doctor", "what was detected and from where"),
         ("hookscope doctor --json", "to go with a report"),

@@ -46,6 +46,7 @@ COMMANDS = {
     "export": "Runs as lines of JSON, or one as a page of HTML, to be read elsewhere.",
     "tap": "Keep the real events of a running agent, and fire them again.",
     "trust": "Allow the handlers of a folder to run.",
+    "serve": "The console in a browser.",
     "keys": "The console's keys: actions, meanings, and what keys.yaml makes of them.",
     "doctor": "What was detected and from where, and what is missing.",
     "help": "The manual, a topic at a time.",

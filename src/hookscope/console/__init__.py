@@ -15,17 +15,26 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from hookscope.workbench import Workbench
 
 
-def run(bench: "Workbench") -> None:
-    """Show the console until its user leaves; ends the workers that it started."""
+def run(
+    bench: "Workbench", *, driver: "type[Driver] | None" = None, size: tuple[int, int] | None = None
+) -> None:
+    """Show the console until its user leaves; ends the workers that it started.
+
+    `driver` and its first `size` show it elsewhere than in this terminal.
+    """
     from hookscope.console.app import Console
 
     async def session() -> None:
         console = Console(bench)
+        if driver is not None:
+            console.driver_class = driver
         try:
-            await console.run_async()
+            await console.run_async(size=size)
         finally:
             await console.bench.close()  # that of the workspace which is open at the end
 

@@ -1,0 +1,81 @@
+"""`hookscope serve`."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from hookscope.cli import answers
+from hookscope.cli.answers import Answer
+from hookscope.core.text import printable
+from hookscope.workbench import Options, Refusal
+
+if TYPE_CHECKING:
+    from hookscope.serve.serving import Address
+
+PORT = 4665
+PARAMETERS = (
+    click.Option(["--host"], metavar="ADDRESS", default="127.0.0.1", help="Where to listen; else 127.0.0.1."),
+    click.Option(
+        ["--port"], type=click.IntRange(0, 65535), default=PORT, help=f"0: any that is free; else {PORT}."
+    ),
+    click.Option(["--token"], metavar="TEXT", help="What lets one in; `auto` makes one, as on 127.0.0.1."),
+    click.Option(
+        ["--token-file"], type=click.Path(path_type=Path), metavar="FILE", help="The token stands there."
+    ),
+    click.Option(["--public-url"], metavar="URL", help="The address by which others reach it."),
+    click.Option(
+        ["--sessions"], type=click.IntRange(1, 64), default=4, help="Consoles at once, a page each; else 4."
+    ),
+    click.Option(["--open", "opens"], is_flag=True, help="Open it in the browser."),
+)
+
+
+@answers.command("serve", *PARAMETERS)
+def command(
+    options: Options,
+    host: str,
+    port: int,
+    token: str | None,
+    token_file: Path | None,
+    public_url: str | None,
+    sessions: int,
+    opens: bool,
+    as_json: bool,
+) -> Answer:
+    """The console in a browser: prints the address to open, and serves until Ctrl-C.
+
+    Each page is a console of its own, with these options; it ends when its page closes. Whoever comes in
+    can run code as you: the address carries a token, on this machine too, and without it there is nothing
+    to see. Only --token or --token-file let other machines in; what goes to them is not encrypted, so put
+    TLS in front and name it with --public-url.
+
+    Needs textual-serve: `pip install "hookscope[serve]"`.
+    """
+    if find_spec("textual_serve") is None:
+        raise Refusal(
+            "A console in a browser needs the package textual-serve.", '`pip install "hookscope[serve]"`.'
+        )
+    answers.bench_of(options)  # what cannot be opened is said here, not in the page
+    from hookscope.serve.serving import Wish, serve, signpost
+
+    def tell(address: Address) -> None:
+        url = address.entrance if address.shown else f"{address.origin}/?token=…"
+        if as_json:
+            click.echo(answers.as_text({"url": url, "origin": address.origin}))
+            return
+        click.echo(f"The console is at {printable(url)}\nCtrl-C ends it.")
+
+    with signpost() as post:
+
+        def open_page(address: Address) -> None:
+            if not post(address):
+                click.echo("hookscope: no browser opens here; open that address yourself.", err=True)
+
+        wish = Wish(host, port, token, token_file, public_url, sessions)
+        asyncio.run(serve(options, wish, tell, open_page if opens else None))
+    raise click.exceptions.Exit(0)  # the answer was told when there was one

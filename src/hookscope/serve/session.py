@@ -1,0 +1,96 @@
+"""One console process for one page: textual-serve's wire, without a shell and with an end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+from textual_serve.app_service import AppService
+from textual_serve.download_manager import DownloadManager
+
+GRACE = 5.0  # seconds in which a console that was asked to leave may end its workers
+LAST = 2.0  # and then, when nobody talks to it any more
+NARROWEST, WIDEST = 20, 1000  # cells of a terminal, in either direction
+
+
+class Session(AppService):
+    """The console of one page.
+
+    Its process leads a group of its own, so that a Ctrl-C where the server was started ends it by way of the
+    server. It leaves when its page has gone, or when the server has: then its standard input ends.
+    """
+
+    def __init__(
+        self,
+        options: str,
+        *,
+        write_bytes: Callable[[bytes], Awaitable[None]],
+        write_str: Callable[[str], Awaitable[None]],
+        close: Callable[[], Awaitable[None]],
+        downloads: DownloadManager,
+    ) -> None:
+        """`options`: those of the program, handed over as text."""
+        super().__init__(
+            "", write_bytes=write_bytes, write_str=write_str, close=close, download_manager=downloads
+        )
+        self._options = options
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        words = os.dup(2)  # what it says at its end stands where the server was started
+        try:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "hookscope.console.served",
+                self._options,
+                str(width),
+                str(height),
+                str(words),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                pass_fds=(words,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(words)
+        self._stdin = self._process.stdin
+        return self._process
+
+    async def over(self) -> int:
+        """Wait until the process has ended, and all that it wrote is on its way; its exit code."""
+        assert self._process is not None
+        code = await self._process.wait()
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=LAST)
+        return code
+
+    async def leave(self) -> None:
+        """Ask the console to leave; end it with its group where it does not. It is gone afterwards."""
+        process = self._process
+        if process is None:
+            return
+        try:
+            with suppress(TimeoutError, ConnectionError):
+                await asyncio.wait_for(self.stop(), GRACE)
+                await asyncio.wait_for(process.wait(), LAST)
+        finally:
+            if process.stdin is not None:
+                process.stdin.close()
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+
+
+def cells(said: object, otherwise: int) -> int:
+    """A width or height as a page says it."""
+    try:
+        return min(max(int(str(said)), NARROWEST), WIDEST)
+    except ValueError:
+        return otherwise

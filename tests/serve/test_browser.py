@@ -1,0 +1,54 @@
+"""The console in a real browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from tests.serve.browser import COLOURS, browser, found
+from tests.serve.conftest import Served, alive, environment, until
+
+PROGRAM = found()
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
+async def test_a_hook_is_fired_at_from_a_page(
+    served: Callable[..., Any], greeting: Path, tmp_path: Path
+) -> None:
+    server: Served = await served()
+    assert PROGRAM is not None
+    async with browser(PROGRAM, tmp_path / "browser") as chromium:
+        page = await chromium.page()
+        await page.go(server.url)
+        shown = await page.screen("greet", "command-logger", "ready")
+        assert max(map(len, shown.splitlines())) > 100
+        assert await page.value(COLOURS) > 3  # they are drawn, not only known
+        assert server.url not in await page.value("location.href")  # the token has left the address
+        assert await page.value("document.cookie") == ""
+
+        await page.press("f")
+        await page.screen("command:new", "3 would run")
+        await page.press("r", ctrl=True)
+        await page.screen("✓ 3 handlers ran")
+        first = server.consoles()
+        everything = server.below()
+        assert len(first) == 1
+        assert not [pid for pid in everything if b"TEXTUAL_" in environment(pid)]  # hooks see their own
+
+        await page.ask("Page.reload")
+        await until(lambda: not alive(everything & first))
+        await page.screen("greet", "ready")
+        again = server.consoles()
+        assert len(again) == 1
+        assert not again & first
+
+        everything |= server.below()
+        await chromium.shut(page)
+        await until(lambda: not alive(everything))
+        assert page.said == []
+        strangers = [url for url in page.asked_for if urlsplit(url).hostname != "127.0.0.1"]
+        assert [url for url in strangers if not url.startswith(("data:", "about:"))] == []
+
+        assert server.process.returncode is None
+    assert not [*greeting.parent.glob("**/pwned")]

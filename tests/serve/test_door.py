@@ -1,0 +1,150 @@
+"""Who may come in: the policy, and that every route is behind it."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import aiohttp
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from hookscope.serve.door import COOKIE, Asked, Decision, Door, decide
+from hookscope.serve.house import House
+from hookscope.workbench import Options
+from hookscope.workbench.handing_over import handed_over, taken_over
+
+TOKEN = "correct horse battery"
+DOOR = Door("127.0.0.1", TOKEN)
+HOST = "127.0.0.1:4665"
+PAGE = Asked(DOOR.room, HOST, cookie=DOOR.key, site="same-origin")
+SOCKET = replace(PAGE, path=f"{DOOR.room}ws", origin=f"http://{HOST}", site=None, socket=True)
+ENTRANCE = Asked("/", HOST, tokens=(TOKEN,), site="cross-site")  # a link in a chat leads here
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        PAGE,
+        SOCKET,
+        replace(PAGE, site=None),
+        replace(PAGE, site="none"),
+        replace(PAGE, method="HEAD"),
+        replace(PAGE, path=f"{DOOR.room}download/x"),
+        replace(PAGE, host="localhost:4665", origin="http://localhost:4665"),
+        replace(PAGE, host="[::1]:9000"),
+        replace(SOCKET, host="127.0.0.1:9000", origin="http://127.0.0.1:9000"),  # forwarded by ssh
+    ],
+)
+def test_our_own_page_passes(asked: Asked) -> None:
+    assert decide(DOOR, asked) is Decision.PASS
+
+
+@pytest.mark.parametrize(
+    ("asked", "decision"),
+    [
+        (replace(ENTRANCE, tokens=("correct horse batterz",)), Decision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=("",)), Decision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=("\ud800",)), Decision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=(TOKEN, "x")), Decision.WRONG_TOKEN),
+        (replace(ENTRANCE, tokens=()), Decision.NO_TOKEN),
+        (replace(ENTRANCE, tokens=(), cookie=DOOR.key), Decision.NO_TOKEN),
+        (replace(ENTRANCE, path="/ws"), Decision.NO_TOKEN),
+        (replace(ENTRANCE, host="evil.example:4665"), Decision.NOT_OURS),
+        (replace(ENTRANCE, method="POST"), Decision.ONLY_READ),
+        (replace(PAGE, cookie=None), Decision.NO_TOKEN),
+        (replace(PAGE, cookie=None, tokens=(TOKEN,)), Decision.NO_TOKEN),
+        (replace(PAGE, cookie=TOKEN), Decision.NO_TOKEN),
+        (replace(PAGE, cookie=DOOR.key[:-1]), Decision.NO_TOKEN),
+        (replace(PAGE, path="/static/js/textual.js"), Decision.NO_TOKEN),
+        (replace(PAGE, site="cross-site"), Decision.STRANGE_PAGE),
+        (replace(PAGE, site="same-site"), Decision.STRANGE_PAGE),  # another port of this machine
+        (replace(PAGE, origin="http://127.0.0.1:9999"), Decision.STRANGE_PAGE),
+        (replace(SOCKET, origin=None), Decision.STRANGE_PAGE),
+        (replace(SOCKET, origin="null"), Decision.STRANGE_PAGE),
+        (replace(SOCKET, origin="https://evil.example"), Decision.STRANGE_PAGE),
+        (replace(SOCKET, origin="http://127.0.0.1:46650"), Decision.STRANGE_PAGE),
+        (replace(SOCKET, origin="http://localhost:4665"), Decision.STRANGE_PAGE),
+        (replace(SOCKET, origin="https://127.0.0.1:4665"), Decision.STRANGE_PAGE),
+    ],
+)
+def test_all_others_stay_outside(asked: Asked, decision: Decision) -> None:
+    assert decide(DOOR, asked) is decision
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "",
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example:4665",
+        "127.0.0.1@evil.example",
+        "evil.example@127.0.0.1",
+        "127.0.0.1:4665, evil.example",
+        "127.0.0.1:80;script-src *",
+        "[::1",
+        "127.0.0.1:port",
+        "10.0.0.1",
+    ],
+)
+def test_a_name_that_somebody_else_gave_this_machine_is_not_answered(host: str) -> None:
+    assert decide(DOOR, replace(PAGE, host=host)) is Decision.NOT_OURS
+
+
+def test_other_machines_come_by_address_or_by_the_public_name() -> None:
+    door = Door("0.0.0.0", TOKEN, "https://hooks.example")
+    assert door.secure
+    assert door.answers_to("10.0.0.1:4665")  # an address is nobody's to lend
+    assert door.answers_to("hooks.example")
+    assert not door.answers_to("evil.example")
+    assert door.own_origin("https://hooks.example", "127.0.0.1:4665")
+    assert not door.own_origin("http://hooks.example", "127.0.0.1:4665")
+
+
+async def test_every_route_is_behind_the_door() -> None:
+    house = House(DOOR, "", 1)
+    async with TestClient(TestServer(house.app()), cookie_jar=aiohttp.DummyCookieJar()) as client:
+        routes = ("", "ws", "download/1", "page/page.js", "static/js/textual.js", "static/", "nowhere")
+        outside = {f"{DOOR.room}{route}" for route in routes} | {"/", "/ws", "/static", "/nowhere"}
+        said = set()
+        for path in outside:
+            answer = await client.get(path)
+            assert answer.status == 401
+            said.add((await answer.text(), answer.headers["Server"], answer.headers["X-Frame-Options"]))
+        assert len(said) == 1  # nobody learns what there is
+
+        welcome = await client.get("/", params={"token": TOKEN})
+        cookie = welcome.cookies[COOKIE]
+        assert (cookie["httponly"], cookie["samesite"], cookie["path"]) == (True, "Strict", DOOR.room)
+        assert TOKEN not in str(welcome.headers) + await welcome.text()
+        wrong = await client.get("/", params={"token": TOKEN[:-1]})
+        assert (wrong.status, wrong.cookies.get(COOKIE)) == (403, None)
+
+        inside: Mapping[str, str] = {"Cookie": f"{COOKIE}={cookie.value}"}
+        statuses = {route: (await client.get(DOOR.room + route, headers=inside)).status for route in routes}
+        assert statuses == {
+            **dict.fromkeys(routes, 404),
+            **dict.fromkeys(("", "page/page.js", "static/js/textual.js"), 200),
+            "ws": 400,
+            "static/": 403,
+        }
+        upgrade = {**inside, "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
+        for origin in ({}, {"Origin": "http://127.0.0.1:9999"}):
+            strange = await client.get(f"{DOOR.room}ws", headers={**upgrade, **origin})
+            assert strange.status == 403
+        page = await client.get(DOOR.room, headers=inside)
+        policy = page.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "script-src 'self';" in policy
+        assert "//" not in (await page.text()).replace("<!DOCTYPE html>", "")  # no address of another machine
+        escape = await client.get(f"{DOOR.room}static/%2e%2e/server.py", headers=inside)
+        assert escape.status in (403, 404)
+
+
+def test_options_arrive_as_they_were() -> None:
+    options = Options(
+        dialect="milady", workspace=None, home=None, env={"A": "'; $(x) \n\udcff"}, clean_env=True, path="+/x"
+    )
+    full = replace(options, workspace=Path("/a b/\udcff"), supposed=frozenset({"os"}))
+    assert taken_over(handed_over(options)) == options
+    assert taken_over(handed_over(full)) == full

@@ -1,0 +1,154 @@
+"""The command: what it refuses, how many consoles it gives, and that none stays behind."""
+
+import json
+import signal
+import stat
+import sys
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import aiohttp
+import pytest
+from tests.serve.conftest import Served, alive, until
+
+from hookscope.cli.main import exit_code
+from hookscope.serve.serving import Address, signpost
+
+Start = Callable[..., Any]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["--host", "0.0.0.0"], 2, "Say --token auto, or --token-file FILE."),
+        (["--host", "hooks.example"], 2, "Others could reach hooks.example"),
+        (["--public-url", "https://hooks.example"], 2, "Others could reach https://hooks.example"),
+        (["--public-url", "https://hooks.example/below", "--token", "auto"], 2, "no path"),
+        (["--public-url", "javascript:1", "--token", "auto"], 2, "is no public address"),
+        (["--token", "short"], 2, "16 characters are the least"),
+        (["--token", "auto", "--token-file", "open"], 2, "are two tokens"),
+        (["--token-file", "open"], 2, "`chmod 600 open` shuts it."),
+        (["--token-file", "absent"], 2, "Cannot read the token in absent"),
+        (["--host", "256.1.1.1", "--token", "auto"], 1, "Cannot listen on 256.1.1.1"),
+        (["--workspace", "absent"], 2, "There is no folder"),
+    ],
+)
+def test_what_would_not_be_safe_is_refused(
+    arguments: list[str], code: int, sentence: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "open").write_text("a token that all can read\n")
+    (home / "open").chmod(0o644)
+    assert exit_code(["serve", "--port", "0", *arguments]) == code
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert sentence in said.err
+    assert said.err.count("\n") <= 2
+
+
+def test_without_the_package_it_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "textual_serve", None)
+    assert exit_code(["serve"]) == 1
+    assert '`pip install "hookscope[serve]"`' in capsys.readouterr().err
+
+
+def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def opened(url: str) -> bool:
+        page = Path(unquote(urlsplit(url).path))
+        seen.extend(
+            (url, page.read_text(), oct(stat.S_IMODE(page.stat().st_mode | page.parent.stat().st_mode)))
+        )
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", opened)
+    address = Address("http://127.0.0.1:1", 'to"ken', shown=True)
+    with signpost() as post:
+        assert post(address)
+    url, text, mode = seen
+    assert "ken" not in Path(url).name
+    assert address.entrance in text
+    assert '"ken' not in text
+    assert mode == "0o700"
+    assert not Path(urlsplit(url).path).exists()
+
+
+class Client:
+    """What a page does, by hand."""
+
+    def __init__(self, http: aiohttp.ClientSession, server: Served) -> None:
+        self.http, self.server = http, server
+
+    async def come_in(self) -> None:
+        async with self.http.get(self.server.url) as answer:
+            room = (await answer.text()).partition("url=")[2].partition('"')[0]
+            self.cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        self.address = f"{self.server.origin}{room}ws?width=100&height=30"
+
+    async def console(self) -> aiohttp.ClientWebSocketResponse:
+        headers = {"Cookie": self.cookie, "Origin": self.server.origin}
+        return await self.http.ws_connect(self.address, headers=headers)
+
+
+async def read(socket: aiohttp.ClientWebSocketResponse, wanted: str = "") -> str:
+    """What comes, until it holds what is wanted or the socket is shut."""
+    text = ""
+    while not wanted or wanted not in text:
+        message = await socket.receive(15)
+        if message.type is not aiohttp.WSMsgType.BINARY:
+            assert not wanted or message.type is aiohttp.WSMsgType.TEXT, text
+            if message.type is not aiohttp.WSMsgType.TEXT:
+                break
+            continue
+        text += message.data.decode("utf-8", "replace")
+    return text
+
+
+async def test_places_are_counted_and_given_back(served: Start) -> None:
+    server: Served = await served("--sessions", "1")
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
+        client = Client(http, server)
+        await client.come_in()
+        one = await client.console()
+        await read(one, "greet")
+        refused = await client.console()
+        assert "No more than 1 at once. Close a page" in await read(refused)
+        for junk in (
+            "",
+            "[]",
+            "{}",
+            "nonsense",
+            '["resize", {"width": "x"}]',
+            '["resize", 1]',
+            '["stdin", 1]',
+            "[[]]",
+        ):
+            await one.send_str(junk)
+        first = server.below()
+        await one.send_str(json.dumps(["stdin", "q"]))
+        await read(one)  # the console leaves, and so the socket is shut
+        await until(lambda: not alive(first))
+
+        another = await client.console()
+        await read(another, "greet")
+        everything = server.below()
+        assert server.consoles()
+        assert await server.end(signal.SIGINT) == 0
+        assert not alive(everything)
+
+
+async def test_no_console_outlives_a_server_that_is_killed(served: Start) -> None:
+    server: Served = await served()
+    async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
+        client = Client(http, server)
+        await client.come_in()
+        await read(await client.console(), "greet")
+        everything = server.below()
+        assert server.consoles()
+        await server.end(signal.SIGKILL)
+        await until(lambda: not alive(everything))
