@@ -215,8 +215,8 @@ def _mistakes(sheet: Sheet, checked: Checked, unfolded: bool) -> None:
         sheet.title("Mistakes", "hookscope lint")
     for one in found:
         style = SEVERITIES[one.severity.value]
-        where = f"{one.place.file.name}:{one.place.line}  "
-        text = Content.assemble(foreign(where).stylize(MUTED), foreign(one.text))
+        where = foreign(f"{one.place.file.name}:{one.place.line}").stylize(MUTED)
+        text = Content.assemble(where, "  ", foreign(one.text))
         sheet.put([(Content.styled(" !" if style else " ·", style or MUTED), 3)], text)
         sheet.put([(Content(), 3)], foreign(one.then).stylize(MUTED))
     if left := len(checked.findings) - len(found):
