@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
@@ -30,6 +30,7 @@ from hookscope.core.runs import (
 from hookscope.loading import Loading
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import NoNode, find_node
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.runtime import Firing

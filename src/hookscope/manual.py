@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from hookscope.values import dataclass
 
 TOPICS: Mapping[str, str] = {
     "start": "Start",

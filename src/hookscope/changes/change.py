@@ -4,10 +4,11 @@ import difflib
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.hooks import Edit
+from hookscope.values import dataclass
 
 from .errors import CannotWrite, ChangeError, Stale
 from .files import (

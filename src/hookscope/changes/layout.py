@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+
+from hookscope.values import dataclass
 
 LINE_ENDS = "\n\r\u2028\u2029"
 _LINE_END = re.compile(f"\r\n|[{LINE_ENDS}]")

@@ -4,11 +4,11 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hookscope.formats import KeyPath
+from hookscope.values import dataclass
 
 from .change import PATIENCE, Applied, Change, apply, holds, read_now
 from .errors import CannotEdit, CannotWrite

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
 from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
 from hookscope.core.text import printable
+from hookscope.values import dataclass
 from hookscope.workbench import Options, Workbench
 
 

@@ -1,7 +1,8 @@
 """Which panes a screen of a given size shows. One pure function; CSS classes come from it."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from hookscope.values import dataclass
 
 Mode = Literal["hooks", "fire", "log", "hosts"]
 Side = Literal["why", "keys"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
 from hookscope.console.fire.marks import count
 from hookscope.console.fire.model import Sheet, brief_outcome
+from hookscope.values import dataclass
 from hookscope.workbench.saved import saved_listing
 
 if TYPE_CHECKING:

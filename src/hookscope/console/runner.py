@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_bytes, token_hex
@@ -27,6 +26,7 @@ from hookscope.console.messages import (
 from hookscope.console.posting import post, said
 from hookscope.core.breakage import breakage_of
 from hookscope.core.runs import Event, Plan, Run, Step
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.console.hooks.rows import GROUPINGS, Grouping, Row, rows_of
 from hookscope.console.last_time.model import Kept, restored
 from hookscope.console.layout import MODE_OF, Mode, Pane, Side
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise

@@ -1,8 +1,7 @@
 """What a state looks like. Every sign is glyph, word and colour; the colours are those of themes/."""
 
-from dataclasses import dataclass
-
 from hookscope.core.hooks import State
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """How the answers of an event's handlers added up, one after another: for who wants to see it happen."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hookscope.core.runs import Event, Next, Policy, Result
+from hookscope.values import dataclass
 
 _ABSENT = object()
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
+
+from hookscope.values import dataclass
 
 FaultName: TypeAlias = Literal["exception", "hang", "slow", "junk", "exit"]
 FAULTS: tuple[FaultName, ...] = get_args(FaultName)

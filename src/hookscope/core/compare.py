@@ -4,11 +4,11 @@ Used for a guide's notes, where the other is the program as it ships; `hookscope
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, State
 from hookscope.core.plan import kind_of
+from hookscope.values import dataclass
 
 Key = tuple[str, str]
 RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's

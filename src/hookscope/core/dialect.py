@@ -4,7 +4,7 @@ dialect in surroundings, with its settings read."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from hookscope.core.host_command import HostCommand
 from hookscope.core.runs import Event, EventKind, Failure, Group, NotRun, Policy, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.formats.places import KeyPath
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from hookscope.core.runs import FileChange, Guarded, Result, Run
+from hookscope.values import dataclass
 
 MARK = "replayed"  # in an event that was fired before: which run it was, and when
 MOST = 200  # differences within one context

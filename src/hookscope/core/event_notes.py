@@ -7,7 +7,6 @@ want to read is which field was meant.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -15,6 +14,7 @@ from hookscope.core.differences import MARK
 from hookscope.core.event_types import Catalogue, EventType, Field, json_type
 from hookscope.core.runs import Event
 from hookscope.core.text import nearest, one_line
+from hookscope.values import dataclass
 
 FREE = frozenset({"cfg", MARK})  # ours to add to any context
 MOST = 20  # notes on one event

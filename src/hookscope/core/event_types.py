@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hookscope.core.runs import EventKind
 from hookscope.core.text import nearest
+from hookscope.values import dataclass
 
 DEFAULT_SESSION = "agent:main:main"
 EVERY = "*"  # what a stream's listener to all events writes as its key

@@ -1,12 +1,13 @@
 """What a hook is, what stands between it and running, and what a look has found. Frozen data."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
 from hookscope.formats.places import KeyPath
+from hookscope.values import dataclass
 
 Kind = Literal["folder", "stream", "plugin", "legacy", "code"]
 Language = Literal["python", "typescript", "javascript", "unknown"]

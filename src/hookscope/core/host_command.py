@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from hookscope.core.hooks import Inventory, Standing
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.core.dialect import Host

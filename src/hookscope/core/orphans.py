@@ -1,12 +1,12 @@
 """Settings entries that belong to no hook that was found: misspelt, or left behind. Pure."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Inventory, Place
 from hookscope.core.searched import alike
 from hookscope.formats.places import KeyPath
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
 from hookscope.core.runs import FileChange, Result, Run
+from hookscope.values import dataclass
 
 Call = tuple[str, str, int]  # hook, key, and how often that pair came before
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from hookscope.core.breakage import Breakage
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Beside, Hook, Language, LogLine
+from hookscope.values import dataclass
 
 EventKind = Literal["folder", "stream", "plugin"]
 Status = Literal["ok", "error", "timeout", "crashed", "cancelled"]

@@ -9,11 +9,13 @@ import os
 import stat
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol
+
+from hookscope.values import dataclass
 
 NAMES_OF_PLATFORMS = {"linux": "linux", "darwin": "darwin", "win32": "win32", "cygwin": "win32"}
 

@@ -3,7 +3,6 @@
 Source: rules-openclaw section 9; req-08, cli-01 and cfg-02.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from hookscope.core.dialect import Host
@@ -13,6 +12,7 @@ from hookscope.dialects.openclaw_2026_9_packs import Packs
 from hookscope.dialects.openclaw_2026_9_report import Report, reports
 from hookscope.dialects.openclaw_2026_9_words import SEE_ALL, page, table, titled, why_not
 from hookscope.systems.folders.shipped_gates import Config
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Command:
     """The program's own command. Implements core's HostCommand."""
 
     config: Config
-    packs: Packs = Packs()  # noqa: RUF009  (it is a frozen value)
+    packs: Packs = Packs()
 
     def refused(self, host: Host) -> Said | None:
         refusal = host.settings.refusal

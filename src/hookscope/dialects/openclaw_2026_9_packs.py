@@ -1,8 +1,7 @@
 """The texts of `openclaw hooks install | update` of OpenClaw 2026.9, as recorded in cli-02 and cli-03."""
 
-from dataclasses import dataclass
-
 from hookscope.core.host_command import Said
+from hookscope.values import dataclass
 
 NO_EXTENSIONS = (
     "package.json missing openclaw.extensions; update the plugin package to include openclaw.extensions "

@@ -1,11 +1,11 @@
 """What the reports of OpenClaw 2026.9 make of a hook: from the gates that they show."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing
 from hookscope.core.plan import kind_of
+from hookscope.values import dataclass
 
 REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents
 

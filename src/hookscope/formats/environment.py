@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hookscope.values import dataclass
 
 from .dotenv import read_dotenv
 from .places import BOM

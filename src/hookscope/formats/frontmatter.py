@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final
+
+from hookscope.values import dataclass
 
 from .places import FormatError, KeyPath, Span, span_at, text_of
 from .yaml12 import LIMIT, locate_part, read_part

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from hookscope.values import dataclass
 
 API = "api"  # what plugins call the object that they register with
 

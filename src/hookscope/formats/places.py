@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from hookscope.values import dataclass
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The way to a value: the key in a mapping, the index from 0 in a list. `()` is the whole document."""

@@ -9,8 +9,9 @@ import threading
 import tokenize
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from hookscope.values import dataclass
 
 from .places import FormatError, Span, span_at
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from hookscope.values import dataclass
 
 from .script_tokens import Script, string_value
 

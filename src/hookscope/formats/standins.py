@@ -7,9 +7,10 @@ put back in the scalars afterwards. So is the backslash of half a surrogate pair
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import yaml
+
+from hookscope.values import dataclass
 
 from .places import BOM
 

@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from hashlib import blake2b, sha256
 from pathlib import Path
@@ -16,6 +16,7 @@ from hookscope.core.dialect import Settings
 from hookscope.core.runs import Code, Registration
 from hookscope.journal.records import plain
 from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
+from hookscope.values import dataclass
 
 LARGEST = 8 * 2**20  # bytes of a file that a digest is taken of
 MOST_FILES = 1_000  # of a folder with more, only the handler's own file is compared

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hookscope.core.event import from_iso, iso
@@ -17,6 +17,7 @@ from hookscope.journal.circumstances import handler_documents, handlers_from
 from hookscope.journal.owner import Owner
 from hookscope.journal.reading import StoredRun
 from hookscope.journal.records import event_of, run_of
+from hookscope.values import dataclass
 
 FORMAT = 1  # of a line
 OUTCOMES = ("ok", "failed", "cancelled", "interrupted", "running")

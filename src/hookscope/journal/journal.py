@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -48,6 +48,7 @@ from hookscope.journal.tidying import pin
 from hookscope.journal.transactions import Work
 from hookscope.journal.wanted import NOT_FAILED, Wanted
 from hookscope.journal.writer import Writer
+from hookscope.values import dataclass
 
 # `at` never goes back: ids stand in the order of time, whatever the clock does.
 INSERT_RUN = """

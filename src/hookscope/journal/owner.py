@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
+
+from hookscope.values import dataclass
 
 DEAD = "ZXx"  # states of a process that has ended and was not yet waited for
 

@@ -6,7 +6,6 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from heapq import merge
@@ -21,6 +20,7 @@ from hookscope.journal.records import Outcome, begun_document, event_of, storabl
 from hookscope.journal.search import ENDED, has_index, match_of
 from hookscope.journal.thin import whole
 from hookscope.journal.wanted import Wanted
+from hookscope.values import dataclass
 
 COLUMNS = """
     r.id, w.path, c.dialect, c.version, r.key, r.event, r.started_ms, r.owner_pid, r.owner_started,

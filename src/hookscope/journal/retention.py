@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hookscope.values import dataclass
 
 MIB = 2**20
 

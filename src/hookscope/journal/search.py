@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise
@@ -19,6 +18,7 @@ from typing import Any
 from hookscope.journal.records import Outcome, storable
 from hookscope.journal.wanted import Wanted, hooks_of
 from hookscope.journal.words import phrase, words_of_run
+from hookscope.values import dataclass
 
 # Words are split by `words`, so the tokenizer has only blanks to find, in whatever version it comes.
 # The index keeps no text of its own: that stands in the documents. Whoever changes what an entry is gives

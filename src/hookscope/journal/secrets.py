@@ -12,8 +12,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from hookscope.values import dataclass
 
 SECRET_WORDS = (
     "token",

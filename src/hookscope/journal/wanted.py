@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hookscope.journal.records import Outcome, storable
 from hookscope.journal.words import phrase, words_of_run
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.journal.reading import StoredRun

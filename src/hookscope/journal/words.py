@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+
+from hookscope.values import dataclass
 
 LONGEST_TEXT = 2_000  # characters of one text that are searched
 LONGEST_RUN = 32_000  # characters of one run

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -14,6 +14,7 @@ from hookscope.journal.database import JournalError, explained, open_database
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.journal.tidying import tidy
 from hookscope.journal.transactions import Work, commit
+from hookscope.values import dataclass
 
 IDLE = 0.5  # seconds without a job until the journal is tidied
 OFTEN = 150  # jobs after which it is tidied although it is never idle: fewer runs than are filed at once

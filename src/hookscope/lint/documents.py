@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from inspect import cleandoc
 from textwrap import dedent
+
+from hookscope.values import dataclass
 
 SECTION = re.compile(r"^(Bad|Good|Host|Folder):[ \t]*(.*)$", re.MULTILINE)
 

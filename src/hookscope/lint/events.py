@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hookscope.core.event_types import EVERY
 from hookscope.formats import read_yaml
 from hookscope.lint.near import meant
 from hookscope.lint.subject import Mistaken, Subject
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

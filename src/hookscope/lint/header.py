@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hookscope.formats import FormatError, read_json5, read_text_header
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, locate_frontmatter, read_frontmatter
 from hookscope.formats.places import KeyPath
+from hookscope.values import dataclass
 
 LIMIT = LARGEST_HEADER  # bytes of a HOOK.md that are read
 METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)

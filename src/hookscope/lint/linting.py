@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
 from hookscope.core.hooks import LANGUAGE_OF, Place
 from hookscope.lint.ignoring import ignored_in_header, ignored_in_source
 from hookscope.lint.model import Finding, NotRun, Rule, Said, Severity
 from hookscope.lint.rules import RULES
 from hookscope.lint.subject import Subject
+from hookscope.values import dataclass
 
 ORDER = tuple(Severity)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hookscope.core.hooks import Edit, Place
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.lint.subject import Subject

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.hooks import LANGUAGE_OF, Hook, Inventory, Rejected
@@ -14,6 +14,7 @@ from hookscope.lint.source.facts import LARGEST, HandlerFacts, Met
 from hookscope.lint.source.python import python_facts
 from hookscope.lint.source.scripts import Script, ScriptReader
 from hookscope.lint.subject import HostFacts, Package, Subject
+from hookscope.values import dataclass
 
 MANIFEST = "HOOK.md"
 PACKAGE = "package.json"

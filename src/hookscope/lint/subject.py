@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.event_types import Catalogue, EventType
@@ -14,6 +14,7 @@ from hookscope.formats.places import KeyPath
 from hookscope.lint.header import Header
 from hookscope.lint.model import Said, Severity
 from hookscope.lint.source.facts import HandlerFacts, Met
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

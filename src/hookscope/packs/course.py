@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from hookscope.packs.errors import Cancelled
+from hookscope.values import dataclass
 
 
 def _ignore(_: str) -> None:

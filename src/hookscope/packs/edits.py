@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hookscope.changes.meanings import MISSING, reached, same, value_at
 from hookscope.changes.settings_edit import dotted, edited, meaning_of, without
 from hookscope.formats import KeyPath
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

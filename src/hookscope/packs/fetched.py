@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha512
 from pathlib import Path
 
 from hookscope.packs.course import QUIETLY, Course
 from hookscope.packs.specs import Spec
 from hookscope.packs.tree import Tree
+from hookscope.values import dataclass
 
 SECONDS = 120.0  # that fetching may take
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.changes.files import replace_file
 from hookscope.packs.edits import Setting, Wanted, setting_from
+from hookscope.values import dataclass
 
 Phase = Literal["staging", "commit", "back", "clean"]
 PHASES: tuple[Phase, ...] = ("staging", "commit", "back", "clean")

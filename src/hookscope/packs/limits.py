@@ -1,6 +1,6 @@
 """How much of a stranger's package is read. What counts is what really comes out, whatever headers say."""
 
-from dataclasses import dataclass
+from hookscope.values import dataclass
 
 MIB = 1024 * 1024
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hookscope.packs.limits import PackLimits, size_in_words
 from hookscope.packs.names import refused, shown
+from hookscope.values import dataclass
 
 
 @dataclass(slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from hookscope.core.text import CONTROLS, one_line
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import LIMITS, PackLimits
+from hookscope.values import dataclass
 
 Kind = Literal["file", "folder"]
 Parts = tuple[str, ...]

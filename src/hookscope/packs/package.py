@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from hookscope.packs.names import fault_of_name, refused, shown
 from hookscope.packs.tree import Tree
+from hookscope.values import dataclass
 
 MANIFEST, PACKAGE = "HOOK.md", "package.json"
 MOST = 200  # hooks of one pack

@@ -8,13 +8,13 @@ import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from hookscope.packs.course import Course
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import MIB, size_in_words
+from hookscope.values import dataclass
 
 POLL = 0.05  # seconds between two looks at whether to stop
 OUTPUT = 1 * MIB  # bytes of output that are read

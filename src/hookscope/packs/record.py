@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from hookscope.changes.files import replace_file
 from hookscope.core.event import from_iso, iso
 from hookscope.packs.edits import Setting, setting_from
 from hookscope.packs.specs import without_login
+from hookscope.values import dataclass
 
 Digests = Mapping[str, str]  # path below a folder → SHA-256
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from hookscope.packs.archives import SUFFIXES, is_archive
 from hookscope.packs.errors import PackError
 from hookscope.packs.names import shown
+from hookscope.values import dataclass
 
 Source = Literal["folder", "archive", "npm", "git", "python"]
 PART = r"[a-z0-9~-][a-z0-9._~-]*"

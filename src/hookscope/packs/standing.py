@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from hookscope.packs.record import Record
 from hookscope.packs.tree import LEFT_OUT
+from hookscope.values import dataclass
 
 CHUNK = 1_048_576
 

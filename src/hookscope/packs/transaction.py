@@ -10,7 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from hookscope.packs.errors import PackError
 from hookscope.packs.journal import Intent, read_intent, write_intent
 from hookscope.packs.record import Book
 from hookscope.packs.tree import PackFile
+from hookscope.values import dataclass
 
 STEPS = (
     "intend", "stage", "staged", "commit", "aside", "place", "settings", "records", "keep", "clean", "forget",

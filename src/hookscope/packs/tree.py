@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
+
+from hookscope.values import dataclass
 
 # What no package means to bring: it is left out wherever it stands.
 LEFT_OUT = frozenset({".git", ".hg", ".svn", "__MACOSX", ".DS_Store", "__pycache__"})

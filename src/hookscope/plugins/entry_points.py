@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isawaitable
 
@@ -11,6 +11,7 @@ from hookscope.engine import HookEngine
 from hookscope.library import log
 from hookscope.plugins.api import PluginApi
 from hookscope.runtime.python_worker.faults import safe_text
+from hookscope.values import dataclass
 
 GROUP = "hookscope.plugins"
 

@@ -14,12 +14,12 @@ import stat
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
 from hookscope.runtime.file_changes import Print, open_file
+from hookscope.values import dataclass
 
 MIB = 1024 * 1024
 KEPT_BACK = 4  # one part in so many of what is left stays for the folders behind

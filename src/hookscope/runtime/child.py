@@ -10,8 +10,9 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from hookscope.values import dataclass
 
 POLL = 0.01  # seconds between looks, where the system cannot wait for an end without reaping it
 

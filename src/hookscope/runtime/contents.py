@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 
 from hookscope.core.runs import Code
 from hookscope.runtime.digest import module_name
+from hookscope.values import dataclass
 
 MOST = 500  # files outside of hooks' folders that are looked at
 

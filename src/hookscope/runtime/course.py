@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter
 from typing import Any
 
@@ -22,6 +22,7 @@ from hookscope.runtime.views import (
     pushed,
     write_back,
 )
+from hookscope.values import dataclass
 
 
 @dataclass(slots=True)

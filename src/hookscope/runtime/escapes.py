@@ -13,8 +13,9 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from secrets import token_hex
+
+from hookscope.values import dataclass
 
 MARK = "HOOKSCOPE_WORKER"
 HOST = f"{os.getpid()}-{token_hex(4)}"  # in the marks of all workers that this process starts

@@ -7,13 +7,13 @@ import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
 from typing import Literal
 
 from hookscope.core.runs import FileChange
+from hookscope.values import dataclass
 
 LOOKED_AT = 200_000  # files and folders; a handler can make more than anybody can wait for
 LISTED = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -30,6 +30,7 @@ from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.views import messages_in
 from hookscope.runtime.waiting import to_the_end, until_over
+from hookscope.values import dataclass
 
 DEPTH = 16  # events that cause events that cause events: further ones are a circle
 

@@ -10,7 +10,7 @@ import asyncio
 import math
 from asyncio import CancelledError
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import isawaitable
 from itertools import groupby
 from pathlib import Path
@@ -42,6 +42,7 @@ from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.patch import patch_of
 from hookscope.runtime.python_worker import modules, shapes
 from hookscope.runtime.views import document_of, event_in, messages_in, pushed
+from hookscope.values import dataclass
 
 # call, began and ended in seconds of perf_counter, what it returned, what it raised
 Record: TypeAlias = tuple[Registration, float, float, Any, BaseException | None]

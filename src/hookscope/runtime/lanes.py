@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.link import Program, Worker
 from hookscope.runtime.process_lane import ProcessLane
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.runtime.sandbox import Sandbox

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.runs import Code
+from hookscope.values import dataclass
 
 MOST = 3  # faults within the window: then only a fire by hand runs it
 WINDOW = 300.0  # seconds

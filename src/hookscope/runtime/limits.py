@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from hookscope.core.runs import Registration
+from hookscope.values import dataclass
 
 LimitName = Literal["spawn", "load", "run", "warn", "memory"]
 MIB = 1024 * 1024

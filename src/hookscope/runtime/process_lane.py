@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from hookscope.runtime.starting import not_started, started
 from hookscope.runtime.together import fitting
 from hookscope.runtime.waiting import to_the_end
 from hookscope.runtime.worker import Link
+from hookscope.values import dataclass
 
 OWN = 8  # workers at most that a hook has for itself; the one that was idle longest goes
 PLUGINS = 16  # workers of plugins that are kept; likewise

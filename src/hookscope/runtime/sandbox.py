@@ -25,7 +25,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -33,6 +32,7 @@ from types import TracebackType
 
 from hookscope.runtime.bounded_copy import USUAL, Bounds, Copier, Places, within
 from hookscope.runtime.file_changes import Changes, changes_of, make_readable
+from hookscope.values import dataclass
 
 __all__ = ["Bounds", "Changes", "Sandbox", "Walls", "find_bwrap"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -26,6 +26,7 @@ from hookscope.runtime.traces import Traces, late_in_words
 from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.waiting import to_the_end
 from hookscope.runtime.worker import Link
+from hookscope.values import dataclass
 
 GATHER = 0.1  # seconds in which late output is gathered before it is told
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.surroundings import Files
 from hookscope.formats import FormatError, read_json5
+from hookscope.values import dataclass
 
 DEPTH = 10  # files in one another
 LARGEST = 2 * 1024 * 1024  # bytes of one

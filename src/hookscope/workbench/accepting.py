@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change, ChangeError, apply
 from hookscope.core.runs import Run
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
+from hookscope.values import dataclass
 from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, literally, was_blocked
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow

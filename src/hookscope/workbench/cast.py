@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.dialect import Host
@@ -15,6 +14,7 @@ from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.session_words import Agent
 from hookscope.systems.streams.sources import stem_of
 from hookscope.systems.streams.stamping import project_name
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 MODEL = "agent"  # the stem of the file that names an agent's model

@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hookscope.core.orphans import orphans_of
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import BRINGS, OLDEST, Node, NoNode
+from hookscope.values import dataclass
 from hookscope.workbench.environments import environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import state_folder

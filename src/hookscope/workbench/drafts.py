@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from hookscope.core.runs import Event
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
 from hookscope.journal.secrets import Veil, secrets_in
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_saved, saved_document
 from hookscope.workbench.saving import flow, named, rendered, variable_name

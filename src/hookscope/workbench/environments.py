@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.text import nearest
+from hookscope.values import dataclass
 from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.sections import ENDINGS, read_section

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from hookscope.core.runs import FileChange, Result, Run
 from hookscope.core.text import nearest
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 ABSENT = "nothing"

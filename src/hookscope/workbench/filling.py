@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Event
+from hookscope.values import dataclass
 from hookscope.workbench.environments import ENVIRONMENTS, environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.variables import DOTENV, Variables, filled, variables_of

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 from hookscope.core.runs import Event, Frame, Result, Run
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import state_folder
 

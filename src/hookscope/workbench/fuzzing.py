@@ -6,7 +6,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.runs import Event, Failure, Registration, Result, Run, Status
 from hookscope.runtime import Firing
 from hookscope.runtime.waiting import until_over
+from hookscope.values import dataclass
 from hookscope.workbench.fuzz_search import Mark, Place, Search, Seen, check_hypothesis, mark_of
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, read_saved_event

@@ -6,7 +6,7 @@ Loads the database: whoever only looks at hooks imports it not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hookscope.journal import Journal, Outcome, StoredRun, Wanted, changed_since
 from hookscope.journal.circumstances import Changed, handler_documents
 from hookscope.journal.exported import NoRun, Reader, lines_of
 from hookscope.journal.words import phrase
+from hookscope.values import dataclass
 from hookscope.workbench.past import THEN
 from hookscope.workbench.refusal import Refusal
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.surroundings import Surroundings
 from hookscope.formats import FormatError, read_json5
+from hookscope.values import dataclass
 
 UPWARDS = 6  # folders above a program in which its package.json is looked for
 LARGEST = 1024 * 1024  # bytes of a file that is read

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hookscope.journal.secrets import Secret, Veil, secrets_in
+from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import named

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import islice
@@ -24,6 +23,7 @@ from hookscope.core.plan import code_of, kind_of, may_run
 from hookscope.core.text import lasting, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION
+from hookscope.values import dataclass
 from hookscope.workbench.tap.lists import Seen, counted
 from hookscope.workbench.tap.places import spool_place
 from hookscope.workbench.tap.spool import FILE, OLD, Reading

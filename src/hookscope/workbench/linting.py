@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
 from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.systems.folders.places import WORKSPACE, hooks_folder
+from hookscope.values import dataclass
 from hookscope.workbench.mistaken import mistaken_names
 from hookscope.workbench.refusal import Refusal
 

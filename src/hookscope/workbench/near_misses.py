@@ -7,7 +7,7 @@ its host says nothing, and neither would a plan that names listeners alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
 from hookscope.core.event_types import Catalogue
@@ -16,6 +16,7 @@ from hookscope.core.plan import kind_of
 from hookscope.core.runs import EventKind, NotRun, Plan
 from hookscope.lint.near import meant
 from hookscope.lint.subject import Mistaken
+from hookscope.values import dataclass
 from hookscope.workbench.mistaken import mistaken_names
 from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.view import View

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
@@ -13,6 +13,7 @@ from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import MIB, LimitName, Limits
 from hookscope.settings.opening import agents_of, open_host, settings_file, state_folder
+from hookscope.values import dataclass
 from hookscope.workbench.installed import Installed, installed, nearest_shipped
 from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.refusal import Refusal

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Generator
-from dataclasses import dataclass
 from typing import Literal
 
 from hookscope.core.runs import Result
 from hookscope.engine import HookEngine
 from hookscope.runtime.waiting import until_over
 from hookscope.systems.streams.session_words import Ended, Waiting
+from hookscope.values import dataclass
 from hookscope.workbench.stage import NOT_TRUSTED, Scene, Stage, Stopped, Use, Wanted
 
 __all__ = ["Played", "Playing", "Scene", "Use", "Wanted"]

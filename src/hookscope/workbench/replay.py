@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from hookscope.core.event import iso
 from hookscope.core.runs import Event, Plan, Run
 from hookscope.journal import changed_since, on_record
 from hookscope.journal.circumstances import Changed
+from hookscope.values import dataclass
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.history import Wanted
 from hookscope.workbench.past import past_of

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.event import HookEvent, from_iso, to_document
 from hookscope.core.runs import Event, Group, NotRun, Plan, Registration, Result, Run
 from hookscope.core.text import nearest
 from hookscope.runtime.patch import NoPatch, applied
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 AS_RECORDED = "replayed as recorded"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.runs import Event
+from hookscope.values import dataclass
 from hookscope.workbench.expect import PATTERNS, literally
 from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.text import nearest
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 ENDINGS = (".yaml", ".yml")

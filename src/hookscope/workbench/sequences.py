@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.text import nearest
 from hookscope.dialects.catalogues import source
 from hookscope.formats import read_yaml
+from hookscope.values import dataclass
 from hookscope.workbench.options import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import KEYS as EVENT_KEYS

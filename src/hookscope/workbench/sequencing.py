@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.runs import Plan
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import event_of, saved_in
 from hookscope.workbench.sections import read_section

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event
 from hookscope.core.schema import context_schema, ctx_schema
+from hookscope.values import dataclass
 
 Schema = Mapping[str, Any]
 Kind = Literal["absent", "null", "example", "inside", "wrong"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line
+from hookscope.values import dataclass
 from hookscope.workbench.expect import FILES, Miss, files_of, misses
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, SavedEvent, event_of, expected_of

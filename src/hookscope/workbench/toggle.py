@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, change_of, holds, inverse_of
@@ -12,6 +11,7 @@ from hookscope.core.hooks import Edit, Inventory, Standing, State, gate_state
 from hookscope.core.look import look
 from hookscope.core.plan import MAPPED
 from hookscope.settings import open_host, settings_of
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from platformdirs import user_state_path
 
 from hookscope.core.dialect import Trust
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from hookscope.core.event import iso
 from hookscope.core.text import nearest
 from hookscope.formats import read_dotenv
 from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.values import dataclass
 from hookscope.workbench.environments import Environment
 from hookscope.workbench.refusal import Refusal
 

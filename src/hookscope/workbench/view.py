@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from hookscope.core.hooks import Folder, Hook, Inventory, Language
 from hookscope.core.runs import Plan, Registration, Registry, Run
 from hookscope.core.surroundings import NotedFiles
 from hookscope.runtime import Limits
+from hookscope.values import dataclass
 from hookscope.workbench.crew import PYTHON
 
 if TYPE_CHECKING:  # a look needs no database

@@ -10,11 +10,12 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from hookscope.core.dialect import Host
+from hookscope.values import dataclass
 from hookscope.workbench.filling import files_of
 
 Told: TypeAlias = Callable[[frozenset[Path]], object]

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 import click
@@ -18,6 +18,7 @@ from hookscope.cli.answers import Answer
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import Event, Plan, Run, Slow
 from hookscope.core.text import one_line, printable
+from hookscope.values import dataclass
 from hookscope.workbench import (
     BadContext,
     Firing,

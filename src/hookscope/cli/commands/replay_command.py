@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -13,6 +12,7 @@ from hookscope.cli import answers, replay_tables, tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.core.runs import Plan
+from hookscope.values import dataclass
 from hookscope.workbench import Options, PastRun, Refusal, Workbench, documents
 from hookscope.workbench.replay import Replayed, again, past_runs
 

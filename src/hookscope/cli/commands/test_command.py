@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NoReturn
@@ -16,6 +16,7 @@ from hookscope.cli import answers, test_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
+from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
 from hookscope.workbench.environments import ENVIRONMENTS

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 
 import click
 
@@ -12,6 +11,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.packs import documents, shown
 from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
+from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.packs.desk import PackDesk
 from hookscope.workbench.packs.planned import Course, Planned

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.hooks.registry import registry_sheet
@@ -23,6 +22,7 @@ from hookscope.console.log.model import LogEntry
 from hookscope.console.text import plain
 from hookscope.core.event import iso
 from hookscope.core.hooks import Rejected, Standing
+from hookscope.values import dataclass
 from hookscope.workbench import documents
 from hookscope.workbench.comparison_document import document as comparison_document
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -20,6 +19,7 @@ from hookscope.console.fire.marks import MUTED, duration, fitted, word
 from hookscope.console.reading import Reading
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
+from hookscope.values import dataclass
 
 NOTHING = "–"
 SLOWER = 2.0  # a handler's time is worth a line when it is that many times the other's,

@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from hookscope.console.fire.fields import laid_out, on_one_line
 from hookscope.console.fire.offers import Offer, offers_at
+from hookscope.values import dataclass
 
 Slot = Literal["name", "value", "after"]  # `after`: behind a member, where a comma is missing yet
 

@@ -7,12 +7,12 @@ on the way to the change.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal
 
 from hookscope.core.event import iso
 from hookscope.core.runs import Event, Patch
+from hookscope.values import dataclass
 
 
 class Absent(Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.json_places import column_of, line_of, offsets_of
@@ -14,6 +14,7 @@ from hookscope.console.fire.references import unset_in
 from hookscope.core.event_notes import placed_notes
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS
+from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, check_complete, parse_context, template
 from hookscope.workbench.filling import Filling, filled_event
 from hookscope.workbench.refusal import Refusal

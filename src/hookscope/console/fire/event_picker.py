@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -17,6 +16,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

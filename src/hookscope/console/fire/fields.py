@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from hookscope.console.fire.draft import escaped
 from hookscope.console.fire.json_places import SCANNER, members
+from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 
 Kind = Literal["text", "number", "true/false", "null", "list", "object", "value"]

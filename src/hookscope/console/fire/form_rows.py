@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -11,6 +10,7 @@ from hookscope.console.fire.fields import Field, Form, on_one_line
 from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.fire.offers import Offer
 from hookscope.console.theme import FAINT
+from hookscope.values import dataclass
 
 SIGNS = {
     "text": "Aa",

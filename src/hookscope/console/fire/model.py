@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +11,7 @@ from hookscope.console.fire.diff import Change, changes_of, document_of
 from hookscope.console.fire.diff import after as document_after
 from hookscope.console.fire.marks import count, word
 from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Slow, Status, Step
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench.testing import Checked

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hookscope.console.fire.draft import CFG, as_json
 from hookscope.core.event_types import Field
 from hookscope.core.schema import told, typed
+from hookscope.values import dataclass
 
 EMPTY = {"number": "0", "integer": "0", "boolean": "false", "array": "[]", "object": "{}", "null": "null"}
 

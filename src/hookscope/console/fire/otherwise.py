@@ -4,7 +4,7 @@ times, on copies. What is chosen, and the dialog that chooses it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, TypeVar
 
 from textual import events, on
@@ -17,6 +17,7 @@ from textual.screen import ModalScreen
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.core.breakage import FAULTS, FaultName
+from hookscope.values import dataclass
 
 T = TypeVar("T")
 TIMES = (1, 2, 3, 5, 10, 25, 100)

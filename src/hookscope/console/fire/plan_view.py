@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,6 +16,7 @@ from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import Hook, State
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Code, NotRun, Plan, Registration
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from hookscope.core.text import nearest
+from hookscope.values import dataclass
 from hookscope.workbench.variables import NOW, WRITTEN, Use, Variables, used
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from textual.content import Content
 from hookscope.console.fire.draft import CFG, Draft, as_json, has_ctx
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.core.differences import MARK
+from hookscope.values import dataclass
 from hookscope.workbench.compose import parse_context, template
 from hookscope.workbench.drafts import SavedDraft, draft_of
 

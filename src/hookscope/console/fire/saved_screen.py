@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +18,7 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.text import plain
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench.saved import SavedRow

@@ -1,11 +1,11 @@
 """A few lines of a handler's source around the line that failed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.runs import Code, Frame, Registration
 from hookscope.core.surroundings import Files
+from hookscope.values import dataclass
 
 LARGEST = 512 * 1024  # bytes of a source file that are read
 AROUND = 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from rich.cells import cell_len
@@ -20,6 +19,7 @@ from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Guarded, NotRun, Run
+from hookscope.values import dataclass
 
 KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
 MOST_SAID = 4  # lines of the host's log

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from textual.content import Content
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Rejected, Standing
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -12,6 +12,7 @@ from textual.content import Content
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, WORD_WIDTH, Look
 from hookscope.core.hooks import Folder, Hook, Rejected, Standing, State
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

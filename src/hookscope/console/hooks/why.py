@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hooks.so_far import so_far
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
 from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from textual.content import Content
 
 from hookscope.console.fire.marks import fitted, word
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK, Look
 from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
+from hookscope.values import dataclass
 
 NOT_LOOKED = Look("–", "absent", MUTED, "is not looked for")
 PYTHON = Look("◐", "not run", "$text-secondary", "would be run by Hookscope only")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
 from textual.binding import Binding
 from textual.dom import DOMNode
+
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hookscope.console.keymap.actions import ROOMS, actions
 from hookscope.console.keymap.names import NONE, written
 from hookscope.console.keymap.presets import PRESETS
 from hookscope.console.keymap.resolve import resolve
 from hookscope.core.hooks import Problem
+from hookscope.values import dataclass
 from hookscope.workbench.preferences import KeysFile
 
 TITLES = {room.name: room.title for room in ROOMS}

@@ -7,13 +7,14 @@ key to a mistake elsewhere in the file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hookscope.console.keymap.actions import Action, actions, shared, together
 from hookscope.console.keymap.names import NONE, BadKey, keys_named, typed, written
 from hookscope.console.keymap.presets import PRESETS
 from hookscope.core.hooks import Problem
 from hookscope.core.text import nearest, one_line
+from hookscope.values import dataclass
 from hookscope.workbench.preferences import KeysFile, Wish
 
 Keys = dict[str, tuple[str, ...]]

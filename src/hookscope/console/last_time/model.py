@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from hookscope.console.hooks.rows import GROUPINGS, Grouping
 from hookscope.console.layout import MODE_OF, Mode, Pane, Side
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.console.state import ConsoleState

@@ -5,9 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from itertools import islice
+
+from hookscope.values import dataclass
 
 KEPT = 20_000
 LEVELS = ("debug", "info", "warn", "error")

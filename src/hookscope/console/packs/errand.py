@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
@@ -14,6 +14,7 @@ from hookscope.console.messages import Answered
 from hookscope.console.posting import post, said
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from hookscope.console.packs.parts import fact, hook_part, uses_part
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.core.text import lasting, one_line
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Standing

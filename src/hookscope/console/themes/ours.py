@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from textual.theme import Theme
+
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

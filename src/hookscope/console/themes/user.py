@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
@@ -10,6 +10,7 @@ from textual.theme import Theme
 from hookscope.console.themes.ours import DARK, LIGHT, Palette, palette_with, theme_of
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.text import nearest, one_line
+from hookscope.values import dataclass
 from hookscope.workbench.preferences import ThemeFile
 
 NAMES = tuple(field.name for field in fields(Palette) if field.name != "dark")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -11,6 +10,7 @@ from hookscope.console.themes.ours import ANSI, DEFAULT, OURS
 from hookscope.console.themes.user import Made, made_of
 from hookscope.core.hooks import Problem
 from hookscope.core.text import nearest, one_line
+from hookscope.values import dataclass
 from hookscope.workbench.preferences import ThemeFile, Wanted, read_themes, read_wanted
 
 if TYPE_CHECKING:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.surroundings import real_surroundings
+from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.options import PLATFORMS
 from hookscope.workbench.whatif.assuming import CLEAN

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.side.model import Cause, Cell, Comparison, Differing, Line, Side
+from hookscope.values import dataclass
 
 OF_PROGRAMS = ("bins", "anyBins")
 MOST = 6  # folders that are named one by one

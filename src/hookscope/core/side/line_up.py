@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from hookscope.core.hooks import Hook, Rejected, Standing, State
@@ -13,6 +13,7 @@ from hookscope.core.side.differing import differing_of
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Comparison, EventThere, Line, Metadata, Side
 from hookscope.core.side.order import orders_of
 from hookscope.core.side.written import written_in
+from hookscope.values import dataclass
 
 
 def line_up(sides: Sequence[Side]) -> Comparison:

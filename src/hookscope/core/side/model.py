@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Inventory, Rejected, Standing, State
+from hookscope.values import dataclass
 
 # One thing that hosts may do otherwise, the most telling first.
 Facet = Literal[

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.differences import Difference, differences
 from hookscope.core.runs import Plan, Result, Run
+from hookscope.values import dataclass
 
 NOTHING = "–"
 

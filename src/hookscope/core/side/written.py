@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.surroundings import Files
 from hookscope.formats import FormatError, header_block, read_frontmatter, read_json5
+from hookscope.values import dataclass
 
 LARGEST = 1_048_576  # bytes; a larger HOOK.md is a hook to nobody
 OURS = "hookscope"  # the namespace that no host reads

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
+
+from hookscope.values import dataclass
 
 LARGEST = 262_144  # bytes of source; a larger file is no handler that somebody wrote
 MOST = 2_000  # things of one sort that are kept

@@ -5,7 +5,6 @@ a winner and running). `FolderSystem` puts the chosen functions together; dialec
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from hookscope.core.dialect import Arranged, Dialect, Host
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
@@ -16,6 +15,7 @@ from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
 from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, message_of
 from hookscope.systems.folders.ranking import ranking_of
 from hookscope.systems.folders.wrong_settings import wrong_settings
+from hookscope.values import dataclass
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
 Finder = Callable[[Host, Shape, FolderTexts, Iterable[Hook]], Found]

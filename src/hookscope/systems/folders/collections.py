@@ -5,7 +5,6 @@ Source: rules-openclaw section 1, "Folder shapes" and "Files".
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from hookscope.systems.folders.discovery import (
     reason_of,
 )
 from hookscope.systems.folders.text_metadata import metadata_of_texts
+from hookscope.values import dataclass
 
 PACKAGE = "package.json"
 

@@ -2,7 +2,7 @@
 plainly something else."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from hookscope.core.surroundings import Child, Files
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.places import FormatError
 from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
+from hookscope.values import dataclass
 
 MANIFEST = "HOOK.md"
 LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs

@@ -1,7 +1,6 @@
 """Handlers that the settings name one by one: `handlers: [{event, module, export}]`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Gate, Hook, Metadat
 from hookscope.core.text import one_line
 from hookscope.systems.folders.gates import PATH_OPEN, GateRule
 from hookscope.systems.folders.metadata import describe
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """What a HOOK.md says of its hook, however its header is read."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hookscope.core.hooks import Metadata
 from hookscope.formats.frontmatter import read_frontmatter
 from hookscope.systems.folders.metadata import describe, read_metadata
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

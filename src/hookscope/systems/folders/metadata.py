@@ -1,12 +1,13 @@
 """The header of a HOOK.md, read as a dialect reads it: wrong types become faults, nothing is lost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hookscope.core.hooks import Fault, Metadata, Requires
 from hookscope.formats.frontmatter import repair_mojibake
 from hookscope.formats.places import KeyPath
+from hookscope.values import dataclass
 
 OWN_NAMESPACE = "hookscope"  # under `metadata`: what only Hookscope reads
 LIMITS = ("load", "run")

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.places import PLUGIN, hooks_folder
+from hookscope.values import dataclass
 
 LARGEST = 1_048_576  # bytes of a manifest
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
+from hookscope.values import dataclass
 
 ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line
 Words = Callable[[Failure], str]  # what a host prints of an error

@@ -4,7 +4,7 @@ Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.dialect import Host
@@ -12,6 +12,7 @@ from hookscope.core.hooks import Edit, Gate, Hook
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders import gates
 from hookscope.systems.folders.places import PLUGIN, WORKSPACE
+from hookscope.values import dataclass
 
 PATHEXT = ".EXE;.CMD;.BAT;.COM"  # where Windows does not say
 NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})

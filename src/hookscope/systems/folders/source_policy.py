@@ -1,9 +1,9 @@
 """Who wins a name where sources may or may not replace one another."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from hookscope.core.hooks import Found, Hook, LogLine, Ranking
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

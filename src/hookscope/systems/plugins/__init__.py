@@ -6,7 +6,7 @@ functions together; dialects make one each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.dialect import Arranged, Host
@@ -22,6 +22,7 @@ from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
 from hookscope.systems.plugins.ranking import ranking_of_plugins
 from hookscope.systems.plugins.rules import Rule
 from hookscope.systems.plugins.verdicts import OBSERVE
+from hookscope.values import dataclass
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
 

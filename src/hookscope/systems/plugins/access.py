@@ -1,12 +1,13 @@
 """What a user allows one plugin's hooks: how long they may run, and which events they may hear."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder
 from hookscope.formats.places import KeyPath
+from hookscope.values import dataclass
 
 ENTRIES: KeyPath = ("plugins", "entries")
 # Source: rules-openclaw section 6, "Nine conversation hooks"; which nine is as its documents describe them.

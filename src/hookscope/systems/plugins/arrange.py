@@ -1,13 +1,14 @@
 """Who is called for a plugin hook, in which order, within which limit; and who is left out."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from hookscope.core.dialect import Arranged
 from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event, Group, NotRun, Registration
 from hookscope.systems.plugins.verdicts import EVALUATE, OBSERVE
+from hookscope.values import dataclass
 
 LONGEST = 600.0  # seconds that a handler may be given (rules-openclaw section 6)
 OWNED = "inbound_claim"  # asks the plugin alone that owns the conversation

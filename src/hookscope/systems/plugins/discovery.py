@@ -1,7 +1,7 @@
 """Which folders are plugins: those with a manifest, an entry file, or both."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from hookscope.formats import LONGEST, locate_json5, plugin_registrations, read_
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
 from hookscope.systems.plugins.access import Access
+from hookscope.values import dataclass
 
 REGISTER = "register"  # what an entry file exports
 PYTHON_ENTRIES = ("plugin.py", "index.py")

@@ -5,7 +5,6 @@ validated.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from hookscope.core.plan import MAPPED
 from hookscope.core.text import one_line
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.metadata import describe
+from hookscope.values import dataclass
 
 CHOSEN = "plugin_hooks"  # the project's own list
 SUFFIXES = (".ts", ".mts", ".js", ".mjs", ".cjs", ".py")

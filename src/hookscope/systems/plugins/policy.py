@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hookscope.core.arguments import CTX, EVENT, NULL, PROMISE, Arguments, arguments
@@ -10,6 +10,7 @@ from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
 from hookscope.systems.plugins.rules import Answer, Payload, Rule, Told
 from hookscope.systems.plugins.verdicts import verdict_of
+from hookscope.values import dataclass
 
 SYNCHRONOUS = "synchronous"
 

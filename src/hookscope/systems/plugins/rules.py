@@ -1,8 +1,10 @@
 """What a merge rule is, and the small steps that merge rules are made of."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from hookscope.values import dataclass
 
 Answer = Mapping[str, Any]
 Payload = Mapping[str, Any]

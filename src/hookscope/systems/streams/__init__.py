@@ -5,7 +5,7 @@ channel, typed, `*` and dynamic handlers, and observed. `StreamSystem` puts a di
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hookscope.core.dialect import Arranged, Dialect, Host
 from hookscope.core.event_types import EVERY, Catalogue
@@ -19,6 +19,7 @@ from hookscope.systems.streams.policy import FailureRule, Observed
 from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.sources import FileRules
 from hookscope.systems.streams.stamping import ContextRule, prepared
+from hookscope.values import dataclass
 
 __all__ = [
     "OUTSIDE",

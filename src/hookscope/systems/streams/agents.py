@@ -1,7 +1,6 @@
 """The agents of a project: the root agent in `agent/`, and subagents below it, each with its own modules."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.hooks import Beside
@@ -16,6 +15,7 @@ from hookscope.systems.streams.sources import (
     sources_in,
     stem_of,
 )
+from hookscope.values import dataclass
 
 ROOT = "agent"  # below the workspace
 SUBAGENTS = "subagents"

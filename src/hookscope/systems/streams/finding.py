@@ -1,7 +1,7 @@
 """From a project's folders to its hooks: what every agent has, what was passed over, what stops the build."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from hookscope.core.dialect import Host
@@ -21,6 +21,7 @@ from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
 from hookscope.systems.streams.slots import HOOKS
 from hookscope.systems.streams.sources import FileRules, Passed, Source
+from hookscope.values import dataclass
 
 AGENT, SUBAGENT = "agent", "subagent"
 BESIDE = (

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.arguments import CANCEL, EVENT, Arguments, arguments
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
 from hookscope.systems.streams.arranging import CHANNEL, OUTSIDE, ROLES, role_of
+from hookscope.values import dataclass
 
 DATA = "data"
 Thrown = Callable[[Event, Registration, Failure], LogLine]  # the host's own line about a throw

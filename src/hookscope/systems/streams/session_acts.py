@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.session_words import Agent, Child, Data, Entry, Outcome, ToolCall
+from hookscope.values import dataclass
 
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # without those that are read amiss
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.hooks import LogLine
+from hookscope.values import dataclass
 
 if TYPE_CHECKING:  # words of a session that is played: a look plays none
     from hookscope.systems.streams.session_words import Agent, ToolResult

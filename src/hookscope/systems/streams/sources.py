@@ -4,11 +4,12 @@ Pure but for `Files`. Recorded in eve 03 to 07; rules note 3.2.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.surroundings import Child, Files
 from hookscope.systems.streams.collation import name_key
+from hookscope.values import dataclass
 
 MODULES = (".cts", ".mts", ".cjs", ".mjs", ".ts", ".js")  # the host's own
 OWN_MODULE = ".py"  # Hookscope's addition: the host does not see it

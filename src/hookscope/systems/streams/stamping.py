@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.event import iso
 from hookscope.core.runs import Event
 from hookscope.systems.streams.arranging import DEFAULT_CHANNEL, node_of
+from hookscope.values import dataclass
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 FIRST_TURN = "turn_0"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hookscope.changes import Change, composed
 from hookscope.core.hooks import Gate, Standing, State
+from hookscope.values import dataclass
 from hookscope.workbench.toggle import Effect
 from hookscope.workbench.view import View
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.changes import Change, composed
@@ -12,6 +12,7 @@ from hookscope.core.hooks import Hook, Inventory, Rejected, Standing
 from hookscope.core.look import look
 from hookscope.core.surroundings import RealFiles
 from hookscope.settings import open_host
+from hookscope.values import dataclass
 from hookscope.workbench.fixing.overlay import Overlaid
 
 

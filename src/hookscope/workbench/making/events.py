@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hookscope.core.event_types import DEFAULT_SESSION, EVERY, EventType
 from hookscope.core.runs import EventKind
 from hookscope.core.text import nearest, one_line
+from hookscope.values import dataclass
 from hookscope.workbench.making.readers import Reader, Readers
 from hookscope.workbench.making.wish import EVENT
 from hookscope.workbench.refusal import Refusal

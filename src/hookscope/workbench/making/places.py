@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.systems.folders.places import MANAGED as MANAGED_SOURCE
 from hookscope.systems.streams.slots import HOOKS
+from hookscope.values import dataclass
 from hookscope.workbench.making.wish import MANAGED, OF_KIND, WORKSPACE, Kind, Wish
 from hookscope.workbench.refusal import Refusal
 

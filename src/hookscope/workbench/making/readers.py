@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.event_types import Catalogue
@@ -13,6 +12,7 @@ from hookscope.systems.folders import FolderSystem
 from hookscope.systems.folders.discovery import PYTHON_HANDLERS
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams import StreamSystem
+from hookscope.values import dataclass
 from hookscope.workbench.making.wish import OF_KIND, Kind, Script
 from hookscope.workbench.options import shipped_of
 from hookscope.workbench.refusal import Refusal

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hookscope.core.event_types import EVERY
+from hookscope.values import dataclass
 from hookscope.workbench.making.events import GUARDED, Heard
 from hookscope.workbench.making.words import PRINTED, PUSHED, WORSE, both_of
 

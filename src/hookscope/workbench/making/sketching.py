@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.changes import Change
@@ -12,6 +12,7 @@ from hookscope.core.hooks import Hook, Inventory
 from hookscope.core.runs import EventKind
 from hookscope.systems.folders.discovery import MANIFEST
 from hookscope.systems.plugins import PluginSystem
+from hookscope.values import dataclass
 from hookscope.workbench.making import papers, python_texts
 from hookscope.workbench.making.events import Heard, check_events, default_event, heard, unsent
 from hookscope.workbench.making.places import Where, where_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hookscope.core.runs import EventKind
 from hookscope.core.text import one_line
 from hookscope.dialects import DIALECTS
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 Kind = Literal["hook", "pack", "plugin", "stream"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from hookscope.core.hooks import Gate, Standing
+from hookscope.values import dataclass
 from hookscope.workbench.making.readers import named
 from hookscope.workbench.making.sketching import Sketched, sketched
 from hookscope.workbench.making.wish import Wish

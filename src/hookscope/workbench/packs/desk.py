@@ -12,7 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,6 +31,7 @@ from hookscope.packs.specs import Spec, spec_of
 from hookscope.packs.standing import OnDisk, digests_of, standing_of
 from hookscope.packs.transaction import Store, carry_out, missing_folders, recover
 from hookscope.packs.tree import PackFile
+from hookscope.values import dataclass
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.packs.placing import Trees, placed, read_hooks, rules_of
 from hookscope.workbench.packs.planned import Done, Planned, UpToDate

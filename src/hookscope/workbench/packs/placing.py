@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.changes import Change
@@ -19,6 +19,7 @@ from hookscope.packs.tree import PackFile
 from hookscope.settings import open_host
 from hookscope.systems.folders import folder_system_of
 from hookscope.systems.folders.places import MANAGED, hooks_folder
+from hookscope.values import dataclass
 from hookscope.workbench.packs.disk import PackDisk
 from hookscope.workbench.refusal import Refusal
 

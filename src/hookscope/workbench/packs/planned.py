@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +16,7 @@ from hookscope.packs.limits import size_in_words
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk
 from hookscope.packs.tree import PackFile
+from hookscope.values import dataclass
 from hookscope.workbench.toggle import Effect
 
 __all__ = [

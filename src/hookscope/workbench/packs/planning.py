@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from hookscope.packs.package import Package, package_of
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk, standing_of
 from hookscope.packs.tree import PackFile
+from hookscope.values import dataclass
 from hookscope.workbench.packs.effects import effects
 from hookscope.workbench.packs.linking import plan_link
 from hookscope.workbench.packs.placing import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.changes import Change, ChangeError, read_now
@@ -11,6 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.packs.edits import Setting, Wanted, made, unmade
 from hookscope.packs.record import Record, Snapshot
 from hookscope.packs.transaction import missing_folders
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 

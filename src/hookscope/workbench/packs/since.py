@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -20,6 +19,7 @@ from hookscope.packs.sources import fetch
 from hookscope.packs.specs import spec_of
 from hookscope.packs.standing import standing_of
 from hookscope.packs.tree import Tree
+from hookscope.values import dataclass
 from hookscope.workbench.packs.desk import PackDesk, refusing
 from hookscope.workbench.packs.planned import Planned, UpToDate
 from hookscope.workbench.packs.uses import SHARED, capabilities_of

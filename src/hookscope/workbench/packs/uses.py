@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from hookscope.core.hooks import LANGUAGE_OF
@@ -12,6 +11,7 @@ from hookscope.lint.source.facts import LARGEST, HandlerFacts
 from hookscope.lint.source.python import python_facts
 from hookscope.lint.source.scripts import Script, read_scripts
 from hookscope.packs.tree import DEPENDENCIES, Tree
+from hookscope.values import dataclass
 
 MOST = 200  # sources that are read
 SHARED = "*"  # what belongs to none of the hooks alone

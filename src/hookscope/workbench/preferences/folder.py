@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from platformdirs import user_config_path
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.text import nearest, one_line
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
+from hookscope.values import dataclass
 
 LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
 

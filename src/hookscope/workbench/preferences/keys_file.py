@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.hooks import Place, Problem
+from hookscope.values import dataclass
 from hookscope.workbench.preferences.folder import Document, config_folder, read_document
 
 KEYS_FILE = "keys.yaml"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.hooks import Place, Problem
+from hookscope.values import dataclass
 from hookscope.workbench.preferences.folder import config_folder, read_document
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import replace_file, state_folder

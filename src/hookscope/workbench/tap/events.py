@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.event import iso
 from hookscope.core.runs import Event
 from hookscope.core.text import one_line
+from hookscope.values import dataclass
 from hookscope.workbench.compose import as_plain, template
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.replay import with_mark

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hookscope.core.runs import Plan, Run
+from hookscope.values import dataclass
 from hookscope.workbench.tap.events import event_of, marked
 from hookscope.workbench.tap.spool import Heard
 

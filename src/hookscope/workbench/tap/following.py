@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from hookscope.values import dataclass
 from hookscope.workbench.tap.spool import Heard, opened
 
 POLL = 0.25  # seconds between two looks; a look reads half a kilobyte where nothing came

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
 from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
 from hookscope.core.dialect import Host
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.tap.places import Tap, roots_of, spool_folder, spool_place, taps_of
 from hookscope.workbench.tap.record import KINDS, Installed, Record, record

@@ -6,13 +6,14 @@ Over the spool alone, and so for as long as the taps have recorded.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Standing, State
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import EventKind
+from hookscope.values import dataclass
 from hookscope.workbench.tap.installing import installed_of
 from hookscope.workbench.tap.places import spool_place
 from hookscope.workbench.tap.record import KINDS, is_tap

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hookscope.core.dialect import Host, System
@@ -16,6 +15,7 @@ from hookscope.systems.folders.discovery import MANIFEST
 from hookscope.systems.folders.places import MANAGED
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams.agents import ROOT
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.tap.templates import (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from hookscope.core.event import from_iso, iso
 from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.trust import replace_file, state_folder
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hookscope.values import dataclass
 from hookscope.workbench.tap.lists import Lists, lists_of
 from hookscope.workbench.tap.status import Recorded, TapStatus, recorded_in, taps_in
 

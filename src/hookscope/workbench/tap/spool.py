@@ -7,13 +7,14 @@ import os
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from hashlib import blake2s
 from pathlib import Path
 from typing import IO, Any, Literal
 
 from hookscope.core.event import from_iso
+from hookscope.values import dataclass
 
 FILE, OLD = "events.jsonl", "events.jsonl.1"
 SPOOLED = (FILE, OLD, f"{FILE}.lock")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from shlex import quote
@@ -17,6 +17,7 @@ from hookscope.core.look import look
 from hookscope.core.runs import EventKind
 from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
+from hookscope.values import dataclass
 from hookscope.workbench.options import Options
 from hookscope.workbench.tap.installing import digest, installed_of
 from hookscope.workbench.tap.places import spool_place

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from hookscope.core.runs import EventKind
+from hookscope.values import dataclass
 from hookscope.workbench.options import shipped_hooks
 from hookscope.workbench.tap.record import NAME
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hookscope.core.side.around import Lacking, explained, lacking_in
 from hookscope.core.side.line_up import line_up
 from hookscope.core.side.model import Comparison, Remedy, Side
 from hookscope.formats.systemd import unit_word
+from hookscope.values import dataclass
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.hosts import side_of
 from hookscope.workbench.options import Options

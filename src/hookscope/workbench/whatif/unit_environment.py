@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from glob import glob
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from hookscope.formats.systemd import (
     read_environment_file,
     unit_words,
 )
+from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.sources import home_in, read_small
 from hookscope.workbench.whatif.users import User, user_here, user_named

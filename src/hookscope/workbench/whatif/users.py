@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 from hookscope.core.surroundings import Surroundings
+from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

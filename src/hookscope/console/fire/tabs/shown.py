@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -12,6 +11,7 @@ from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.text import plain
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Code
+from hookscope.values import dataclass
 
 ITEMS = 200  # messages, frames or changes that are drawn; the rest is counted
 

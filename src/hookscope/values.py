@@ -1,0 +1,127 @@
+"""Dataclasses whose `__init__` is compiled when their first value is made.
+
+The standard library compiles six functions for each frozen class as its module is imported, used or not: that
+was half of what all our imports cost. To readers, type checkers, `fields` and `replace` these are the
+standard library's dataclasses. They always have slots.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from operator import attrgetter
+from reprlib import recursive_repr
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(
+        *, slots: bool, frozen: bool = False, eq: bool = True, kw_only: bool = False
+    ) -> Callable[[type[Any]], type[Any]]:
+        """What `dataclasses.dataclass` makes of a class with slots."""
+        assert slots, "values have slots"
+
+        def made(cls: type[Any]) -> type[Any]:
+            cls.__doc__ = cls.__doc__ or cls.__name__  # else the standard library writes its signature there
+            fields_only = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)
+            cls = fields_only(cls)
+            methods: dict[str, Any] = {"__init__": _init(cls, frozen), "__repr__": _repr}
+            if eq:
+                methods |= _comparing(cls, frozen)
+            if frozen:
+                methods |= _freezing(cls)
+            for name, method in methods.items():
+                if name not in cls.__dict__:
+                    setattr(cls, name, method)
+            return cls
+
+        return made
+
+
+def _init(cls: type[Any], frozen: bool) -> Callable[..., None]:
+    def first(self: Any, *given: Any, **named: Any) -> None:
+        cls.__init__ = _compiled(cls, frozen)  # from now on
+        cls.__init__(self, *given, **named)
+
+    return first
+
+
+def _compiled(cls: type[Any], frozen: bool) -> Callable[..., None]:
+    """The `__init__` for the fields of a class."""
+    known: dict[str, Any] = {"ABSENT": dataclasses.MISSING}
+    given: list[str] = []
+    named: list[str] = []
+    lines: list[str] = []
+    for field in dataclasses.fields(cls):
+        name, default, factory = field.name, field.default, field.default_factory
+        value = name
+        if factory is not dataclasses.MISSING:
+            known[f"make_{name}"], default = factory, dataclasses.MISSING
+            value = f"make_{name}() if {name} is ABSENT else {name}" if field.init else f"make_{name}()"
+        elif not field.init:
+            if default is dataclasses.MISSING:
+                continue  # for __post_init__ to set
+            value = f"default_{name}"
+        known[f"default_{name}"] = default
+        if field.init:
+            optional = default is not dataclasses.MISSING or factory is not dataclasses.MISSING
+            (named if field.kw_only else given).append(f"{name}=default_{name}" if optional else name)
+        known[f"set_{name}"] = getattr(cls, name).__set__  # the slot's own: frozen or not
+        lines.append(f"set_{name}(self, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        lines.append("self.__post_init__()")
+    signature = ", ".join(["self", *given, *(["*", *named] if named else [])])
+    exec(f"def __init__({signature}):\n " + "\n ".join(lines or ["pass"]), known)
+    compiled: Callable[..., None] = known["__init__"]
+    compiled.__qualname__ = f"{cls.__qualname__}.__init__"  # what a wrong call is told
+    return compiled
+
+
+def _comparing(cls: type[Any], frozen: bool) -> dict[str, Any]:
+    """Equal are values of one class with equal fields; only what never changes has a hash."""
+    names = [field.name for field in dataclasses.fields(cls) if field.compare]
+    if len(names) > 1:
+        values: Callable[[Any], Any] = attrgetter(*names)
+    else:  # a tuple in any case
+
+        def values(value: Any) -> Any:
+            return tuple(getattr(value, name) for name in names)
+
+    def equal(self: Any, other: object) -> Any:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def hashed(self: Any) -> int:
+        return hash(values(self))
+
+    return {"__eq__": equal, "__hash__": hashed if frozen else None}
+
+
+def _freezing(cls: type[Any]) -> dict[str, Any]:
+    """Nothing changes a value, but for copies and pickles, which fill a fresh one."""
+    names = [field.name for field in dataclasses.fields(cls)]
+
+    def no_setting(self: Any, name: str, value: object) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+    def no_deleting(self: Any, name: str) -> None:
+        raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+    def state_of(self: Any) -> list[Any]:
+        return [getattr(self, name) for name in names]
+
+    def fill(self: Any, state: list[Any]) -> None:
+        for name, value in zip(names, state, strict=True):
+            object.__setattr__(self, name, value)
+
+    return {
+        "__setattr__": no_setting,
+        "__delattr__": no_deleting,
+        "__getstate__": state_of,
+        "__setstate__": fill,
+    }
+
+
+@recursive_repr()
+def _repr(self: Any) -> str:
+    shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr)
+    return f"{self.__class__.__qualname__}({shown})"
