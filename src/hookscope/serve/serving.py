@@ -11,7 +11,6 @@ import tempfile
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -19,6 +18,7 @@ from aiohttp import web
 
 from hookscope.serve.door import SHORTEST, Door, is_loopback, made_token
 from hookscope.serve.house import House
+from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.handing_over import handed_over
 
