@@ -10,6 +10,8 @@ from textual.pilot import Pilot
 
 from hookscope.console.app import Console
 from hookscope.console.focus import pane_of
+from hookscope.console.keymap.hints import put_in_force
+from hookscope.console.keymap.resolve import DEFAULT
 from hookscope.console.screen import MainScreen
 from hookscope.workbench import Limits, Options, Workbench
 
@@ -93,5 +95,6 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
                 yield story
         finally:  # a story that failed leaves no workers behind, whom other tests would meet
             await bench.close()
+            put_in_force(DEFAULT)
 
     return opened

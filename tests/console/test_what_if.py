@@ -65,7 +65,7 @@ async def test_a_service_is_assumed_and_all_is_real_again(
     async with console(size, dialect="openclaw") as story:
         assert state_of(story, "search") == "untrusted"
         await bar(story)
-        await story.shows("What if", "Platform", "linux", "Environment", "F8 all real", "esc back")
+        await story.shows("What if", "Platform", "linux", "Environment", "f8 all real", "esc back")
         await type_into(story, environment="unit:gatewy")
         await story.shows("✗ There is no unit gatewy.service. Did you mean unit:gateway?")
         assert state_of(story, "search") == "untrusted"

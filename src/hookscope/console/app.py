@@ -13,7 +13,8 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 
-from hookscope.console.keymap.resolve import DEFAULT
+from hookscope.console.keymap.hints import in_force, put_in_force
+from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.messages import Said
 from hookscope.console.palette import Kept, Palette
 from hookscope.console.screen import MainScreen
@@ -57,7 +58,16 @@ class Console(App[None]):
         self._opened = 1
         self.add_mode(self.DEFAULT_MODE, partial(MainScreen, bench, watches))
         self.watches = watches
-        self.keymap = DEFAULT  # the keys in force, where they are others than the bindings say
+        self.keymap = DEFAULT
+
+    @property
+    def keymap(self) -> Keymap:
+        """The keys in force, where they are others than the bindings say."""
+        return in_force()
+
+    @keymap.setter
+    def keymap(self, keymap: Keymap) -> None:
+        put_in_force(keymap)
 
     def on_mount(self) -> None:
         self.wardrobe.put_on(read_clothes())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import (
     Answered,
     Changed,
@@ -239,7 +240,11 @@ def read_source(row: str, path: Path, surroundings: Surroundings) -> Source:
     if facts is None or not facts.file:
         return Source(row, path, problem="it is gone, or no ordinary file")
     if facts.size > LARGEST_SOURCE:
-        return Source(row, path, problem=f"{facts.size:,} bytes: too large to be shown here; E opens it")
+        return Source(
+            row,
+            path,
+            problem=f"{facts.size:,} bytes: too large to be shown here; {key_of('hooks.edit')} opens it",
+        )
     try:
         return Source(row, path, surroundings.files.read(path).decode("utf-8", "replace"))
     except OSError as error:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hookscope.console.fire.beside import Beside, BesideScreen, lines_of
 from hookscope.console.fire.model import Sheet
 from hookscope.console.fire.pane import FirePane
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.messages import Said
 from hookscope.workbench import PastRun
 
@@ -33,7 +34,10 @@ class CompareDesk:
         self._after = sheet.number
         others = self._partners()
         if not others:
-            self._say(f"Run {sheet.number} is the only one of {sheet.plan.event.key} here: r fires it again.")
+            again = key_of("fire.again")
+            self._say(
+                f"Run {sheet.number} is the only one of {sheet.plan.event.key} here: {again} fires it again."
+            )
             return
         earlier = [number for number in others if number < sheet.number]
         self._before = earlier[-1] if earlier else others[0]
@@ -61,7 +65,7 @@ class CompareDesk:
 
         wanted = None if start is None else str(start)
         if not self.screen.runner.replay(past, wanted, replayed):
-            self._say("A run is still going; esc cancels it.")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."))
 
     def turn(self, by: int) -> None:
         """Another run beside it, that many older or newer."""

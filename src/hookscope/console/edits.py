@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from hookscope.console.hooks.sheet import foreign
+from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.messages import (
     Said,
     SettingsWritten,
@@ -90,12 +91,13 @@ class EditScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(id="question") as box:
             box.border_title = Content(self._title)
-            box.border_subtitle = "   ".join(filter(None, ("w write", "esc cancel", self._hint)))
+            keys = hints(("edit.write", "write"), ("edit.cancel", "cancel"))
+            box.border_subtitle = "   ".join(filter(None, (keys, self._hint)))
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(self._sheet, id="question-sheet")
             with Horizontal(id="answers"):
                 yield Button("Cancel", id="cancel", compact=True)
-                yield Button("w  Write", id="write", compact=True)
+                yield Button(f"{key_of('edit.write')}  Write", id="write", compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#cancel", Button).focus()
@@ -137,7 +139,10 @@ class EditDesk:
         else:
             title = f"Switch {'on' if toggle.on else 'off'}?"
             sheet = toggle_sheet(toggle, view.host.surroundings)
-            self._ask(EditScreen(title, sheet, "u undoes it later   shown once"), self._agreed(toggle))
+            self._ask(
+                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later   shown once")),
+                self._agreed(toggle),
+            )
 
     def _agreed(self, toggle: Toggle) -> Callable[[], None]:
         def write() -> None:

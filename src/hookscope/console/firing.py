@@ -12,6 +12,7 @@ from hookscope.console import narrate
 from hookscope.console.fire.fuzzed import FuzzScreen, summary
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.repeated import RepeatScreen
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import ConsoleState, Draft, FiringBegan, FiringEnded
 from hookscope.console.trust import Answer, TrustScreen
@@ -84,7 +85,9 @@ class FireDesk:
             self._say(problem or "Still looking.", "warning")
             return
         if self.state.firing is not None:
-            self._say(f"Run {self.state.firing} is still going; esc cancels it.", "warning")
+            self._say(
+                f"Run {self.state.firing} is still going; {key_of('fire.leave')} cancels it.", "warning"
+            )
             return
         folders = self.screen.bridge.bench.untrusted(view, plan)
         if folders:
@@ -97,7 +100,10 @@ class FireDesk:
         view = self.state.view
         if view is None or self.state.firing is not None:
             self._say(
-                "Still looking." if view is None else "A run is still going; esc cancels it.", "warning"
+                "Still looking."
+                if view is None
+                else with_keys("A run is still going; {fire.leave} cancels it."),
+                "warning",
             )
             return
         filling, bench = self.state.filling, self.screen.bridge.bench
@@ -122,7 +128,7 @@ class FireDesk:
 
     def _play(self, message: str) -> None:
         if not self.screen.runner.play(message):
-            self._say("A run is still going; esc cancels it.", "warning")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
 
     def played(self, event: PlayOver) -> None:
         """A session came to rest."""
@@ -205,14 +211,14 @@ class FireDesk:
 
         self._file = draft.file
         if view is not None and not self.screen.runner.fire(view, plan, again, draft.guarded):
-            self._say("A run is still going; esc cancels it.", "warning")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
 
     def _fire_otherwise(self, view: View, event: Event, draft: Draft, way: Otherwise) -> None:
         def told(again: Repetition) -> None:
             self.screen.app.push_screen(RepeatScreen(event.key, again, view.host.surroundings.short))
 
         if not self.screen.runner.fire_otherwise(view, event, draft.only, way, told):
-            self._say("A run is still going; esc cancels it.", "warning")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
 
     def fuzz(self, event: Event, only: str | None) -> None:
         """Look for the smallest events that hooks fail at; what is found can be loaded."""
@@ -225,10 +231,10 @@ class FireDesk:
             self._say(unset, "warning")
             return
         if not self.screen.runner.fuzz(view, draft.event, only, self._fuzzed):
-            self._say("A run is still going; esc cancels it.", "warning")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
             return
         self.screen.change(FiringBegan(0))
-        self._say(f"Strange events of {event.key} are fired on copies; esc ends it.")
+        self._say(f"Strange events of {event.key} are fired on copies; {key_of('fire.leave')} ends it.")
 
     def _fuzzed(self, fuzzed: Fuzzed | None) -> None:
         self.screen.change(FiringEnded(0))
@@ -288,7 +294,7 @@ class FireDesk:
         for hook in kept:
             text = "three faults within five minutes: only a fire by hand runs it now"
             self.screen.log_line("quarantine", text, "warning", hook.name)
-            self._say(f"{hook.name}: {text}. L among the hooks lifts it.", "warning")
+            self._say(f"{hook.name}: {text}. {key_of('hooks.lift')} among the hooks lifts it.", "warning")
         if kept:
             self.screen.bridge.look()
 

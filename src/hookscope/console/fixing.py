@@ -9,6 +9,7 @@ from textual.content import Content
 
 from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.hooks.sheet import foreign
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import CopyAsked, FixAsked, Said, Severity, TrustAsked
 from hookscope.console.question import Question
 from hookscope.console.text import line
@@ -78,7 +79,7 @@ class FixDesk:
             title = f"Fix {one_line(fix.gate, 40)}?"
             sheet = repair_sheet(repair, fix, view.host.surroundings)
             self.screen.app.push_screen(
-                EditScreen(title, sheet, "u undoes it later"),
+                EditScreen(title, sheet, with_keys("{hooks.undo} undoes it later")),
                 lambda agreed: self._write(repair) if agreed else None,
             )
 
@@ -99,7 +100,9 @@ class FixDesk:
             name,
             fix.title,
             enter="shows the edit",
-            why_not=lambda value: "" if value.strip() else "A value is wanted; esc goes back.",
+            why_not=lambda value: (
+                "" if value.strip() else with_keys("A value is wanted; {question.cancel} goes back.")
+            ),
         )
         self.screen.app.push_screen(question, answered)
 

@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from hookscope.console.hooks.rows import tail
 from hookscope.console.jump.spots import Spot
+from hookscope.console.keymap.hints import hints
 from hookscope.console.layout import Mode
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, Look
@@ -29,10 +30,10 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 MODES: tuple[tuple[Mode, str], ...] = (
-    ("hooks", "1 Hooks"),
-    ("fire", "2 Fire"),
-    ("log", "3 Log"),
-    ("hosts", "4 Hosts"),
+    ("hooks", "Hooks"),
+    ("fire", "Fire"),
+    ("log", "Log"),
+    ("hosts", "Hosts"),
 )
 WORKSPACE = 24  # cells that a workspace's path may take, where others want room too
 
@@ -118,9 +119,14 @@ class ModeTab(Static):
             self.mode = mode
             super().__init__()
 
-    def __init__(self, mode: Mode, label: str) -> None:
+    def __init__(self, mode: Mode, name: str) -> None:
         super().__init__(id=f"mode-{mode}")
-        self.mode, self.label = mode, label
+        self.mode, self._title = mode, name
+
+    @property
+    def label(self) -> str:
+        """The mode's key and its name."""
+        return hints((f"console.{self.mode}", self._title)) or self._title
 
     def mark(self, current: bool) -> None:
         """Brackets say which mode this is, where there are no colours too."""
@@ -149,8 +155,8 @@ class Header(Widget):
     def compose(self) -> ComposeResult:
         yield Static(id="top")
         with Horizontal(id="modes"):
-            for mode, label in MODES:
-                yield ModeTab(mode, label)
+            for mode, name in MODES:
+                yield ModeTab(mode, name)
             yield Static(id="counts")
 
     def on_resize(self) -> None:
@@ -168,6 +174,11 @@ class Header(Widget):
     def watch_watching(self) -> None:
         self._show()
 
+    def name_keys(self) -> None:
+        """Write the keys in force into the tabs."""
+        self.watch_mode(self.mode)
+        self._show()
+
     def watch_mode(self, mode: Mode) -> None:
         for tab in self.query(ModeTab):
             tab.mark(tab.mode == mode)
@@ -177,7 +188,7 @@ class Header(Widget):
             return
         width = self.size.width
         self.query_one("#top", Static).update(top_line(self.view, width))
-        taken = sum(len(label) + 2 for _, label in MODES) + 3
+        taken = sum(len(tab.label) + 2 for tab in self.query(ModeTab)) + 3
         armed = Content()
         if self.armed:
             armed = Content.assemble(("↻ on save: ", "$text-accent"), line(self.armed, 40), "   ")

@@ -15,6 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.keymap.names import all_written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.reading import Reading
@@ -74,7 +75,7 @@ def about_of(widget: Widget | None) -> str:
     for node in widget.ancestors_with_self if widget is not None else ():
         text = getattr(node, "HELP", None)
         if text:
-            return str(text)
+            return with_keys(str(text))
     return ""
 
 
@@ -100,7 +101,7 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Reading(id="help") as box:
             box.border_title = "Help"
-            box.border_subtitle = "esc close"
+            box.border_subtitle = hints(("help.close", "close"))
             yield Static(id="help-sheet")
 
     def on_resize(self) -> None:

@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Rejected, Standing, State
@@ -143,15 +144,15 @@ def obstacle(action: str, state: ConsoleState) -> str:
         case "fix" if row is not None and row.state is State.READY:
             return f"{row.name} is ready: nothing stops it here."
         case "fix" if row is not None and row.state is State.UNTRUSTED:
-            return f"{row.name} waits for trust alone: t asks."
+            return f"{row.name} waits for trust alone: {key_of('hooks.trust')} asks."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatic fires run it."
         case "switch" if row is not None and isinstance(row.item, Rejected):
             return f"{row.name} is no hook: there is nothing to switch."
         case "fire_hook" if row is not None and isinstance(row.item, Rejected):
-            return f"{row.name} is no hook, so no event reaches it. E opens its folder."
+            return f"{row.name} is no hook, so no event reaches it. {key_of('hooks.edit')} opens its folder."
         case "fire_hook" if row is not None and not row.events:
-            return f"{row.name} listens to no event. E opens its HOOK.md."
+            return f"{row.name} listens to no event. {key_of('hooks.edit')} opens its HOOK.md."
         case "fold" if row is not None and isinstance(row.item, Rejected):
             return f"{row.name} is no hook: it has no checks to list."
         case "new" if state.view is None:
@@ -159,7 +160,7 @@ def obstacle(action: str, state: ConsoleState) -> str:
         case "cancel_run" if state.firing is None:
             return "Nothing is running."
         case "filter" if state.filtering:
-            return "Type what to look for; esc clears it."
+            return with_keys("Type what to look for; {filter.clear} clears it.")
         case "recheck" if state.looking:
             return "Already looking."
     return ""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from textual.widget import Widget
+
+from hookscope.console.keymap.hints import NamesKeys
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.messages import PreferencesSaved
 from hookscope.console.posting import post
@@ -83,11 +86,19 @@ class PreferenceDesk:
         self.app.keymap = keymap
         if keymap.keys != before.keys:
             self.app.set_keymap(keymap.for_textual())
+            self.screen.call_after_refresh(self._name_keys)
         if keymap.keys or not first:
             count = len(keymap.keys)
             words = f"preset {keymap.preset}; {count} action{'s have' if count != 1 else ' has'} other keys"
             kept = "" if keys.readable else "; those from before stay"
             self.screen.log_line("keys", words + kept, subject=keys.file.name)
+
+    def _name_keys(self) -> None:
+        """Sentences and frames that stand there already name the keys that they now have."""
+        for screen in self.app.screen_stack:
+            for node in screen.walk_children(Widget, with_self=True):
+                if isinstance(node, NamesKeys):
+                    node.name_keys()
 
     def _tell(self, problems: tuple[Problem, ...]) -> None:
         for problem in problems:

@@ -11,6 +11,7 @@ from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.saved import name_for
 from hookscope.console.fire.saved_screen import Kept, SavedScreen, kept, why_no_name
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
 from hookscope.core.text import one_line
@@ -95,12 +96,12 @@ class SavedDesk:
             self._say(f"The sequence {sequence.name} is {text}.", "information" if passed else "warning")
 
         if not self.screen.runner.sequence(sequence, told, over):
-            self._say("A run is still going; esc cancels it.", "warning")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
 
     def test(self, files: tuple[Path, ...]) -> None:
         """Fire each of these, and compare."""
         if not self.screen.runner.test(files, self._tested):
-            self._say("A run is still going; esc cancels it.", "warning")
+            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
 
     def _tested(self, done: Checked) -> None:
         self.checked[done.file] = done

@@ -21,6 +21,7 @@ from hookscope.console.help import HelpScreen
 from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.jump.screen import Going, JumpScreen
 from hookscope.console.jump.spots import spots_of
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.layout import Mode
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
@@ -136,7 +137,7 @@ class MainScreen(Shell):
     def action_zoom(self) -> None:
         pane = pane_of(self.focused)
         if self.state.zoom is None and pane is None:
-            self.say("Nothing is in focus: tab goes to a pane.", "warning")
+            self.say(with_keys("Nothing is in focus: {console.next} goes to a pane."), "warning")
         elif self.state.zoom is None and self.panes == (pane,):
             self.say("This pane has all the room already.")
         else:
@@ -178,7 +179,7 @@ class MainScreen(Shell):
         before = self.state
         self.change(WentBack())
         if self.state is before:
-            self.say("Nothing is open here. q leaves the console.")
+            self.say(with_keys("Nothing is open here. {console.quit} leaves the console."))
 
     def action_help(self) -> None:
         self.app.push_screen(HelpScreen(self.focused, self), lambda _: self._show_keys())
@@ -274,7 +275,7 @@ class MainScreen(Shell):
             return
         then = dialect_after(view.host.dialect)
         self.bridge.bench.use_dialect(then.name)
-        self.say(f"{then.name}: {then.title}. D goes on to the next.")
+        self.say(f"{then.name}: {then.title}. {key_of('console.dialect')} goes on to the next.")
         self.bridge.look()
 
     def action_what_if(self) -> None:
@@ -369,7 +370,7 @@ class MainScreen(Shell):
             self.say(f"{event.event.key} no longer fires on save.")
         else:
             self.change(Armed(draft))
-            self.say(f"{event.event.key} fires again whenever a file is saved; w ends it.")
+            self.say(f"{event.event.key} fires again whenever a file is saved; {key_of('fire.arm')} ends it.")
 
     @on(asked.CancelAsked)
     def _cancel(self) -> None:

@@ -11,13 +11,14 @@ from textual.widget import Widget
 
 from hookscope.console.hooks.rows import by_precedence, tail
 from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.keymap.hints import hints, key_of
 from hookscope.console.theme import FAINT, MUTED
 
 if TYPE_CHECKING:
     from hookscope.console.hooks.rows import Row
     from hookscope.workbench import View
 
-KEY = 4
+GAP = 3  # cells behind a key
 
 
 def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Content:
@@ -31,10 +32,14 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     fire = Content("fire a test event at the selected hook")
     if row is not None and row.events:
         fire = Content.assemble(fire, ("   ", ""), foreign(f"({row.events[0]})").stylize(MUTED))
-    sheet.put([(Content.styled("f", "bold"), KEY)], fire, 2)
-    new = Content("write your own: a hook that works, opened in $EDITOR")
-    sheet.put([(Content.styled("n", "bold"), KEY)], new, 2)
-    sheet.put([(Content.styled("i", "bold"), KEY)], Content("folders looked in, the one that wins first"), 2)
+    told = {
+        key_of("hooks.fire"): fire,
+        key_of("hooks.new"): Content("write your own: a hook that works, opened in $EDITOR"),
+        key_of("hooks.folders"): Content("folders looked in, the one that wins first"),
+    }
+    cells = max(map(len, told)) + GAP
+    for key, what in told.items():
+        sheet.put([(Content.styled(key, "bold"), cells)], what, 2)
     if folders:
         for number, folder in enumerate(by_precedence(view.folders), 1):
             mine = sum(item.hook.folder == folder for item in view.inventory.hooks)
@@ -52,11 +57,18 @@ class StartHere(Widget):
     """The strip of a first start. Its height follows from what it says: no text is put in afterwards."""
 
     BORDER_TITLE = "Start here"
-    BORDER_SUBTITLE = "i folders   esc hide"
 
     view: reactive[View | None] = reactive(None, layout=True)
     row: reactive[Row | None] = reactive(None, layout=True)
     folders: reactive[bool] = reactive(True, layout=True)
+
+    def on_mount(self) -> None:
+        self.name_keys()
+
+    def name_keys(self) -> None:
+        """Write the keys in force into the frame and the strip."""
+        self.border_subtitle = hints(("hooks.folders", "folders"), ("console.back", "hide"))
+        self.refresh(layout=True)
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return self._said(width).plain.count("\n") + 1

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
 from hookscope.console.theme import MUTED
@@ -117,7 +118,7 @@ class TapScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Reading(id="tap") as box:
             box.border_title = "Live agent"
-            box.border_subtitle = "y copy   esc close"
+            box.border_subtitle = hints(("tap.copy", "copy"), ("tap.close", "close"))
             yield Static(self._sheet, id="tap-sheet")
 
     def action_copy(self) -> None:

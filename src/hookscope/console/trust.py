@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.keymap.hints import ENTER, hints, key_of
 from hookscope.console.keys import waits
 from hookscope.console.theme import MUTED
 
@@ -71,14 +72,20 @@ class TrustScreen(ModalScreen[Answer]):
         with Vertical(id="question") as box:
             many = len(self.folders) > 1
             box.border_title = f"Allow {'these folders' if many else 'this folder'} to run?"
-            box.border_subtitle = "tab choose   enter answer   esc cancel"
+            box.border_subtitle = (
+                f"{hints(('trust.choose', 'choose'))}   {ENTER} answer   {hints(('trust.cancel', 'cancel'))}"
+            )
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(id="question-sheet")
             with Horizontal(id="answers"):
                 yield Button("Cancel", id="cancel", compact=True)
                 if self.firing:
-                    yield Button("w  Fire without them", id="without", compact=True)
-                yield Button("t  Trust and fire" if self.firing else "t  Trust", id="trust", compact=True)
+                    yield Button(f"{key_of('trust.without')}  Fire without them", id="without", compact=True)
+                yield Button(
+                    f"{key_of('trust.trust')}  {'Trust and fire' if self.firing else 'Trust'}",
+                    id="trust",
+                    compact=True,
+                )
 
     def on_mount(self) -> None:
         self.query_one("#cancel", Button).focus()

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.keymap.hints import hints
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 
@@ -60,7 +61,7 @@ class WorkersScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="workers") as box:
             box.border_title = "Worker processes"
-            box.border_subtitle = "esc close"
+            box.border_subtitle = hints(("workers.close", "close"))
             yield Static(id="workers-sheet")
 
     def on_mount(self) -> None:

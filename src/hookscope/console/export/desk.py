@@ -20,6 +20,7 @@ from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of, pane_wanted
 from hookscope.console.hooks.rows import matching
 from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.keymap.hints import ENTER
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
@@ -97,7 +98,7 @@ class ExportDesk:
                 return f"The {shown.what} has no JSON: {TEXT} or {PICTURE}."
             if not problem and file.exists() and file != self._again:
                 self._again = file
-                return f"There is {file.name} already: enter again replaces it."
+                return f"There is {file.name} already: {ENTER} again replaces it."
             return problem
 
         def named(typed: str | None) -> None:

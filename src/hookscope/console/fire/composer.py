@@ -29,6 +29,7 @@ from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.offers import offer_help, offers
 from hookscope.console.fire.references import reference_help
 from hookscope.console.fire.sheet import Sheet
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.core.event_types import EventType
 
 if TYPE_CHECKING:
@@ -80,7 +81,9 @@ def limits_line(draft: Draft) -> Content:
     """Whom the event goes to, where that is not simply who listens."""
     if draft.only is None:
         return Content()
-    return Content(f"only at {word(draft.only, 60)}") + Content.styled("   f8 all hooks", MUTED)
+    return Content(f"only at {word(draft.only, 60)}") + Content.styled(
+        f"   {key_of('fire.everyone')} all hooks", MUTED
+    )
 
 
 def environment(filling: Filling | None) -> str:
@@ -199,7 +202,8 @@ class Composer(Vertical):
             draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
             self._pristine = replace(self._pristine, ctx_text=draft.ctx_text)
         self.put(draft)
-        self.app.notify("Your context was kept; ^t puts the event's example in its place.", markup=False)
+        told = with_keys("Your context was kept; {fire.template} puts the event's example in its place.")
+        self.app.notify(told, markup=False)
 
     def limit(self, only: str | None) -> None:
         """Fire at one hook only, or at all."""

@@ -16,6 +16,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.keymap.hints import ENTER
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class EventPicker(ModalScreen[str | None]):
         keys = self.query_one(OptionList)
         keys.set_options(Option(row_prompt(row, width)) for row in self._found)
         if not self._found:
-            text = f"enter takes {word(typed)} as it is" if typed.strip() else "no events here"
+            text = f"{ENTER} takes {word(typed)} as it is" if typed.strip() else "no events here"
             keys.add_option(Option(Content.styled(text, MUTED), disabled=True))
         keys.highlighted = 0 if self._found else None
 

@@ -6,6 +6,7 @@ from textual.content import Content
 
 from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.tabs.shown import foreign, muted, stack
+from hookscope.console.keymap.hints import key_of
 from hookscope.workbench.testing import Checked
 
 STYLES = {"+": "$text-success", "-": "$text-error"}
@@ -19,10 +20,13 @@ def remark(checked: Checked) -> tuple[str, str]:
     if checked.accepted:
         return f"✓ {name} expects what happened", "$text-success"
     if not checked.expects:
-        return f"{name} expects nothing yet: A writes what happened", MUTED
+        return f"{name} expects nothing yet: {key_of('fire.accept')} writes what happened", MUTED
     missed = len(checked.misses) + len(checked.left)
     if not checked.passed:
-        return f"✗ {count(missed, 'thing')} not as {name} expects: A accepts", "$text-error"
+        return (
+            f"✗ {count(missed, 'thing')} not as {name} expects: {key_of('fire.accept')} accepts",
+            "$text-error",
+        )
     return f"✓ as {name} expects", "$text-success"
 
 

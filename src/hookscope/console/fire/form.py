@@ -20,10 +20,11 @@ from hookscope.console.fire.lines import GUTTER, Lines
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.offers import Offer
 from hookscope.console.fire.value_input import ValueInput, Wish
+from hookscope.console.keymap.hints import ENTER, with_keys
 from hookscope.workbench.compose import BadContext
 
-NO_FORM = "The form needs JSON that can be read: ^r goes to the mistake, f4 to the text."
-TOO_LONG = "too long for a form: f4 has it"
+NO_FORM = "The form needs JSON that can be read: {fire.fire} goes to the mistake, {fire.form} to the text."
+TOO_LONG = "too long for a form: {fire.form} has it"
 
 
 class FieldLines(Lines):
@@ -140,7 +141,7 @@ class FieldForm(Container):
         place = f"line {error.line}, column {error.column}: {word(error.problem, 200)}"
         self._lines.said = (
             Content.styled(f"✗ {place}", "$text-error"),
-            Content.styled(NO_FORM, MUTED),
+            Content.styled(with_keys(NO_FORM), MUTED),
         )
         self._lines.can_focus = True
         self._lines.lines_changed()
@@ -166,7 +167,7 @@ class FieldForm(Container):
         literal = row.field.is_text if row.field else row.offer is None or row.offer.is_text
         hint = word(on_one_line(row.offer.example), 100) if row.offer else "" if row.field else "its name"
         if row.field is not None and row.field.too_long:
-            self._input.show("", literal, TOO_LONG)
+            self._input.show("", literal, with_keys(TOO_LONG))
         else:
             self._input.show(row.shown, literal, hint)
 
@@ -256,7 +257,7 @@ class FieldForm(Container):
         elif what == "complete":
             self._complete()
         elif self.row.field is None:
-            self._say("This field is not there: type its value, or enter takes the example.")
+            self._say(f"This field is not there: type its value, or {ENTER} takes the example.")
         elif what == "leave out":
             self._take(self._form.remove(self._at))
             self._show_value()

@@ -29,6 +29,7 @@ from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.runs import Runs
 from hookscope.console.fire.saved import Loaded, draft_from
 from hookscope.console.fire.saved import title as saved_title
+from hookscope.console.keymap.hints import hints
 from hookscope.console.last_time.model import KeptDraft
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event, Plan, Run, Step
@@ -295,6 +296,14 @@ class FireFrame(Widget):
             composer.load(first_key(view))
         self._draw_plan()
 
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        if self.is_mounted:
+            self.query_one(Composer).read()
+            self._draw_plan()
+            self.query_one(RunPane).forget()
+            self._draw_run()
+
     def _draw_plan(self) -> None:
         checked = self.query_one(Composer).checked
         problem = self._problem
@@ -305,8 +314,8 @@ class FireFrame(Widget):
     def _draw_run(self) -> None:
         self.runs.settle()
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
-        neighbours = (("[", older), ("]", newer))
-        beside = "   ".join(f"{key} run {number}" for key, number in neighbours if number is not None)
+        neighbours = (("fire.older", older), ("fire.newer", newer))
+        beside = hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
         self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside)
         self.query_one(History).show(self.runs.sheets, self.runs.shown)
 

@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, count, fitted, word
+from hookscope.console.keymap.hints import hints
 
 if TYPE_CHECKING:
     from hookscope.workbench.fuzzing import Found, Fuzzed
@@ -86,8 +87,8 @@ class FuzzScreen(ModalScreen[Path | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"Fuzz   {word(self._fuzzed.template.key, 60)}")
-            loads = "enter loads the event   " if self._fuzzed.found else ""
-            frame.border_subtitle = Content(f"{loads}esc back")
+            loads = [("lines.choose", "loads the event")] if self._fuzzed.found else []
+            frame.border_subtitle = Content(hints(*loads, ("fuzzed.leave", "back")))
             yield Static(Content.styled(summary(self._fuzzed), MUTED), markup=False)
             yield FoundLines(self._fuzzed.found)
             yield Static(id="fuzzed-event", markup=False)

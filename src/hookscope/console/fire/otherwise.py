@@ -16,6 +16,7 @@ from textual.screen import ModalScreen
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
+from hookscope.console.keymap.hints import with_keys
 from hookscope.core.breakage import FAULTS, FaultName
 from hookscope.values import dataclass
 
@@ -171,7 +172,11 @@ class OtherwiseScreen(ModalScreen[Otherwise | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"Fire otherwise   {word(self._event, 60)}")
-            frame.border_subtitle = Content("← → change   enter fire   esc back")
+            frame.border_subtitle = Content(
+                with_keys(
+                    "{otherwise.left} {otherwise.right} change   {lines.choose} fire   {otherwise.leave} back"
+                )
+            )
             yield ChoiceLines()
 
     def on_mount(self) -> None:

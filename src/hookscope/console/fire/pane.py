@@ -27,6 +27,7 @@ from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.messages import CopyAsked
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event
@@ -105,7 +106,7 @@ class FirePane(FireFrame):
     @on(Lines.Chosen, "#fire-plan")
     def _plan_chosen(self, event: Lines.Chosen) -> None:
         event.stop()
-        self._say("^r fires; n lists the hooks that listen to other events.")
+        self._say(with_keys("{fire.fire} fires; {plan.others} lists the hooks that listen to other events."))
 
     @on(Lines.Moved)
     def _line_moved(self, event: Lines.Moved) -> None:
@@ -192,7 +193,7 @@ class FirePane(FireFrame):
         sheet = self.runs.current
         row = self.query_one(RunPane).row
         if sheet is None:
-            self._say("Nothing was fired yet, so there is nothing to replay: ^r fires.")
+            self._say(with_keys("Nothing was fired yet, so there is nothing to replay: {fire.fire} fires."))
         elif from_here and (row is None or row.follow_up is not None):
             self._say("Put the cursor on the handler to begin with.")
         elif not self._busy():
@@ -204,9 +205,11 @@ class FirePane(FireFrame):
     def action_accept(self) -> None:
         sheet = self.runs.current
         if sheet is None:
-            self._say("Nothing was fired yet, so there is nothing to accept.")
+            self._say(with_keys("Nothing was fired yet, so there is nothing to accept: {fire.fire} fires."))
         elif sheet.checked is None:
-            then = "load it and fire" if self.loaded else "^s saves the event, then fire it"
+            then = (
+                "load it and fire" if self.loaded else f"{key_of('fire.save')} saves the event, then fire it"
+            )
             self._say(f"Run {sheet.number} is of no saved event: {then}.")
         elif sheet.checked.accepted:
             self._say(f"{word(sheet.checked.file.name)} expects that already.")
@@ -216,7 +219,7 @@ class FirePane(FireFrame):
     def action_again(self) -> None:
         sheet = self.runs.current
         if sheet is None:
-            self._say("Nothing was fired yet, so there is nothing to repeat: ^r fires.")
+            self._say(with_keys("Nothing was fired yet, so there is nothing to repeat: {fire.fire} fires."))
         elif not self._busy():
             file = sheet.checked.file if sheet.checked is not None else None
             self._fire(sheet.plan.event, self._only_of.get(sheet.number), file=file)
@@ -237,7 +240,7 @@ class FirePane(FireFrame):
     def _busy(self) -> bool:
         running = self.runs.running
         if running is not None:
-            self._say(f"Run {running} is still going on: x cancels it.", "warning")
+            self._say(f"Run {running} is still going on: {key_of('fire.cancel')} cancels it.", "warning")
         return running is not None
 
     def action_cancel(self) -> None:
@@ -266,7 +269,7 @@ class FirePane(FireFrame):
         if self.view is None:
             self._say("The hooks are still being looked at.")
         elif not composer.draft.key:
-            self._say("Choose an event first: ^space lists them.")
+            self._say(with_keys("Choose an event first: {fire.keys} lists them."))
         else:
             composer.load(composer.draft.key, composer.draft.only)
 
@@ -316,7 +319,7 @@ class FirePane(FireFrame):
             return
         text = self.query_one(RunPane).copied_text()
         if not text:
-            self._say("Nothing was fired yet, so there is nothing to copy.")
+            self._say(with_keys("Nothing was fired yet, so there is nothing to copy: {fire.fire} fires."))
             return
         self.app.copy_to_clipboard(text)
         self._say("Copied what the open tab says.")

@@ -12,6 +12,7 @@ from textual.message import Message
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import Hook, State
 from hookscope.core.missed import told_and_counted, why_not
@@ -51,9 +52,9 @@ def plan_rows(plan: Plan | None, problem: str, view: View | None, unfolded: bool
     if others:
         verb = "listens" if len(others) == 1 else "listen"
         text = (
-            "n folds these"
+            f"{key_of('plan.others')} folds these"
             if unfolded
-            else f"{count(len(others), 'other')} {verb} to other events   n lists them"
+            else f"{count(len(others), 'other')} {verb} to other events   {key_of('plan.others')} lists them"
         )
         rows.append(PlanRow("–", "", text, MUTED, quiet=True, folds=True))
     return tuple(rows)
@@ -116,7 +117,7 @@ def _missed_row(item: NotRun, view: View | None, *, quiet: bool = False) -> Plan
     reason = word(why_not(item), 300)
     if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
         folder = view.host.surroundings.short(item.hook.trust_root)
-        reason = f"untrusted   t trusts {word(folder, 200)}"
+        reason = f"untrusted   {key_of('plan.trust')} trusts {word(folder, 200)}"
     return PlanRow(glyph, word(item.name), reason, style, quiet)
 
 

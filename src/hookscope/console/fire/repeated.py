@@ -14,6 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from hookscope.console.fire.marks import MUTED, PHASES, count, duration, fitted, word
+from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 
@@ -109,7 +110,7 @@ class RepeatScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"{word(self._event, 60)}   {count(self._told.times, 'time')}")
-            frame.border_subtitle = Content("esc back")
+            frame.border_subtitle = Content(hints(("repeated.leave", "back")))
             with Reading():
                 yield Static(report(self._told, self._short), markup=False)
 

@@ -24,6 +24,7 @@ from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
 from hookscope.console.jump.spots import Spot
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
@@ -182,6 +183,10 @@ class RunPane(Vertical):
         self._share_height()
         self._draw()
 
+    def forget(self) -> None:
+        """Draw all of it the next time, whatever stands there."""
+        self._drawn = None
+
     def _open_news(self, sheet: Sheet, waterfall: Waterfall) -> None:
         """An error opens its tab; everything else leaves the reader where he is."""
         if sheet.first_news is not None:
@@ -214,7 +219,7 @@ class RunPane(Vertical):
         if row is None or self._sheet is None or self.view is None:
             return ""
         frame = error.place(Shown(self._sheet, row, self.view.host))
-        return f"E opens line {frame.line}" if frame else ""
+        return f"{key_of('run.edit')} opens line {frame.line}" if frame else ""
 
     @property
     def row(self) -> CallRow | None:
@@ -334,7 +339,9 @@ def title(sheet: Sheet | None, now: float) -> Content:
 def ending_text(sheet: Sheet | None) -> Content:
     """What there is to say when no handler was called."""
     if sheet is None:
-        return Content.styled("Nothing has been fired yet: ^r fires the event above.", MUTED)
+        return Content.styled(
+            with_keys("Nothing has been fired yet: {fire.fire} fires the event above."), MUTED
+        )
     lines = ["No handler was called."] if sheet.run else ["Waiting for the first handler."]
     if sheet.run is not None:
         lines += [word(note, 400) for note in (*sheet.run.notes, sheet.run.ending.failure or "") if note]

@@ -17,6 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.keymap.hints import ENTER, hints, with_keys
 from hookscope.console.text import plain
 from hookscope.values import dataclass
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.testing import Checked
 
 WIDEST = 32
-NONE_YET = "No saved events yet: ^s in the composer saves the one that it holds."
+NONE_YET = "No saved events yet: {fire.save} in the composer saves the one that it holds."
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def verdict(row: Kept, checked: Checked | None) -> Content:
     if row.problem:
         return Content.styled("✗ cannot be read", "$text-error")
     if checked is None and row.sequence is not None:
-        return Content.styled("enter fires", MUTED)
+        return Content.styled(f"{ENTER} fires", MUTED)
     if checked is None:
         return Content.styled("expects" if row.expects else "–", MUTED)
     if checked.passed:
@@ -135,7 +136,9 @@ class SavedScreen(ModalScreen[Kept | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Saved events and sequences"
-            frame.border_subtitle = "enter load or fire   ^r test all   esc back"
+            frame.border_subtitle = (
+                f"{ENTER} load or fire   {hints(('saved.test', 'test all'), ('saved.cancel', 'back'))}"
+            )
             yield Input(placeholder="type to narrow down", compact=True)
             yield OptionList(markup=False)
             yield Static(id="saved-why", markup=False)
@@ -163,7 +166,7 @@ class SavedScreen(ModalScreen[Kept | None]):
         width = min(max((cell_len(word(row.name)) for row in self._rows), default=10), WIDEST)
         listed.set_options(Option(self._prompt(row, width)) for row in self._found)
         if not self._found:
-            text = NONE_YET if not self._rows else f"None is called {word(typed)}."
+            text = with_keys(NONE_YET) if not self._rows else f"None is called {word(typed)}."
             listed.add_option(Option(Content.styled(text, MUTED), disabled=True))
         listed.highlighted = min(at or 0, len(self._found) - 1) if self._found else None
         self._say_why()

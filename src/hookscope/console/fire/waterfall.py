@@ -17,6 +17,7 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, duration, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
+from hookscope.console.keymap.hints import key_of
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Guarded, NotRun, Run
 from hookscope.values import dataclass
@@ -69,7 +70,7 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
             *remarks(sheet),
             *told,
             *others,
-            *_fold(["n folds these"] if sheet.not_run else []),
+            *_fold([f"{key_of('run.others')} folds these"] if sheet.not_run else []),
         )
     shown = told if len(told) <= FEW else listeners if len(listeners) <= FEW else []
     folded = []
@@ -81,7 +82,12 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
         folded.append(
             f"{count(len(others), 'other')} {'listens' if len(others) == 1 else 'listen'} to other events"
         )
-    return (*rows, *remarks(sheet), *shown, *_fold([*folded, "n lists them"] if folded else []))
+    return (
+        *rows,
+        *remarks(sheet),
+        *shown,
+        *_fold([*folded, f"{key_of('run.others')} lists them"] if folded else []),
+    )
 
 
 def headed(sheet: Sheet) -> tuple[Entry, ...]:

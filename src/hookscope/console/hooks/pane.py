@@ -16,6 +16,7 @@ from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.panes import KeysPane, WhyPane
 from hookscope.console.hooks.registry import hears, registry_sheet
 from hookscope.console.hooks.rows import Row, by_precedence, grouped, heading_line, matching
+from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.keys import obstacle
 from hookscope.console.messages import (
     Changed,
@@ -171,6 +172,12 @@ class HooksPane(Container):
             title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
             self.query_one(KeysPane).show("registry", title, lambda width: registry_sheet(view, width))
 
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._show_list(self.state)
+        if self.state.view is not None:
+            self._show_why(self.state, self.state.view)
+
     def _show_list(self, state: ConsoleState) -> None:
         pane, rows = self.query_one(ListPane), matching(state.rows, state.filter)
         if state.view is not None:
@@ -182,8 +189,8 @@ class HooksPane(Container):
         total = len(state.rows)
         pane.border_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
-        filtered = "esc clears" if state.filter else "/ filter"
-        pane.border_subtitle = f"{filtered}   s group{grouping}   enter why"
+        filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
+        pane.border_subtitle = hints(filtered, ("hooks.group", f"group{grouping}"), ("list.why", "why"))
         empty = self.query_one("#empty", Static)
         empty.update(_empty_text(state, len(rows)))
         empty.display = not rows
@@ -348,8 +355,10 @@ def _empty_text(state: ConsoleState, shown: int) -> Content:
     if state.view is None:
         return Content.styled("  Looking …", MUTED)
     if state.filter:
-        return Content.styled("  No hook fits the filter. esc clears it.", MUTED)
-    return Content.styled("  No hook was found in these folders. R looks again.", MUTED)
+        return Content.styled(with_keys("  No hook fits the filter. {console.back} clears it."), MUTED)
+    return Content.styled(
+        with_keys("  No hook was found in these folders. {hooks.recheck} looks again."), MUTED
+    )
 
 
 def _folders_in_short(view: View) -> str:

@@ -11,11 +11,14 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 
 
 class SheetPane(Reading):
     """A sheet that is laid out anew for every width. Stays where it was while its subject is the same."""
+
+    HINTS: ClassVar[tuple[tuple[str, str], ...]] = ()  # what stands in its frame
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
@@ -24,6 +27,14 @@ class SheetPane(Reading):
 
     def compose(self) -> ComposeResult:
         yield Static()
+
+    def on_mount(self) -> None:
+        self.name_keys()
+
+    def name_keys(self) -> None:
+        """Write the keys in force into the frame."""
+        if self.HINTS:
+            self.border_subtitle = hints(*self.HINTS)
 
     def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
         """Show what `make` gives for the width that there is."""
@@ -46,7 +57,7 @@ class SheetPane(Reading):
 class WhyPane(SheetPane):
     """Why the selected hook stands as it does."""
 
-    BORDER_SUBTITLE = "e fix   E edit   y copy   k registry"
+    HINTS = (("hooks.fix", "fix"), ("hooks.edit", "edit"), ("hooks.copy", "copy"), ("hooks.keys", "registry"))
     HELP = (
         "Every check between the hook's folder and a handler that runs. What stops it comes first: what it "
         "needs, what was found, the host's own words, and what to do next."
@@ -67,5 +78,5 @@ class WhyPane(SheetPane):
 class KeysPane(SheetPane):
     """What the registry holds per event key."""
 
-    BORDER_SUBTITLE = "esc back   f fire"
+    HINTS = (("console.back", "back"), ("hooks.fire", "fire"))
     HELP = "For every event: who is called, in which order, and whether messages reach the user."

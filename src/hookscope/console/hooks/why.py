@@ -11,6 +11,7 @@ from hookscope.console.hooks.copies import which_wins
 from hookscope.console.hooks.rows import Row
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hooks.so_far import so_far
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
 from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
 from hookscope.values import dataclass
@@ -30,18 +31,18 @@ SEVERITIES = {"error": "$text-error", "warning": "$text-warning", "hint": ""}
 
 # What to do about a shut check, where nothing better is known.
 NEXT = {
-    "bins": "install it, or add its folder to PATH; R looks again",
-    "anyBins": "install one of them, or add its folder to PATH; R looks again",
-    "env": "e sets it in its settings entry; or set it where the host starts",
+    "bins": "install it, or add its folder to PATH; {hooks.recheck} looks again",
+    "anyBins": "install one of them, or add its folder to PATH; {hooks.recheck} looks again",
+    "env": "{hooks.fix} sets it in its settings entry; or set it where the host starts",
     "os": "nothing to do on this machine",
-    "trusted": "t asks and allows the folder",
-    "handler": "E opens it there",
-    "export": "e mends it if it can; E opens it there",
-    "fields": "e mends it if it can; E opens HOOK.md there",
-    "events": "e moves or names them; E opens HOOK.md: it wants metadata with `events`",
+    "trusted": "{hooks.trust} asks and allows the folder",
+    "handler": "{hooks.edit} opens it there",
+    "export": "{hooks.fix} mends it if it can; {hooks.edit} opens it there",
+    "fields": "{hooks.fix} mends it if it can; {hooks.edit} opens HOOK.md there",
+    "events": "{hooks.fix} moves or names them; {hooks.edit} opens HOOK.md: it wants metadata with `events`",
     "path": "move the handler into the hook's own folder",
-    "sent": "e corrects what lint calls a slip; f fires it by hand all the same",
-    "selected": "e names it in the settings",
+    "sent": "{hooks.fix} corrects what lint calls a slip; {hooks.fire} fires it by hand all the same",
+    "selected": "{hooks.fix} names it in the settings",
 }
 
 
@@ -166,16 +167,17 @@ def _facts(gate: Gate, row: Standing, view: View, places: bool) -> list[tuple[st
 
 def _next(gate: Gate, hook: Hook, view: View) -> str:
     if gate.name == "enabled":
-        return "space switches it on"
+        return with_keys("{hooks.toggle} switches it on")
     if gate.fix is not None:
-        return f"e writes {gate.fix.meaning} in {view.host.surroundings.short(gate.fix.file)}"
+        file = view.host.surroundings.short(gate.fix.file)
+        return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
     offers = [_offer(item) for item in hook.meta.install] if gate.name in ("bins", "anyBins") else []
     if any(offers):
         return f"HOOK.md offers: {'; '.join(offer for offer in offers if offer)}"
     if gate.name == "config" and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
-        return f"e sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
-    return NEXT.get(gate.name, "")
+        return f"{key_of('hooks.fix')} sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
+    return with_keys(NEXT.get(gate.name, ""))
 
 
 def _offer(item: object) -> str:
@@ -200,7 +202,9 @@ def _open_gates(sheet: Sheet, gates: tuple[Gate, ...], view: View, reading: Read
     if not reading.unfolded:
         also = f", {len(skipped)} not looked at" if skipped else ""
         checks = "1 check passes" if len(passing) == 1 else f"{len(passing)} checks pass"
-        sheet.say(Content.assemble((f" ✓ {checks}{also}", MUTED), ("   enter lists them", FAINT)))
+        sheet.say(
+            Content.assemble((f" ✓ {checks}{also}", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
+        )
         return
     for gate in (*passing, *skipped):
         sign = Content.styled(f" {'✓' if gate.passed else '–'} {gate.name}", MUTED)
@@ -220,7 +224,9 @@ def _mistakes(sheet: Sheet, checked: Checked, unfolded: bool) -> None:
         sheet.put([(Content.styled(" !" if style else " ·", style or MUTED), 3)], text)
         sheet.put([(Content(), 3)], foreign(one.then).stylize(MUTED))
     if left := len(checked.findings) - len(found):
-        sheet.say(Content.assemble((f"   {left} more", MUTED), ("   enter lists them", FAINT)))
+        sheet.say(
+            Content.assemble((f"   {left} more", MUTED), (f"   {key_of('why.fold')} lists them", FAINT))
+        )
     if checked.problem and unfolded:
         sheet.say(foreign(f"not linted: {checked.problem}").stylize(FAINT), 3)
 
@@ -230,7 +236,10 @@ def _notes(sheet: Sheet, row: Standing, view: View) -> None:
     if row.hook.beyond_host:
         notes.append("Hookscope only: its host has no handlers in Python")
     if row.hook.handler in view.quarantined:
-        notes.append("in quarantine: three faults within five minutes. A fire by hand runs it; L lifts it")
+        notes.append(
+            "in quarantine: three faults within five minutes. A fire by hand runs it; "
+            f"{key_of('hooks.lift')} lifts it"
+        )
     _listed(sheet, "Notes", notes)
 
 
@@ -318,7 +327,7 @@ def _rejected(sheet: Sheet, item: Rejected, view: View, source: Source | None) -
             for number in range(first, min(len(lines), item.place.line + CONTEXT) + 1):
                 sheet.code(number, lines[number - 1], number == item.place.line)
     sheet.blank()
-    sheet.say(Content.styled("E opens it, R looks again.", MUTED))
+    sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} looks again."), MUTED))
     which_wins(sheet, item, view)
 
 

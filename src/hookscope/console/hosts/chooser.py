@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted
+from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.core.dialect import Dialect
 
 LEAST = 2
@@ -71,7 +72,9 @@ class ChooserScreen(ModalScreen[tuple[str, ...] | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Hosts side by side"
-            frame.border_subtitle = "space choose   enter take   esc back"
+            frame.border_subtitle = hints(
+                ("chooser.turn", "choose"), ("chooser.take", "take"), ("chooser.leave", "back")
+            )
             self.choices.styles.height = self.choices.line_count
             yield self.choices
 
@@ -85,7 +88,8 @@ class ChooserScreen(ModalScreen[tuple[str, ...] | None]):
     def action_take(self) -> None:
         chosen = self.choices.chosen
         if len(chosen) < LEAST:
-            self.app.notify("Choose two hosts or more: space marks one.", severity="warning", markup=False)
+            told = with_keys("Choose two hosts or more: {chooser.turn} marks one.")
+            self.app.notify(told, severity="warning", markup=False)
             return
         self.dismiss(tuple(one.name for one in self.choices.known if one.name in chosen))
 

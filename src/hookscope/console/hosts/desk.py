@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.hosts.chooser import ChooserScreen
 from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
 from hookscope.console.trust import Answer, TrustScreen
@@ -122,12 +123,16 @@ class HostsDesk:
     def _ask_fire(self) -> None:
         if self.pane.comparison is not None and self.pane.comparison.of_surroundings:
             self._say(
-                "An event is fired at hosts: h goes back to them. 2 fires under the what-if.", "warning"
+                with_keys(
+                    "An event is fired at hosts: {hosts.choose} goes back to them. "
+                    "{console.fire} fires under the what-if."
+                ),
+                "warning",
             )
             return
         dialects, event = self._dialects(), self._event()
         if self._firing is not None:
-            self._say("An event is on its way; esc cancels it.", "warning")
+            self._say(with_keys("An event is on its way; {hosts.leave} cancels it."), "warning")
         elif event is not None and dialects:
             from hookscope.workbench.hosts_firing import HostsFiring, this_event  # here: few fire at hosts
 
@@ -142,7 +147,7 @@ class HostsDesk:
         """The composer's event, filled in."""
         draft, filling = self.screen.state.draft, self.screen.state.filling
         if draft.event is None:
-            self._say("Compose an event first: 2 goes to the composer.", "warning")
+            self._say(with_keys("Compose an event first: {console.fire} goes to the composer."), "warning")
             return None
         if not draft.written or filling is None:
             return draft.event

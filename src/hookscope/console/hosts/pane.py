@@ -17,6 +17,7 @@ from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.hooks.panes import SheetPane
 from hookscope.console.hosts.rows import columns_of, heading, row
 from hookscope.console.hosts.sheets import hook_sheet, runs_sheet
+from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.messages import CopyAsked, EditAsked
 from hookscope.core.hooks import Place
 from hookscope.core.side.model import Comparison, Line
@@ -74,12 +75,13 @@ class HostsPane(Container):
     HELP = (
         "The same folders under the rules of several hosts. A row that differs says how; below stand what to "
         "change so that every host calls the hook, and how it stands at each. Trust is left out: it is asked "
-        "before anything runs. W and F9: one host in two surroundings, here and assumed."
+        "before anything runs. {console.what_if} and {whatif.compare}: one host in two surroundings, here "
+        "and assumed."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r,f5", "fire", "Fire at all", id="hosts.fire",
                 tooltip="Fire the composer's event at every host, and line the runs up"),
-        Binding("equals_sign", "narrow", "All or differing", key_display="=", id="hosts.narrow",
+        Binding("equals_sign", "narrow", "All or differing", id="hosts.narrow",
                 tooltip="All hooks, or only those that hosts treat differently"),
         Binding("h", "choose", "Hosts", id="hosts.choose", tooltip="Choose which hosts stand side by side"),
         Binding("r", "runs", "Runs", id="hosts.runs",
@@ -157,6 +159,10 @@ class HostsPane(Container):
         self._title()
         self._draw_below()
 
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._draw()
+
     def _draw(self) -> None:
         if self.comparison is not None:
             shown = self.comparison.differing if self._different else self.comparison.lines
@@ -174,9 +180,11 @@ class HostsPane(Container):
         title = Content(f"Hosts   {len(found.sides)} read the same folders")
         if found.of_surroundings:
             named = " and ".join(word(side.name, 40) for side in found.sides)
-            title = Content.assemble(f"Surroundings   {named}", ("   h hosts", MUTED))
+            title = Content.assemble(f"Surroundings   {named}", (f"   {key_of('hosts.choose')} hosts", MUTED))
         if self.firing:
-            title += Content.styled(f"   » {word(self.firing, 40)} is fired, esc cancels", "$text-accent")
+            title += Content.styled(
+                f"   » {word(self.firing, 40)} is fired, {key_of('hosts.leave')} cancels", "$text-accent"
+            )
         elif self._different:
             title += Content.styled("   only what differs", "$text-warning")
         matrix.border_title = title
@@ -189,13 +197,13 @@ class HostsPane(Container):
             words = "they differ" if differ(self.runs) else "all did the same"
             title = Content.assemble(word(self._fired, 60), (f"   fired at {len(self.runs)}, {words}", MUTED))
             runs = self.runs
-            below.border_subtitle = "r back to the hook"
+            below.border_subtitle = hints(("hosts.runs", "back to the hook"))
             below.show(f"runs {id(runs)}", title, lambda width: runs_sheet(runs, width))
             return
-        below.border_subtitle = "y copy   E edit"
+        below.border_subtitle = hints(("hosts.copy", "copy"), ("hosts.edit", "edit"))
         if line is None:
             told = (
-                "Nothing differs: = shows all hooks."
+                with_keys("Nothing differs: {hosts.narrow} shows all hooks.")
                 if self._different
                 else "There is no hook at any of them."
             )
@@ -237,7 +245,8 @@ class HostsPane(Container):
     def action_runs(self) -> None:
         if not self.runs:
             self.app.notify(
-                "Nothing was fired at all hosts yet: ^r fires the composer's event.", markup=False
+                with_keys("Nothing was fired at all hosts yet: {hosts.fire} fires the composer's event."),
+                markup=False,
             )
             return
         self._runs_shown = not self._runs_shown

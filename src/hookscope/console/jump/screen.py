@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from hookscope.console.jump.labels import labels_for
 from hookscope.console.jump.spots import Spot
+from hookscope.console.keymap.hints import with_keys
 
 Going: TypeAlias = Callable[[], object]
 Labelled: TypeAlias = tuple[str, Spot]
@@ -82,7 +83,8 @@ class JumpScreen(ModalScreen[Going | None]):
             for labels in self.query(Labels):
                 labels.narrow(typed)
         else:
-            self.app.notify("No label has these letters; esc leaves.", severity="warning", markup=False)
+            told = with_keys("No label has these letters; {jump.leave} leaves.")
+            self.app.notify(told, severity="warning", markup=False)
 
     def on_click(self) -> None:
         self.dismiss(None)

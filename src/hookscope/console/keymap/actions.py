@@ -21,6 +21,7 @@ class Room:
     place: str  # module and class, below hookscope.console
     within: tuple[str, ...] = ("app",)
     typing: bool = False
+    prefix: str = ""  # of the ids of its actions, where that is not its name
 
 
 READ_IN = ("hooks", "run", "hosts", "beside", "repeated", "help", "tap")
@@ -44,10 +45,10 @@ ROOMS = (
     Room("editor", "the JSON editor", "fire.json_editor:JsonEditor", ("fire",), typing=True),
     Room("form", "the form", "fire.value_input:ValueInput", ("fire",), typing=True),
     Room("run", "a run", "fire.run_pane:RunPane", ("fire",)),
-    Room("waterfall", "the handlers of a run", "fire.waterfall:Waterfall", ("run",)),
+    Room("waterfall", "the handlers of a run", "fire.waterfall:Waterfall", ("run",), prefix="run"),
     Room("plan", "the plan", "fire.plan_view:PlanView", ("fire",)),
     Room("log", "Log", "log.pane:LogPane", ("console",)),
-    Room("log filter", "the filter of the log", "log.pane:FilterInput", ("log",), typing=True),
+    Room("log filter", "the filter of the log", "log.pane:FilterInput", ("log",), typing=True, prefix="log"),
     Room("hosts", "Hosts", "hosts.pane:HostsPane", ("console",)),
     Room(
         "lines",
@@ -72,7 +73,7 @@ ROOMS = (
     Room("fuzzed", "strange events", "fire.fuzzed:FuzzScreen"),
     Room("packs", "the installed packs", "packs.screen:PacksScreen"),
     Room("spec", "a pack to install", "packs.asking:SpecScreen", typing=True),
-    Room("plan of a pack", "what a pack would write", "packs.asking:SheetScreen"),
+    Room("plan of a pack", "what a pack would write", "packs.asking:SheetScreen", prefix="plan"),
     Room("tap", "the tap", "tap_screen:TapScreen"),
     Room("workers", "the processes", "workers:WorkersScreen"),
     Room("help", "help", "help:HelpScreen"),
@@ -99,15 +100,32 @@ def actions() -> Mapping[str, Action]:
     """All of them by id, in the order of the rooms."""
     found: dict[str, Action] = {}
     for room in ROOMS:
-        module, _, name = room.place.partition(":")
-        owner = getattr(import_module(f"hookscope.console.{module}"), name)
-        for binding in bindings_of(owner):
+        for binding in bindings_of(owner_of(room)):
             known = found.get(binding.id or "")
             rooms = (*(known.rooms if known else ()), room.name)
             keys = tuple(key.strip() for key in binding.key.split(","))
             letters = room.typing or binding.priority
             found[binding.id or ""] = Action(binding.id or "", keys, binding.tooltip, rooms, letters)
     return found
+
+
+def owner_of(room: Room) -> type[DOMNode]:
+    """The class whose keys act in a room."""
+    module, _, name = room.place.partition(":")
+    owner: type[DOMNode] = getattr(import_module(f"hookscope.console.{module}"), name)
+    return owner
+
+
+@cache
+def binding_of(action: str) -> Binding:
+    """The binding of one action. Only rooms that its name speaks of are imported."""
+    prefix = action.partition(".")[0]
+    for room in ROOMS:
+        if (room.prefix or room.name) == prefix:
+            for binding in bindings_of(owner_of(room)):
+                if binding.id == action:
+                    return binding
+    raise KeyError(action)
 
 
 def bindings_of(owner: type[DOMNode]) -> tuple[Binding, ...]:

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from hookscope.console.fire.pane import FirePane
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Said, Severity
@@ -75,13 +76,18 @@ class LastTimeDesk:
             self._bench.use_dialect(kept.dialect)
         except Refusal as refused:
             return str(refused)
-        return f"{kept.dialect}, as chosen last time; D goes on." if kept.dialect != before else ""
+        return (
+            f"{kept.dialect}, as chosen last time; {key_of('console.dialect')} goes on."
+            if kept.dialect != before
+            else ""
+        )
 
     def _use_environment(self, kept: Kept) -> str:
         if kept.environment is None or self._began.environment is not None or self._workspace is None:
             return ""
         if kept.environment and kept.environment not in environments_of(self._workspace):
-            return f"There is no environment {kept.environment} any more: V chooses another."
+            other = key_of("fire.environment")
+            return f"There is no environment {kept.environment} any more: {other} chooses another."
         self._bench.use_environment(kept.environment or None)
         return ""
 

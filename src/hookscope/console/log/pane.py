@@ -16,6 +16,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hookscope.console.fire.lines import Lines
+from hookscope.console.keymap.hints import hints
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
 from hookscope.console.text import plain
@@ -160,6 +161,10 @@ class LogPane(Widget):
         self.query_one(LogView).show(Index(ring, self._filter.takes if self._filter else None))
         self._title()
 
+    def name_keys(self) -> None:
+        """Write the keys in force."""
+        self._title()
+
     def _title(self) -> None:
         view = self.query_one(LogView)
         ring = self.ring if self._still is None else self._still
@@ -169,7 +174,9 @@ class LogPane(Widget):
             fresh = self.ring.end - self._still.end
             title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
         self.border_title = title
-        self.border_subtitle = Content("" if view.following or self._still else "G follows the end")
+        self.border_subtitle = Content(
+            "" if view.following or self._still else hints(("log.tail", "follows the end"))
+        )
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:

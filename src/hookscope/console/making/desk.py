@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console.editor import editor_of
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import EditAsked, Said
 from hookscope.console.state import Jumped
 from hookscope.core.hooks import Place
@@ -79,7 +80,8 @@ class NewDesk:
         elif first.shut:
             said = f"{name} is written and {first.row.state}: {one_line(first.shut[0].reason, 160)}"
         else:
-            said = f"{name} is written and ready: f fires at it, u takes it back."
+            fire, undo = key_of("hooks.fire"), key_of("hooks.undo")
+            said = f"{name} is written and ready: {fire} fires at it, {undo} takes it back."
         self.screen.post_message(Said(said))
         self._awaited = sketch.main
         self.screen.bridge.look()

@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
 
 from hookscope.console.fire.event_picker import EventPicker
+from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.console.making.completion import OfWords, completed
 from hookscope.console.making.preview import problem_sheet, sketch_sheet
@@ -72,7 +73,7 @@ class NewScreen(ModalScreen["Sketched | None"]):
     """
     HELP = (
         "What is made passes lint and its own saved event; below the lines stands what would be written. "
-        "Nothing is overwritten, and one u takes all of it back."
+        "Nothing is overwritten, and one {hooks.undo} takes all of it back."
     )
 
     def __init__(self, view: View, plan: Plan) -> None:
@@ -86,7 +87,9 @@ class NewScreen(ModalScreen["Sketched | None"]):
         host = self._view.host
         with Vertical() as frame:
             frame.border_title = "New"
-            frame.border_subtitle = "enter write   ^space events   esc back"
+            frame.border_subtitle = hints(
+                ("new.write", "write"), ("new.events", "events"), ("new.cancel", "back")
+            )
             yield from self._line("name", Input(placeholder="letters, digits, - and _", id="new-name"))
             yield from self._line("kind", Choice((AUTOMATIC, *KINDS), id="new-kind"))
             events = Input(

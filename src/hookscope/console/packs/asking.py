@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widgets import Input, Label, Static
 
+from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.workbench.packs.planning import Asked
 
@@ -93,7 +94,7 @@ class SpecScreen(ModalScreen["tuple[str, Asked] | None"]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Install"
-            frame.border_subtitle = "enter shows everything first   esc back"
+            frame.border_subtitle = hints(("spec.take", "shows everything first"), ("spec.cancel", "back"))
             with Horizontal():
                 yield Label("package")
                 yield Input(
@@ -181,8 +182,9 @@ class SheetScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="plan") as box:
             box.border_title = Content(self._title)
-            keys = f"enter {self._verb}   esc cancel" if self._verb else "esc close"
-            box.border_subtitle = f"{keys}   ↑ ↓ scroll   y copy"
+            answers = [("plan.yes", self._verb)] if self._verb else []
+            leaves = ("plan.cancel", "cancel" if self._verb else "close")
+            box.border_subtitle = f"{hints(*answers, leaves)}   ↑ ↓ scroll   {hints(('plan.copy', 'copy'))}"
             yield Static(id="plan-sheet", markup=False)
 
     def on_mount(self) -> None:

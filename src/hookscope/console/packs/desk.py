@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual.content import Content
 
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.packs.errand import LAST, Errand, Failure
 from hookscope.console.posting import said
 from hookscope.console.text import line
@@ -202,7 +203,7 @@ class PacksDesk:
         self._remember(planned)
         if isinstance(planned, UpToDate):
             changed = planned.on_disk.word == "changed"
-            aside = " What was changed on disk stays: d shows it." if changed else ""
+            aside = f" What was changed on disk stays: {key_of('packs.diff')} shows it." if changed else ""
             self._came(f"{planned.record.id}: {planned.why}.{aside}")
             self.refresh()
             self._next()
@@ -233,7 +234,7 @@ class PacksDesk:
                 self._remember(one)
         newer = [one.id for one in found if isinstance(one, Planned)]
         failed = [one.text for one in found if isinstance(one, Failure)]
-        text = f"Newer: {', '.join(newer)}; u shows it." if newer else "Nothing newer."
+        text = f"Newer: {', '.join(newer)}; {key_of('packs.update')} shows it." if newer else "Nothing newer."
         self._say(text if newer or len(failed) < len(found) else "", *failed)
         self.refresh()
 
@@ -321,9 +322,8 @@ class PacksDesk:
         """What is installed is real, whatever is assumed."""
         assumed = sorted(self.screen.bridge.bench.setup.surroundings.assumed - {"home"})
         if assumed:
-            self._wrong(
-                f"What is installed is real, and {' and '.join(assumed)} would be assumed; 0 ends that."
-            )
+            words, ends = " and ".join(assumed), key_of("console.all_real")
+            self._wrong(f"What is installed is real, and {words} would be assumed; {ends} ends that.")
         return not assumed
 
     # What is said.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual.content import Content
 
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.messages import Answered
 from hookscope.console.posting import post, said
 from hookscope.console.text import line
@@ -41,7 +42,7 @@ class Job:
         lines = [Content.assemble(("✓ ", "$text-success"), line(step).stylize(MUTED)) for step in done]
         seconds = int(monotonic() - self.began)
         took = f"   {seconds} s" if seconds else ""
-        ends = "stopping" if self.stop.is_set() else "esc stops it"
+        ends = "stopping" if self.stop.is_set() else f"{key_of('packs.close')} stops it"
         return [*lines, Content.assemble("… ", line(now), (f"{took}   {ends}", MUTED))]
 
 
@@ -76,7 +77,7 @@ class Errand:
     def run(self, work: Callable[[PackDesk, Course], T], then: Callable[[T], object]) -> None:
         """Do it in a thread; its steps are shown as they come."""
         if self._job is not None:
-            self._screen.say("One thing at a time: esc stops what goes on.", "warning")
+            self._screen.say(with_keys("One thing at a time: {packs.close} stops what goes on."), "warning")
             return
         job = self._job = Job()
         screen, bench = self._screen, self._screen.bridge.bench

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from hookscope.console.hooks.rows import tail
 from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.packs.parts import DEEP, diff_part, fact, hook_part, uses_part
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
@@ -128,7 +129,7 @@ def done_text(done: Done) -> str:
         text += f" {count} changed file{'s were' if count != 1 else ' was'} kept in {done.kept}."
     waiting = [hook.name for hook in planned.hooks if hook.row.state is State.UNTRUSTED]
     if planned.action == "install":
-        text += " x takes exactly that back."
+        text += with_keys(" {packs.remove} takes exactly that back.")
     if waiting:
-        text += f" {one_line(', '.join(waiting), 120)}: untrusted, t in the list asks."
+        text += f" {one_line(', '.join(waiting), 120)}: untrusted, {key_of('hooks.trust')} in the list asks."
     return text

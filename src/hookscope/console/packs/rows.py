@@ -13,6 +13,7 @@ from textual.content import Content
 
 from hookscope.console.hooks.rows import tail
 from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.packs.parts import fact, hook_part, uses_part
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
@@ -114,7 +115,7 @@ def pack_sheet(row: PackRow, view: View, inside: Inside | None, width: int, now:
         fact(sheet, "exactly", record.resolved)
     fact(sheet, "integrity", record.integrity)
     fact(sheet, "installed", f"{age} ago, for {record.dialect}")
-    fact(sheet, "update", row.newer or "not known: c asks the source")
+    fact(sheet, "update", row.newer or with_keys("not known: {packs.check} asks the source"))
     sheet.title(f"Hooks {len(record.hooks)}")
     stands = rows_of_pack(record, view)
     for one in stands:
@@ -149,7 +150,7 @@ def _changed(sheet: Sheet, row: PackRow, view: View) -> None:
     disk = row.status.on_disk
     if disk.word != "changed":
         return
-    sheet.title("Changed on disk since", "d shows it")
+    sheet.title("Changed on disk since", with_keys("{packs.diff} shows it"))
     for sign, word, paths in (
         ("~", "changed", disk.changed),
         ("-", "missing", disk.missing),

@@ -17,6 +17,7 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.help import HelpScreen
 from hookscope.console.hooks.sheet import Sheet
+from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
 from hookscope.console.text import plain
 from hookscope.console.theme import MUTED
@@ -26,10 +27,20 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 WIDE = 110  # cells from which list and sheet stand side by side
-KEYS = "i install  l link  u update  U all  c check  d diff  x remove  ? help  esc"
+KEYS = (
+    ("packs.install", "install"),
+    ("packs.link", "link"),
+    ("packs.update", "update"),
+    ("packs.all", "all"),
+    ("packs.check", "check"),
+    ("packs.diff", "diff"),
+    ("packs.remove", "remove"),
+    ("packs.help", "help"),
+    ("packs.close", ""),
+)
 HOW = (
-    "i installs one: a folder, an archive, a package of npm, an installed Python package or a git "
-    "address. It is checked as a whole, and everything that would be written is shown first."
+    "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
+    "git address. It is checked as a whole, and everything that would be written is shown first."
 )
 
 
@@ -38,7 +49,7 @@ class PacksScreen(ModalScreen[None]):
 
     HELP = (
         "What was installed with Hookscope, from where, and what has changed on disk since. Nothing is "
-        "written before it is shown, and x takes back exactly what an install did."
+        "written before it is shown, and {packs.remove} takes back exactly what an install did."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Stop what goes on; else back"),
@@ -138,7 +149,7 @@ class PacksScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Packs"
-            frame.border_subtitle = KEYS
+            frame.border_subtitle = hints(*KEYS).replace("   ", "  ").rstrip()
             with Container():
                 yield OptionList(id="packs-rows", markup=False)
                 with VerticalScroll(id="packs-about"):
@@ -280,7 +291,9 @@ class PacksScreen(ModalScreen[None]):
     def _wanted(self) -> PackRow | None:
         """The chosen one; says so where there is none."""
         if self.row is None:
-            self.app.notify("No pack is installed here: i installs one.", markup=False)
+            self.app.notify(
+                with_keys("No pack is installed here: {packs.install} installs one."), markup=False
+            )
         return self.row
 
 
@@ -288,5 +301,5 @@ def _none(view: View, width: int) -> Content:
     sheet = Sheet(width)
     sheet.say(plain(f"No pack is installed for {view.host.dialect.product} here."))
     sheet.blank()
-    sheet.say(Content.styled(HOW, MUTED))
+    sheet.say(Content.styled(with_keys(HOW), MUTED))
     return sheet.content()

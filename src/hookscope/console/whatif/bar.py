@@ -13,6 +13,7 @@ from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Static
 
+from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.console.whatif.fields import NAMES, TITLES, Fields
@@ -76,7 +77,11 @@ class WhatIfBar(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "What if   empty: as it really is"
-            frame.border_subtitle = "enter take   F8 all real   F9 compare with here   esc back"
+            frame.border_subtitle = f"{ENTER} take   " + hints(
+                ("whatif.reset", "all real"),
+                ("whatif.compare", "compare with here"),
+                ("whatif.leave", "back"),
+            )
             for name in NAMES:
                 with Horizontal():
                     yield Label(TITLES[name])

@@ -8,16 +8,16 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.text import line
 
 SIGN = "≈ what if: "
-KEYS = "  W change  0 all real "
-SHORT = "  W  0 real "
 
 
 def strip_line(words: Sequence[str], width: int) -> Content:
     """Sign, what is assumed, and the two keys; what does not fit is cut."""
-    keys = KEYS if width >= 100 else SHORT
+    change, real = key_of("console.what_if"), key_of("console.all_real")
+    keys = f"  {change} change  {real} all real " if width >= 100 else f"  {change}  {real} real "
     room = max(width - len(keys), 0)
     told = Content.assemble((f" {SIGN}", "bold"), line(", ".join(words), 400))
     return Content.assemble(told.truncate(room, ellipsis=True, pad=True), keys)
@@ -46,6 +46,10 @@ class WhatIfStrip(Static):
         """What is assumed now; nothing hides the line."""
         self.words = words
         self.display = bool(words)
+        self._lay_out()
+
+    def name_keys(self) -> None:
+        """Write the keys in force."""
         self._lay_out()
 
     def on_resize(self) -> None:

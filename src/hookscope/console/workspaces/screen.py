@@ -17,6 +17,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.workbench.workspaces import folders_like, looks_like_one, path_meant
 
 
@@ -79,7 +80,9 @@ class WorkspaceScreen(ModalScreen[Path | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Open another workspace"
-            frame.border_subtitle = "enter open   tab complete   esc back"
+            frame.border_subtitle = (
+                f"{ENTER} open   {hints(('workspaces.complete', 'complete'), ('workspaces.leave', 'back'))}"
+            )
             yield Input(placeholder="a folder; those used last are listed", compact=True)
             yield OptionList(markup=False)
 
