@@ -14,7 +14,7 @@ from hookscope.workbench.preferences import KeysFile, Wish
 
 ROOT = Path(hookscope.console.__path__[0])
 # A key as a sentence names it: `esc`, `^r`, `F9`; a letter or sign that stands alone before a word.
-NAME = r"(?<![\w'.\-^{])(?:esc|enter|tab|pgup|pgdn|space|\^\w+|[fF]\d{1,2}|ctrl\+\w+)(?![\w.])"
+NAME = r"(?<![\w'.\-^{])(?:esc|enter|tab|pgup|pgdn|space|\^\w+|[fF]\d{1,2}|ctrl\+\w+)(?![\w.=])"
 KEY = re.compile(NAME + r"|(?:^|(?<=\s))[b-zB-HJ-Z\d=/\[\]](?=\s+[a-z])")
 # Looks like one and is none: `1 thing`, `ended after 2 s`, plurals, the open tab of a run.
 NONE = re.compile(r"^1 [a-z]|after \d s|^ ?s (?:were|have|limit)|the open tab says")
