@@ -67,7 +67,7 @@ class Course:
         """
         assert self.begun is not None
         before, after = self.document, message.get("view", self.document)
-        status, error, notes = message.get("status"), message.get("error"), message.get("notes")
+        status, error, notes = message.get("status"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
         if status not in ("ok", "error") or not isinstance(notes, list):
             raise WorkerLost("answered what is no answer")
@@ -79,8 +79,8 @@ class Course:
             self.begun,
             "ok" if status == "ok" else "error",
             started=since_start(self.started),
-            took=seconds_of(message, "took"),
-            loaded=seconds_of(message, "loaded"),
+            took=seconds_of(message, "took", 0.0),
+            loaded=seconds_of(message, "loaded", 0.0),
             messages=pushed(messages_in(before), messages_in(after)) if has_messages and not same else (),
             returned=message.get("returned"),
             error=None if error is None else told_failure(error, phase),
@@ -126,9 +126,11 @@ def is_answer(message: Message, run: str, kind: str, number: int) -> bool:
     return message.get("id") == run and message.get(kind) == number
 
 
-def seconds_of(message: Message, name: str) -> float:
-    """A duration. Raises WorkerLost where the message has none."""
-    value = message.get(name)
+def seconds_of(message: Message, name: str, absent: float | None = None) -> float:
+    """A duration; `absent` where the message names none. Raises WorkerLost where it is no duration."""
+    value = message.get(name, absent)
+    if type(value) is float:
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise WorkerLost("answered what is no answer")
     return float(value)

@@ -30,7 +30,8 @@ class Program:
 
     `env` is its whole environment, but for the mark of its worker (escapes.py). `missing` is the next
     step for people, where it cannot be started. `control`: it gets a third descriptor, which a thread of
-    its own reads, for what must reach it while a handler keeps its main thread.
+    its own reads, for what must reach it while a handler keeps its main thread; and so it notices at once
+    that we are gone.
     """
 
     argv: tuple[str, ...]

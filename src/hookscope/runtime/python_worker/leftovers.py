@@ -13,7 +13,7 @@ from glob import iglob
 from typing import Any
 
 # Bound before any handler runs.
-_count, _getpid, _open, _open_folder, _close = _thread._count, os.getpid, open, os.open, os.close
+_count, _getpid, _open = _thread._count, os.getpid, open
 _usage, _SELF = resource.getrusage, resource.RUSAGE_SELF
 _UNIT = 1 if sys.platform == "darwin" else 1024  # bytes, of the system's figure
 _wait: Any = getattr(os, "waitid", None)  # macOS has none before Python 3.13: there children are unknown
@@ -24,32 +24,23 @@ _OWN = 1  # the thread that listens to the host
 
 
 class Running:
-    """What runs beside the handlers at a moment."""
+    """What runs beside the handlers, from one look to the next."""
 
     def __init__(self) -> None:
         self._threads, self._processes = _threads(), _children()
 
     def left(self) -> tuple[str, bool]:
-        """(in words what has come since and still runs, does anything of any handler's run)."""
+        """(in words what has come since the last look and still runs, does anything of any handler's run)."""
         threads, processes = _threads(), _children()
-        more = (threads - self._threads, "thread"), (len(processes - self._processes), "process")
-        words = [_words(count, what) for count, what in more if count > 0]
+        more, new = threads - self._threads, len(processes - self._processes)
+        self._threads, self._processes = threads, processes
+        words = [_words(count, what) for count, what in ((more, "thread"), (new, "process")) if count > 0]
         return " and ".join(words), threads > _OWN or bool(processes)
 
 
 def is_large(memory: int) -> bool:
     """Has this process once taken more than half of what it may have: it never gives that back."""
     return memory > 0 and _usage(_SELF).ru_maxrss * _UNIT > memory // 2
-
-
-def lowest_free() -> int:
-    """The lowest free descriptor: it rises with those that are left open. -1 where none is free."""
-    try:
-        found = _open_folder(".", os.O_RDONLY)
-        _close(found)
-        return found
-    except OSError:
-        return -1
 
 
 def _words(count: int, what: str) -> str:
@@ -73,9 +64,12 @@ def _children() -> set[int]:
     found: set[int] = set()
     try:
         _wait(*_ANY_CHILD)
+    except BaseException:  # there are none, which is nearly always so, or no such call
+        return found
+    try:
         for path in iglob(f"/proc/{_getpid()}/task/*/children"):
             found.update(int(pid) for pid in _read(path).split())
-    except BaseException:  # there are none, or no such call
+    except BaseException:  # the system does not tell
         return set()
     return {pid for pid in found if _read(f"/proc/{pid}/stat").rpartition(")")[2].split()[:1] not in _OVER}
 

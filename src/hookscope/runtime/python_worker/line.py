@@ -1,27 +1,30 @@
-"""The worker's end of the line to its host: two descriptors, and a thread that listens."""
+"""The worker's end of the line to its host: two descriptors, and a third that a thread listens to."""
 
 from __future__ import annotations
 
 import _thread
 import fcntl
 import os
-import queue
 import signal
+from collections import deque
 from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 
 PRIVATE = 200  # descriptors of the protocol start here: above what programs count on
+PORTION = 65536  # bytes of one read
 
 # Bound before any handler runs: what a handler puts in their place must not reach the protocol.
-_read, _write, _getpid, _exit, _killpg = os.read, os.write, os.getpid, os._exit, os.killpg
+_read, _write, _dup, _close = os.read, os.write, os.dup, os.close
+_getpid, _exit, _killpg = os.getpid, os._exit, os.killpg
 
 
 class Line:
-    """The protocol's two descriptors. A thread listens, so that the host's end is noticed at once."""
+    """The protocol's descriptors. A thread listens to one, so that the host's end is noticed at once."""
 
-    def __init__(self, protocol: Any, read: int, write: int) -> None:
+    def __init__(self, protocol: Any, read: int, write: int, control: int) -> None:
         self._protocol = protocol
-        self._in, self._out = _private(read), _private(write)
-        self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._in, self._out, self._control = _private(read), _private(write), _private(control)
+        self._unpacker = protocol.Unpacker()
+        self._inbox: deque[Any] = deque()
         self._owner = _getpid()
         self._turn = _thread.allocate_lock()  # a handler's thread may speak too: ctx.cancel()
 
@@ -34,29 +37,47 @@ class Line:
         _thread.start_new_thread(self._listen, (where,))
 
     def hear(self) -> Any:
-        """The next message."""
-        return self._inbox.get()
+        """The next message. Read in this very thread: to be handed it by another takes as long as a call."""
+        while not self._inbox:
+            try:
+                data = _read(self._in, PORTION)
+                self._inbox.extend(self._unpacker.feed(data))
+            except BaseException:  # the line is spoilt
+                data = b""
+            if not data:
+                end_of_all(self._protocol.SPOILT)
+        return self._inbox.popleft()
 
     def say(self, message: Any) -> None:
         """Send a message, or end: without the protocol there is nothing left to do here."""
         if _getpid() != self._owner:  # a copy that a handler forked, and which came back from it
             _exit(0)
-        left = memoryview(self._protocol.pack(message))
+        frame = self._protocol.pack(message)
         try:
             with self._turn:
+                sent = _write(self._out, frame)
+                left = memoryview(frame)[sent:] if sent < len(frame) else b""
                 while left:
                     left = left[_write(self._out, left) :]
         except OSError:
             _exit(self._protocol.SPOILT)
 
+    def free(self) -> int:
+        """The lowest free descriptor. -1 where none is free."""
+        try:
+            found = _dup(self._out)
+            _close(found)
+            return found
+        except OSError:
+            return -1
+
     def _listen(self, where: Callable[[Any], Optional[list[Any]]]) -> None:  # noqa: UP045
         unpacker = self._protocol.Unpacker()
         try:
-            while data := _read(self._in, 65536):
+            while data := _read(self._control, PORTION):
                 for message in unpacker.feed(data):
-                    if message["do"] != "stack":
-                        self._inbox.put(message)
-                    elif (frames := where(message.get("call"))) is not None:
+                    frames = where(message.get("call"))
+                    if frames is not None:
                         self.say({"id": message["id"], "stack": frames})
         finally:  # the host is gone, or the line is: in both cases nobody wants an answer
             end_of_all(self._protocol.SPOILT)

@@ -22,6 +22,9 @@ worker to host
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
     {"late": {"who", "text"}}               what else such a call did, in words
 
+Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", and each
+that is false; "took" where it is 0.
+
 A `code` is {"path", "export", "root", "name", "shared", "plain", "shape", "member", "beside"}, for load with
 "env"; a `name` stands for one content of the root folder, and `shared` for one of the files outside of it,
 which are those that "files" names. `shape` and `member` say what of the module is called, see core/runs.py;
@@ -65,9 +68,27 @@ def _refuse(name: str) -> None:
 
 
 # Bound before any handler runs: one that replaces json.dumps must not reach the protocol.
-# ASCII, so that lone surrogates survive.
-encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
-_decode = json.JSONDecoder(parse_constant=_refuse).decode
+# ASCII, so that lone surrogates survive. What `encode` would make for each message is made once.
+_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_decoder = json.JSONDecoder(parse_constant=_refuse)
+_make: Any = json.encoder.c_make_encoder  # None where the interpreter has no such
+_ascii = json.encoder.encode_basestring_ascii
+_chunks = _make and _make(None, _encoder.default, _ascii, None, ":", ",", False, False, False)
+_scan, _join, _len = _decoder.scan_once, "".join, len
+
+
+def encode(value: Any) -> str:
+    """As JSON. Raises ValueError for NaN, TypeError for what JSON lacks, RecursionError for cycles."""
+    return _join(_chunks(value, 0)) if _chunks is not None else _encoder.encode(value)
+
+
+def decode(text: str) -> Any:
+    """The value of a JSON text. Raises ValueError, or RecursionError."""
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        end = -1
+    return value if end == _len(text) else _decoder.decode(text)  # spaces around it, or what it complains of
 
 
 def pack(message: Message) -> bytes:
@@ -80,7 +101,7 @@ def pack(message: Message) -> bytes:
 
 def _as_object(body: bytes) -> Message:
     try:
-        message = _decode(body.decode("utf-8"))
+        message = decode(body.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Garbled(f"a frame that is not JSON: {error}") from None
     if not isinstance(message, dict):
@@ -92,17 +113,26 @@ class Unpacker:
     """Bytes in any portions in, whole messages out."""
 
     def __init__(self) -> None:
-        self._bytes = bytearray()
+        self._bytes = bytearray()  # the beginning of a message
 
     def feed(self, data: bytes) -> Iterator[Message]:
         """The messages that are complete now. Raises Garbled behind the last good one; that is the end."""
-        self._bytes += data
-        while len(self._bytes) >= LENGTH.size:
-            (length,) = LENGTH.unpack_from(self._bytes)
-            if length > LIMIT:
-                raise Garbled(f"a frame says {length:,} bytes; the limit is {LIMIT:,}")
-            end = LENGTH.size + length
-            if len(self._bytes) < end:
+        if self._bytes:
+            self._bytes += data
+            if len(self._bytes) < LENGTH.size or len(self._bytes) < LENGTH.size + self._length(self._bytes, 0):
                 return
-            yield _as_object(bytes(self._bytes[LENGTH.size : end]))
-            del self._bytes[:end]
+            data, self._bytes = bytes(self._bytes), bytearray()
+        at, size = 0, len(data)
+        while size - at >= LENGTH.size:
+            end = at + LENGTH.size + self._length(data, at)
+            if size < end:
+                break
+            yield _as_object(data[at + LENGTH.size : end])
+            at = end
+        self._bytes += data[at:]
+
+    def _length(self, data: Any, at: int) -> int:
+        (length,) = LENGTH.unpack_from(data, at)
+        if length > LIMIT:
+            raise Garbled(f"a frame says {length:,} bytes; the limit is {LIMIT:,}")
+        return int(length)

@@ -7,6 +7,7 @@ where nothing was disturbed, which is nearly always.
 from __future__ import annotations
 
 import builtins
+import ctypes
 import io
 import json
 import os
@@ -37,12 +38,13 @@ _environ, _signal, _alarm = os.environ, signal.signal, signal.alarm
 _getsignal: Any = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)  # without enumerations
 _getlimit, _setlimit = sys.getrecursionlimit, sys.setrecursionlimit
 _argv, _path = sys.argv, sys.path
-_map, _all, _len, _zip, _isinstance, _list = map, all, len, zip, isinstance, list
+_map, _all, _len, _zip, _list = map, all, len, zip, list
 _umask, _modules = os.umask, sys.modules
 _settrace: Any = threading.settrace  # of threads that come
 _setprofile: Any = threading.setprofile
 _forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # what is remembered of them
 _OUTPUTS = (1, 2)
+VERSION = 24  # bytes from a dictionary's beginning to its version: behind its count of references, type and size
 
 
 class Baseline:
@@ -59,9 +61,13 @@ class Baseline:
         self._path = _list(_path)
         self._signals = [(number, _getsignal(number)) for number in SIGNALS]
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
+        self._files = [stream for stream in self._streams if isinstance(stream, io.IOBase)]
         self._outputs = [_identity(_fstat(number)) for number in _OUTPUTS]
+        self.holds_outputs = True  # were 1 and 2 what they were when `restore` looked last
         self._names: list[dict[str, Any]] = []
         self._values: list[list[Any]] = []
+        self._versions = [_version_of(vars(module)) for module in SHARED]
+        self._seen: list[int] = []  # those versions, where they tell anything
         self._note_names()
         self._limit = _getlimit()
         self._umask = _umask(0o077)
@@ -75,6 +81,7 @@ class Baseline:
 
     def restore(self) -> bool:
         """Put everything back. False where something stays changed: this process is spoilt."""
+        self.holds_outputs = False
         try:
             if _getlimit() != self._limit:
                 _setlimit(self._limit)
@@ -96,16 +103,13 @@ class Baseline:
             self.restore_env()
             if _identity(_stat(".")) != self._folder:
                 _fchdir(self._cwd)
-            for stream in self._streams:
-                if _isinstance(stream, io.IOBase) and stream.closed:
+            for stream in self._files:
+                if stream.closed:
                     return False
-            return self.same_outputs() and _is_whole()
+            self.holds_outputs = [_identity(_fstat(number)) for number in _OUTPUTS] == self._outputs
+            return self.holds_outputs and _is_whole()
         except BaseException:  # whatever it is, the process is no longer what it was
             return False
-
-    def same_outputs(self) -> bool:
-        """Do descriptors 1 and 2 still lead to where they led. Raises OSError where one is closed."""
-        return [_identity(_fstat(number)) for number in _OUTPUTS] == self._outputs
 
     def restore_env(self) -> None:
         """Only the environment: what an entry of the settings has laid over it."""
@@ -121,12 +125,17 @@ class Baseline:
     def _note_names(self) -> None:
         self._names = [dict(vars(module)) for module in SHARED]
         self._values = [_list(names.values()) for names in self._names]
+        self._seen = [version.value for version in self._versions if version is not None]
 
     def _same_names(self) -> bool:
+        if self._seen and [version.value for version in self._versions] == self._seen:
+            return True  # nobody has touched them
         for module, values in _zip(SHARED, self._values):
             present = vars(module)
             if _len(present) != _len(values) or not _all(_map(is_, present.values(), values)):
                 return False
+        if self._seen:
+            self._seen = [version.value for version in self._versions]
         return True
 
     def _restore_names(self) -> None:
@@ -143,7 +152,7 @@ class Baseline:
         if sys.modules is not _modules or _len(_modules) < self._count:
             raise RuntimeError("sys.modules is not what it was")
         for present, known in self._importing:
-            if not _all(one in present for one in known):
+            if present != known and not _all(one in present for one in known):
                 present[:] = [*known, *(one for one in present if one not in known)]
         sys.meta_path, sys.path_hooks = self._importing[0][0], self._importing[1][0]
 
@@ -152,6 +161,21 @@ class Baseline:
         for number, handler in self._signals:
             if handler is not None and _getsignal(number) is not handler:
                 _signal(number, handler)
+
+
+def _version_of(names: dict[str, Any]) -> Any:
+    """The number that the interpreter gives a dictionary anew with each change, to be read as `.value`.
+
+    None where it keeps none (3.13 and later), or not where we know it: then all values are compared.
+    """
+    if sys.implementation.name != "cpython" or sys.version_info >= (3, 13) or object.__basicsize__ != 16:
+        return None
+    probe = {"a": 1}
+    version = ctypes.c_uint64.from_address(id(probe) + VERSION)
+    before = version.value
+    same = version.value == before and probe["a"] == 1 and version.value == before
+    probe["a"] = 2
+    return ctypes.c_uint64.from_address(id(names) + VERSION) if same and version.value != before else None
 
 
 def _is_whole() -> bool:

@@ -59,6 +59,7 @@ class Together:
         answer["dirty"] = answer["dirty"] or not clean
         who = "it" if len(self._ones) == 1 else "one of those that ran together"
         worker.note_tasks(answer, left_over, who)
+        worker.note_size(answer)
         worker.say_result(worker.and_beside(answer, there, who), self._fence)
 
     def _prepare(self, one: _One) -> bool:

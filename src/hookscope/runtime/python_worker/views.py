@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import marshal
 from contextlib import suppress
 from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
+
+PLAIN = 2  # of marshal's formats, the last one whose bytes do not depend on who else holds a value
+SMALL = 64 * 1024  # bytes of a view that nobody has had to cut
+
+# Bound before any handler runs.
+_print_of, _value_of, _len = marshal.dumps, marshal.loads, len
 
 
 class Views:
@@ -41,8 +48,11 @@ class View:
     def __init__(self, views: Views, value: Any) -> None:
         self.value = value
         self._views = views
-        self._known, self._said = self._seen()  # a copy: handlers change the value itself
-        self._text = self._as_text()
+        self._print = self._taken()
+        self._known: Any = None  # a copy, where the print is none: handlers change the value itself
+        self._said: list[str] = []
+        if type(self._print) is not bytes or _len(self._print) > SMALL:  # it may have been cut to fit
+            self._known, self._said = self._seen()
 
     def begin(self, who: str) -> None:
         """A handler of that hook gets it next."""
@@ -53,22 +63,34 @@ class View:
     def tell(self, answer: dict[str, Any]) -> None:
         """Put the view into the answer, where it changed, and what is to be said of it."""
         answer["notes"] += self._repaired()
-        now = self._as_text()
-        if now is None or now != self._text:
-            self._text = now
-            after, notes = self._seen()
-            if after != self._known:
-                self._known = answer["view"] = after
+        now = self._taken()
+        if now is None or now != self._print:
+            known = self._known if self._known is not None else _value_of(self._print)
+            self._print = now
+            self._known, notes = self._seen()
+            if self._known != known:
+                answer["view"] = self._known
             answer["notes"] += [note for note in notes if note not in self._said]
             self._said = notes
 
     def _document(self) -> Any:
         return self.value
 
-    def _as_text(self) -> Optional[str]:  # noqa: UP045
-        """As JSON text: equal texts, equal views. None where it holds what JSON cannot."""
+    def _taken(self) -> Any:
+        """A print of it: equal prints, equal views. None where it holds what JSON cannot.
+
+        Bytes that it can be made of again; text where it holds classes that stand on a dict or a list.
+        """
         try:
-            return self._views.encode(self._document())
+            document = self._document()
+        except BaseException:  # a handler's doing
+            return None
+        try:
+            return _print_of(document, PLAIN)
+        except BaseException:
+            pass
+        try:
+            return self._views.encode(document)
         except BaseException:  # a handler's classes, cycles, NaN
             return None
 
@@ -83,8 +105,23 @@ class View:
 class _EventView(View):
     """A folder hook's event."""
 
+    def __init__(self, views: Views, value: Any) -> None:
+        self._moment, self._text = value.timestamp, ""  # and that moment as text
+        self._text = views.to_document(value)["timestamp"]
+        super().__init__(views, value)
+
     def _document(self) -> Any:
-        return self._views.to_document(self.value)
+        value = self.value
+        if value.timestamp is not self._moment:
+            return self._views.to_document(value)
+        return {
+            "type": value.type,
+            "action": value.action,
+            "sessionKey": value.session_key,
+            "timestamp": self._text,
+            "messages": value.messages,
+            "context": value.context,
+        }
 
     def _seen(self) -> tuple[Any, list[str]]:
         seen: tuple[Any, list[str]] = self._views.plain_event(self._document())
@@ -97,6 +134,10 @@ class _EventView(View):
 
 class _ArgumentsView(View):
     """What a handler of two arguments gets, see core/arguments.py."""
+
+    def _document(self) -> Any:
+        asked = self.value.get("asked")  # a list that knows who asks, and else a list like any other
+        return {**self.value, "asked": [*asked]} if isinstance(asked, list) else self.value
 
     def begin(self, who: str) -> None:
         self._views.authoring().opened(self.value).who = who

@@ -1,9 +1,9 @@
 """The worker: a program that runs Python handlers, one at a time, for a Hookscope that supervises it.
 
-    python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE
+    python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE CONTROL
 
-EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ and
-WRITE are the descriptors of the protocol (protocol.py).
+EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ, WRITE
+and CONTROL are the descriptors of the protocol (protocol.py).
 Descriptors 0, 1 and 2 belong to the handlers. The worker answers for handlers that raise, and puts
 back what they disturb. It has no limits of its own: whoever started it kills it when a handler takes
 too long. When the host goes away, it ends itself and what its handlers started.
@@ -26,6 +26,8 @@ from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESERVE = 8 * 1024 * 1024  # bytes that are given back when a handler has taken all memory
 ANSWER = 1024 * 1024  # bytes of JSON of a returned value
+SOON = 0.001  # seconds in which nobody takes half of a worker's memory
+SAID_ALWAYS = frozenset(("id", "result", "returned", "view"))  # of an answer, even where it is nothing
 PR_SET_PDEATHSIG = 1
 M_ARENA_MAX = -8
 
@@ -84,10 +86,11 @@ class Worker:
         self._good: dict[tuple[str, str, str], Loaded] = {}  # path, export, shape → the last that did load
         self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
         self._loop: Any = None  # of asyncio, made for the first handler that needs it
-        self._libc = ctypes.CDLL(None)
+        self._fflush = ctypes.CDLL(None).fflush
         self.baseline = restore.Baseline()
         self._pid = _getpid()
-        self._free = leftovers.lowest_free()
+        self._free = to_host.free()
+        self._streams = sys.stdout, sys.stderr
         self.reserve = bytes(RESERVE)
         self.left_out: list[str] = []  # names of variables that no environment can hold
         self._shared = False  # runs something of an earlier handler's
@@ -120,14 +123,17 @@ class Worker:
         calls, fence = message["calls"], message["fence"].encode("ascii")
         view = self.views.of(message["view"], message)
         announced = False  # does the host know that this call begins
+        there, last = leftovers.Running(), len(calls) - 1
         for number, call in enumerate(calls):
             view.begin(call["who"])
-            answer = self._call(message["id"], number, call, view.value, announced)
-            if number + 1 == len(calls):
+            answer = self._call(message["id"], number, call, view.value, announced, there)
+            if number == last:
                 view.end(self.tell_late)
             self.tell_view(view, answer)
+            if number == last or answer["took"] > SOON:
+                self.note_size(answer)
             spoilt = answer["dirty"] or answer["worn"]
-            announced = not spoilt and number + 1 < len(calls) and self._is_loaded(calls[number + 1])
+            announced = not spoilt and number < last and self._is_loaded(calls[number + 1])
             answer["next"] = announced
             self.say_result(answer, fence)
             if spoilt:  # the host ends this process, and goes on in another
@@ -157,7 +163,7 @@ class Worker:
         """Tell the host that a call has ended."""
         self.flush()  # before the answer: then all that was printed is in the pipe when it arrives
         self._put_fence(fence)
-        self.line.say(answer)
+        self.line.say({name: value for name, value in answer.items() if value or name in SAID_ALWAYS})
 
     def _is_loaded(self, call: Any) -> bool:
         return _key(call["code"]) in self._loaded
@@ -167,15 +173,19 @@ class Worker:
         if _getpid() != self._pid:  # a copy that a handler forked, and which came back from it
             _exit(0)
         try:
-            if self.baseline.same_outputs():
+            if self.baseline.holds_outputs:
                 _write(1, fence)
                 _write(2, fence)
         except OSError:  # closed, or nobody reads: then the host takes what is there
             pass
 
-    def _call(self, run: str, number: int, call: Any, view: Any, announced: bool) -> dict[str, Any]:
-        """Load where needed, announce, run. The answer, whatever the handler does short of dying."""
-        there = leftovers.Running()
+    def _call(
+        self, run: str, number: int, call: Any, view: Any, announced: bool, there: Any
+    ) -> dict[str, Any]:
+        """Load where needed, announce, run. The answer, whatever the handler does short of dying.
+
+        `there` is what ran when the call before it had ended.
+        """
         target, env, answer = self.prepare(run, number, call)
         if target is None:
             return self.and_beside(answer, there)
@@ -188,7 +198,7 @@ class Worker:
             self.left_out = restore.lay_over(env) if env else []
             sys.argv[:] = [call["code"]["path"]]
             returned = target(view)
-            if hasattr(type(returned), "__await__"):
+            if returned is not None and hasattr(type(returned), "__await__"):
                 returned, left_over = self._await(returned)
         except BaseException as error:  # SystemExit, KeyboardInterrupt: all are what the handler did
             raised = error
@@ -199,7 +209,8 @@ class Worker:
             _settrace(None)
         except BaseException:
             pass
-        self.flush()
+        if not self._has_streams():  # what it has put in their place is taken away now
+            self.flush()
         self.settle(answer, target, returned, raised)
         answer["dirty"] = not self.baseline.restore() or not clean or not self.reserve
         self.note_tasks(answer, left_over)
@@ -228,7 +239,8 @@ class Worker:
                 answer["error"] = faults.describe(missing)
         if target is not None and "fault" in call:
             target = part("on_purpose").in_place_of(target, call["fault"])
-        return target, {**loaded.env, **call["env"]}, answer
+        env = {**loaded.env, **call["env"]} if loaded.env or call["env"] else call["env"]
+        return target, env, answer
 
     def settle(
         self, answer: dict[str, Any], target: Any, returned: Any, raised: BaseException | None
@@ -246,6 +258,12 @@ class Worker:
         if type(error) is MemoryError:
             self.reserve = b""
 
+    def note_size(self, answer: dict[str, Any]) -> None:
+        """Say that this process has grown, and has served its time."""
+        if leftovers.is_large(self._memory):
+            answer["notes"].append("it has taken half of the memory that its worker may have, and kept it")
+            answer["worn"] = True
+
     def note_tasks(self, answer: dict[str, Any], left_over: int, who: str = "it") -> None:
         """Say that asyncio tasks were left behind."""
         if left_over:
@@ -258,10 +276,7 @@ class Worker:
         `who` stands for the handler, in notes.
         """
         answer["left"], self._shared = there.left()
-        if leftovers.is_large(self._memory):
-            answer["notes"].append("it has taken half of the memory that its worker may have, and kept it")
-            answer["worn"] = True
-        free = leftovers.lowest_free()
+        free = self.line.free()
         if not 0 <= free <= self._free + leftovers.MANY:
             left_open = "all descriptors" if free < 0 else f"more than {leftovers.MANY} descriptors"
             answer["notes"].append(f"{who} left {left_open} open")
@@ -367,12 +382,21 @@ class Worker:
             self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
         return len(tasks)
 
+    def _has_streams(self) -> bool:
+        out, err = self._streams
+        return getattr(sys, "stdout", None) is out and getattr(sys, "stderr", None) is err
+
     def flush(self) -> None:
         """Python's buffers, and those of C code."""
-        for name in ("stdout", "stderr"):
-            with suppress(BaseException):  # closed, gone, or a handler's own object; nothing of ours is lost
-                getattr(sys, name).flush()
-        self._libc.fflush(None)
+        try:
+            sys.stdout.flush()
+        except BaseException:  # closed, gone, or a handler's own object; nothing of ours is lost
+            pass
+        try:
+            sys.stderr.flush()
+        except BaseException:  # as above
+            pass
+        self._fflush(None)
 
 
 def _key(code: Any) -> tuple[str, str, str, str]:
@@ -398,9 +422,9 @@ def prepare(memory: int) -> None:
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
 
 
-def main(event_file: str, memory: str, read: str, write: str) -> None:
+def main(event_file: str, memory: str, read: str, write: str, control: str) -> None:
     """Serve until the host goes away."""
-    to_host = line.Line(protocol, int(read), int(write))
+    to_host = line.Line(protocol, int(read), int(write), int(control))
     prepare(int(memory))
     event = neighbour(event_file, "_hookscope_event")
     beside = os.path.join(os.path.dirname(event_file), "authoring.py")
@@ -412,4 +436,4 @@ def main(event_file: str, memory: str, read: str, write: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:5])
+    main(*sys.argv[1:6])
