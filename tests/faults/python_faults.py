@@ -1153,7 +1153,7 @@ PATCHES = row(
         "time replaced",
         body("import time; time.perf_counter = time.monotonic = time.time = time.sleep = lambda *_: 1 / 0"),
     ),
-    dies(
+    goes_on(
         "builtins replaced",
         body(
             "import builtins; builtins.str = builtins.len = builtins.isinstance = builtins.print = "

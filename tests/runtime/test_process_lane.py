@@ -14,7 +14,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Failure, Registration, Result, Started, Step
 from hookscope.runtime import Limits, ProcessLane
 from hookscope.runtime.link import Late, NotStarted, Printed, WorkerLost
-from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.python_worker.protocol import Message, Unpacker
 
 
 @dataclass
@@ -25,6 +25,7 @@ class Fake:
     prints: deque[Printed] = field(default_factory=deque)
     answers: deque[Message] = field(default_factory=deque)
     run: Message = field(default_factory=dict)
+    interrupted: asyncio.Event = field(default_factory=asyncio.Event)
     mark: str = "a fake's mark"
     fence: str = "a fake's fence"
     pid: int = 0
@@ -35,8 +36,18 @@ class Fake:
         return None
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
+    def listening(self, *, outputs: bool = True) -> Iterator[None]:
         yield
+
+    def hear_outputs(self) -> None:
+        """All that it prints is there from the beginning."""
+
+    def send_now(self, frame: bytes) -> bytes | memoryview:
+        return frame  # a pipe that is full
+
+    async def send(self, frame: bytes | memoryview) -> None:
+        for message in Unpacker().feed(bytes(frame)):
+            await self.tell(message)
 
     async def tell(self, message: Message) -> None:
         assert message["do"] == "run"
@@ -47,6 +58,23 @@ class Fake:
         for number in range(last + 1):
             answer = {"result": number, "status": "ok", "took": 0.5, "error": None, "notes": []}
             self.answers.append({**base, **answer, "next": number < last})
+
+    async def converse(self, take: Callable[[Message], bool]) -> None:
+        self.interrupted.clear()
+        over = asyncio.create_task(self.interrupted.wait())
+        while True:
+            hearing = asyncio.create_task(self.hear())
+            try:
+                await asyncio.wait([hearing, over], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                if not hearing.done():
+                    hearing.cancel()
+            if over.done() or take(hearing.result()):
+                over.cancel()
+                return
+
+    def interrupt(self) -> None:
+        self.interrupted.set()
 
     async def hear(self) -> Message:
         message = self.answers.popleft()

@@ -20,23 +20,26 @@ class Contents:
     """Knows which files outside of its own folder a handler has imported: a pack's `../lib`."""
 
     _outside: dict[Path, frozenset[str]] = field(default_factory=dict)  # handler → files
+    _all: tuple[str, ...] = ()  # of them
 
     def learn(self, code: Code, files: Iterable[str]) -> None:
         """Note what a handler's import has reached."""
-        self._outside[code.path] = frozenset(list(files)[:MOST])
+        reached = frozenset(list(files)[:MOST])
+        if reached != self._outside.get(code.path):
+            self._outside[code.path] = reached
+            self._all = tuple(sorted(frozenset[str]().union(*self._outside.values())))
 
     def shared(self) -> str:
         """A name for the present content of all files that hooks share."""
-        files = sorted(frozenset[str]().union(*self._outside.values()))
-        if not files:
+        if not self._all:
             return ""
-        facts = "\0".join(f"{file} {_facts(file)}" for file in files[:MOST])
+        facts = "\0".join(f"{file} {_facts(file)}" for file in self._all[:MOST])
         return sha256(facts.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
     def name(self, code: Code, shared: str) -> str:
         """A name for the content of a handler, its folder and what it shares with others."""
         own = module_name(code)
-        if not self._outside.get(code.path):
+        if not self._all or not self._outside.get(code.path):
             return own
         return sha256(f"{own}\0{shared}".encode()).hexdigest()[:16]
 

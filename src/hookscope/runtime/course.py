@@ -12,13 +12,13 @@ from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, Phase, told
 from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.patch import patch_of
-from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.python_worker.protocol import Message, encode
 from hookscope.runtime.views import (
     asked_between,
-    document_of,
     event_in,
     is_document_of,
     messages_in,
+    packed_of,
     pushed,
     write_back,
 )
@@ -42,9 +42,15 @@ class Course:
     worn: bool = False  # nobody's doing: it has served its time
     notes: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
     company: str = ""  # who else may have printed what it printed, as a sentence
+    text: str = ""  # the document as JSON, once somebody has asked
 
     def __post_init__(self) -> None:
-        self.document, self.notes = document_of(self.view)
+        self.document, self.notes, self.text = packed_of(self.view)
+
+    def packed(self) -> str:
+        """The event as far as it is known, as JSON."""
+        self.text = self.text or encode(self.document)
+        return self.text
 
     def begin(self, call: Registration, order: Any = None) -> None:
         self.begun, self.order = call, order
@@ -92,7 +98,7 @@ class Course:
         self.worn = bool(message.get("worn"))
         self.spoilt = bool(message.get("dirty"))
         if not same:
-            self.document = after
+            self.document, self.text = after, ""
             write_back(self.view, before, after)
         return result
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from hookscope.core.runs import Failure, Frame, Result
-from hookscope.runtime.course import Course, is_answer
+from hookscope.runtime.course import is_answer
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.failures import Phase, overran, told
 from hookscope.runtime.limits import Limits, size_in_words
@@ -54,45 +54,18 @@ async def limited(limits: Limits, phase: Phase) -> AsyncIterator[None]:
         raise Overran(overran_by(limits, phase)) from None
 
 
-async def answer_of(
-    worker: Link, course: Course, run: str, number: int, limits: Limits, dump: int
-) -> tuple[Message, bool]:
-    """The result message of call `number`, and whether it came because the handler was asked to end.
+async def asked_to_end(worker: Link, run: str, number: int, limits: Limits, dump: int) -> Message:
+    """Ask a handler over its limit to end: its result message. Raises Overran where it goes on.
 
-    `dump` is the signal at which its worker prints its stack; 0: none. Raises Overran, TooLarge, WorkerLost.
+    `dump` is the signal at which its worker prints its stack; 0: none. Raises WorkerLost too.
     """
-    message = worker.heard()
-    if message is not None:
-        return message, False
-    loop = asyncio.get_running_loop()
-    began, warn = loop.time(), limits.warn
-    if warn is not None and limits.run is not None and warn >= limits.run:
-        warn = None
-    while True:
-        now = loop.time() - began
-        if limits.run is not None and now >= limits.run:
-            return await _stop(worker, run, number, limits, dump)
-        due = [moment - now for moment in (warn, limits.run) if moment is not None]
-        try:
-            async with asyncio.timeout(max(min([*due, POLL]), 0)):
-                return await worker.hear(), False
-        except TimeoutError:
-            pass
-        if warn is not None and loop.time() - began >= warn:
-            course.slow(warn, limits.run)
-            warn = None
-        check_memory(worker, limits)
-
-
-async def _stop(worker: Link, run: str, number: int, limits: Limits, dump: int) -> tuple[Message, bool]:
-    """Ask a handler over its limit to end, or to say where it stands. Raises Overran where it goes on."""
     frames: tuple[Frame, ...] = ()
     try:
         async with asyncio.timeout(ASKED):
             await worker.urge({"do": "stack", "id": run})
             message = await worker.hear()
             if is_answer(message, run, "result", number):
-                return message, True
+                return message
             frames = stack_in(message, run)
     except TimeoutError:
         if dump:  # nothing of it can run: the system's own way is left

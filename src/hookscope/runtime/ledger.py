@@ -42,6 +42,8 @@ class Ledger:
 
     def apart(self, code: Code, content: str) -> bool:
         """Has this very content of the hook done harm, or left something running: it has its own worker."""
+        if not self._content and not self._restless:
+            return False
         return content in (self._content.get(code.path), self._restless.get(code.path))
 
     def quarantined(self, path: Path) -> bool:

@@ -15,7 +15,7 @@ from hookscope.core.runs import Failure
 from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
-from hookscope.runtime.output import CHUNK, Pipe
+from hookscope.runtime.output import CHUNK, SILENCE, Pipe
 from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
 from hookscope.values import dataclass
 
@@ -49,6 +49,9 @@ class Printed:
     stdout: str = ""
     stderr: str = ""
     notes: tuple[str, ...] = ()
+
+
+NOTHING = Printed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,10 @@ class Worker:
         self._in = self._out = self._control = -1
         self._pipes: tuple[Pipe, ...] = ()
         self._wake = asyncio.Event()
+        self._take: Callable[[Message], bool] | None = None  # of who converses, while they do
+        self._over: asyncio.Future[bool] | None = None  # their end; True: only something to look at
         self._loop: asyncio.AbstractEventLoop | None = None  # of those who listen, while they do
+        self._heard: set[int] = set()  # the descriptors that this loop reads
         self._news: Callable[[], None] | None = None  # of who attends between two batches
 
     async def start(self) -> None:
@@ -155,42 +161,62 @@ class Worker:
         return Failure("NotStarted", text, phase="spawn")
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """While this is open, the running loop reads what the worker says and prints."""
+    def listening(self, *, outputs: bool = True) -> Iterator[None]:
+        """While this is open, the running loop reads what the worker says and prints.
+
+        Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
+        prints more than a pipe holds waits until then.
+        """
         self._news = None  # of who attended until now: what comes from here on is not late
-        self._hear_all()
+        self._hear_line()
+        if outputs:
+            self.hear_outputs()
         try:
             yield
         finally:
             self._deafen()
 
-    def _hear_all(self) -> None:
+    def _hear_line(self) -> None:
         self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
         if not self._mute:
             self._loop.add_reader(self._in, self._read_line)
+            self._heard.add(self._in)
+
+    def hear_outputs(self) -> None:
+        """Read from now on what is printed, as it comes."""
+        if self._loop is None:
+            return
         for pipe in self._pipes:
-            if pipe.open:
+            if pipe.open and pipe.descriptor not in self._heard:
                 self._loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
+                self._heard.add(pipe.descriptor)
 
     def attend(self, news: Callable[[], None]) -> None:
         """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
         self._news = news
-        self._hear_all()
+        self._hear_line()
+        self.hear_outputs()
 
     def _deafen(self) -> None:
         self._news = None
         loop, self._loop = self._loop, None
         if loop is not None:
-            for descriptor in (self._in, self._out, *(pipe.descriptor for pipe in self._pipes)):
+            for descriptor in self._heard:
                 loop.remove_reader(descriptor)
-                loop.remove_writer(descriptor)
+        self._heard.clear()
+
+    def _forget(self, descriptor: int) -> None:
+        """What is at its end is readable for ever."""
+        if self._loop is not None and descriptor in self._heard:
+            self._loop.remove_reader(descriptor)
+            self._heard.discard(descriptor)
 
     def _read_pipe(self, pipe: Pipe) -> None:
         pipe.read()
         if self._news is not None:
             self._news()
-        if not pipe.open and self._loop is not None:  # a pipe at its end is readable for ever
-            self._loop.remove_reader(pipe.descriptor)
+        if not pipe.open:
+            self._forget(pipe.descriptor)
 
     def _read_line(self) -> None:
         try:
@@ -203,17 +229,33 @@ class Worker:
             for message in self._unpacker.feed(data):
                 if "late" in message:
                     self._take_late(message["late"])
-                else:
+                elif self._take is None or self._over is None or self._over.done():
                     self._inbox.append(message)
+                else:
+                    self._give(message, self._take, self._over)
         except Garbled as garbled:
             self._garbled = str(garbled)
         if not data or self._garbled:
             self._mute = True
-            if self._loop is not None:
-                self._loop.remove_reader(self._in)
+            self._forget(self._in)
+            self._stir()
         self._wake.set()
         if self._news is not None:
             self._news()
+
+    def _give(self, message: Message, take: Callable[[Message], bool], over: asyncio.Future[bool]) -> None:
+        try:
+            if take(message):
+                over.set_result(False)
+        except BaseException as error:  # it is raised where they wait
+            if not over.done():
+                over.set_exception(error)
+
+    def _stir(self, again: bool = True) -> None:
+        """Let those who wait look again, or go on without an end."""
+        self._wake.set()
+        if self._over is not None and not self._over.done():
+            self._over.set_result(again)
 
     def _take_late(self, told: object) -> None:
         if isinstance(told, dict) and len(self._late) < LATE_ERRORS:
@@ -234,11 +276,15 @@ class Worker:
         loop = self._loop
         if loop is not None:
             with suppress(RuntimeError):  # closed in this very moment: nobody waits
-                loop.call_soon_threadsafe(self._wake.set)
+                loop.call_soon_threadsafe(self._stir)
 
     async def tell(self, message: Message) -> None:
         """Send a message. Raises WorkerLost where nobody hears it. Waits while the pipe is full."""
-        left = memoryview(pack(message))
+        await self.send(pack(message))
+
+    async def send(self, frame: bytes | memoryview) -> None:
+        """As `tell`, of what is packed, or of what is left of it."""
+        left = memoryview(frame)
         while left:
             try:
                 left = left[os.write(self._out, left) :]
@@ -246,6 +292,14 @@ class Worker:
                 await self._writable()
             except OSError:
                 raise await self._lost() from None
+
+    def send_now(self, frame: bytes) -> bytes | memoryview:
+        """Send what the pipe takes at once. What is left is for `send`."""
+        try:
+            sent = os.write(self._out, frame)
+        except OSError:  # full; or gone, which `send` tells
+            return frame
+        return b"" if sent == len(frame) else memoryview(frame)[sent:]
 
     async def urge(self, message: Message) -> None:
         """Send what shall be heard while a handler runs. Lost without a word where it cannot be."""
@@ -273,13 +327,39 @@ class Worker:
     async def hear(self) -> Message:
         """The next message. Raises WorkerLost where none can come. Call it while `listening`."""
         while not self._inbox:
-            if self._garbled:
-                raise WorkerLost(f"wrote into the line between its worker and Hookscope: {self._garbled}")
-            if self._mute or self._ended():
-                raise await self._lost()
+            await self._check()
             self._wake.clear()
             await self._wake.wait()
         return self._inbox.popleft()
+
+    async def converse(self, take: Callable[[Message], bool]) -> None:
+        """Give `take` each message where it is read, until it says that it was the last, or `interrupt`.
+
+        Ten answers that come at once cost one turn of the loop. Raises what `take` raises, and WorkerLost
+        where nothing more can come. Call it while `listening`.
+        """
+        again = True
+        while again:
+            while self._inbox:
+                if take(self._inbox.popleft()):
+                    return
+            await self._check()
+            self._take, self._over = take, asyncio.get_running_loop().create_future()
+            try:
+                again = await self._over
+            finally:
+                self._take = self._over = None
+
+    def interrupt(self) -> None:
+        """Let who converses go on without an end."""
+        self._stir(again=False)
+
+    async def _check(self) -> None:
+        """Raises WorkerLost where nothing more can be heard."""
+        if self._garbled:
+            raise WorkerLost(f"wrote into the line between its worker and Hookscope: {self._garbled}")
+        if self._mute or self._ended():
+            raise await self._lost()
 
     def _ended(self) -> bool:
         """Is the process gone, and everything read that it said before?"""
@@ -317,9 +397,11 @@ class Worker:
     def printed(self, *, of_one: bool = False) -> Printed:
         """What it printed since the last question; `of_one`: up to the fence behind one call."""
         if not self._pipes:
-            return Printed()
-        takes = ((pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes)
-        (stdout, less_out), (stderr, less_err) = takes
+            return NOTHING
+        out, err = [(pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes]
+        if out is SILENCE and err is SILENCE:
+            return NOTHING
+        (stdout, less_out), (stderr, less_err) = out, err
         left_out = ((less_out, "standard output"), (less_err, "standard error"))
         notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
         return Printed(stdout, stderr, notes)
@@ -338,7 +420,7 @@ class Worker:
             await asyncio.wrap_future(child.ended)
         self._mute = True
         self._deafen()
-        self._wake.set()
+        self._stir()
         self._close_theirs()
         for pipe in self._pipes:
             pipe.close()

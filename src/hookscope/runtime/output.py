@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 from collections import deque
 
 HEAD = 48 * 1024  # bytes
 TAIL = 16 * 1024
 CHUNK = 64 * 1024  # of one read: what a pipe holds
 DRAIN = 64  # reads at most, where somebody prints faster than we read
+SILENCE = ("", 0)  # what is taken where nothing was printed: this very one
 
 
 class Capture:
@@ -20,6 +22,8 @@ class Capture:
         self._dropped = 0
 
     def feed(self, data: bytes) -> None:
+        if not data:
+            return
         room = HEAD - len(self._head)
         if room > 0:
             self._head += data[:room]
@@ -31,6 +35,8 @@ class Capture:
 
     def take(self) -> tuple[str, int]:
         """The text so far and how many bytes of it are left out; then begins anew."""
+        if not self._head:
+            return SILENCE
         head, tail, dropped = bytes(self._head), bytes(self._tail), self._dropped
         self._head, self._tail, self._dropped = bytearray(), bytearray(), 0
         if not dropped:
@@ -50,6 +56,8 @@ class Pipe:
         os.set_blocking(descriptor, False)
         self.descriptor = descriptor
         self.open = True
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
         self._capture = Capture()
         self._fence = fence
         self._begun = b""  # what may be the beginning of a fence
@@ -68,6 +76,9 @@ class Pipe:
         return self.open
 
     def _feed(self, data: bytes) -> None:
+        if data == self._fence and not self._begun:  # nearly always
+            self._parts.append(self._capture.take())
+            return
         *ended, rest = (self._begun + data).split(self._fence)
         for part in ended:
             self._capture.feed(part)
@@ -81,7 +92,7 @@ class Pipe:
     def drain(self) -> None:
         """Read all that is there now."""
         for _ in range(DRAIN):
-            if not self.open or not self.read():
+            if not self.open or not self._poll.poll(0) or not self.read():
                 break
 
     def take_part(self) -> tuple[str, int]:
@@ -96,6 +107,8 @@ class Pipe:
     def take(self) -> tuple[str, int]:
         """All up to now, as Capture.take."""
         self.drain()
+        if not self._parts and not self._begun:
+            return self._capture.take()
         self._capture.feed(self._begun)
         self._begun = b""
         parts = (*self._parts, self._capture.take())

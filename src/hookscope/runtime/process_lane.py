@@ -19,7 +19,8 @@ from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.link import NotStarted
-from hookscope.runtime.seat import Order, Seat, Shared
+from hookscope.runtime.order import Order, Orders
+from hookscope.runtime.seat import Seat, Shared
 from hookscope.runtime.starting import not_started, started
 from hookscope.runtime.together import fitting
 from hookscope.runtime.waiting import to_the_end
@@ -75,6 +76,7 @@ class ProcessLane:
         self._limits = limits
         self._ledger = Ledger() if ledger is None else ledger
         self._contents = Contents()
+        self._orders = Orders(self._contents, code_of)
         self._shared = Shared(limits, self._ledger, self._contents, [], told_late, dump)
         self._seat = Seat(self._shared)
         self._own: OrderedDict[Path, Seat] = OrderedDict()
@@ -136,7 +138,7 @@ class ProcessLane:
         """Handlers of one plugin at once; in the next worker what a crash of the last kept from beginning."""
         while courses:
             shared = self._contents.shared()
-            orders = [self._order(code_of(course.left[0]), shared, course.left[0]) for course in courses]
+            orders = [self._orders.of(course.left[0], shared) for course in courses]
             seat = self._seat_of(orders[0])
             if not await self._is_ready(seat, courses):
                 return
@@ -170,7 +172,8 @@ class ProcessLane:
         """
         code = with_digest(code)
         async with self._turn:
-            order = self._order(code, self._contents.shared())
+            shared = self._contents.shared()
+            order = Order(code, self._contents.name(code, shared), shared)
             seat = self._seat_of(order)
             try:
                 await self._ready(seat)
@@ -229,12 +232,9 @@ class ProcessLane:
     def _next(self, calls: Sequence[Registration]) -> tuple[Seat, list[Order]]:
         """The seat of the first call, and the calls after it that have the same one."""
         shared = self._contents.shared()
-        first, *rest = (self._order(code_of(call), shared, call) for call in calls)
+        first, *rest = [self._orders.of(call, shared) for call in calls]
         seat = self._seat_of(first)
         return seat, [first, *takewhile(lambda order: self._seat_of(order) is seat, rest)]
-
-    def _order(self, code: Code, shared: str, call: Registration | None = None) -> Order:
-        return Order(code, self._contents.name(code, shared), shared, call)
 
     def _seat_of(self, order: Order) -> Seat:
         """The shared seat; its own for a plugin, and for a handler that has done harm as it stands."""

@@ -9,18 +9,20 @@ from pathlib import Path
 from secrets import token_hex
 
 from hookscope.core.arguments import Arguments
-from hookscope.core.runs import Code, Failure, Module, Registration, Result, Status
+from hookscope.core.runs import Code, Failure, Module, Result, Status
 from hookscope.runtime.contents import Contents
-from hookscope.runtime.course import Course, is_answer, seconds_of, told_failure
-from hookscope.runtime.deadlines import Overran, TooLarge, answer_of, limited, overran_by, stopped
-from hookscope.runtime.declared import WITH_HANDLERS, code_document, module_of, targets_of
+from hookscope.runtime.course import Course, told_failure
+from hookscope.runtime.deadlines import Overran, TooLarge, limited, overran_by, stopped
+from hookscope.runtime.declared import WITH_HANDLERS, module_of, targets_of
 from hookscope.runtime.dumps import frames_in, has_dump
 from hookscope.runtime.escapes import end, newest_pid
 from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import WorkerLost
+from hookscope.runtime.link import NOTHING, WorkerLost
+from hookscope.runtime.order import Order
 from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.talk import Talk
 from hookscope.runtime.together import COMPANY, Together, ended_with_it
 from hookscope.runtime.traces import Traces, late_in_words
 from hookscope.runtime.views import is_hook_event
@@ -29,29 +31,6 @@ from hookscope.runtime.worker import Link
 from hookscope.values import dataclass
 
 GATHER = 0.1  # seconds in which late output is gathered before it is told
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """A handler to be loaded or run, with the names of its content."""
-
-    code: Code
-    name: str
-    shared: str
-    call: Registration | None = None
-
-    def document(self) -> Message:
-        """As the protocol's `code`."""
-        return code_document(self.code, self.name, self.shared)
-
-    def call_document(self) -> Message:
-        """As one of the protocol's `calls`."""
-        assert self.call is not None
-        document = {"who": self.call.name, "code": self.document(), "env": dict(self.code.env)}
-        breakage = self.call.breakage
-        if breakage is not None:
-            document["fault"] = {"fault": breakage.fault, "amount": breakage.amount}
-        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +88,7 @@ class Seat:
         used, self.calls = bool(self.calls) or self.has_waited, self.calls + 1
         self._note_late(worker)
         try:
-            with worker.listening():
+            with worker.listening(outputs=False):
                 await self._talk(worker, course, orders)
             if course.spoilt or course.worn:
                 await self.drop()
@@ -277,41 +256,15 @@ class Seat:
 
     async def _talk(self, worker: Link, course: Course, orders: Sequence[Order]) -> None:
         """Go through the orders, until the last or until one spoils the worker."""
-        run = token_hex(8)
-        order: Message = {
-            "do": "run",
-            "id": run,
-            "fence": worker.fence,
-            "view": course.document,
-            "hook": is_hook_event(course.view),
-            "arguments": isinstance(course.view, Arguments),
-            "calls": [item.call_document() for item in orders],
-        }
-        announced = False  # has the worker said that this call begins
-        for number, item in enumerate(orders):
-            limits = self._shared.limits.of(course.left[0])
-            course.begin(course.left[0], item)
-            message: Message | None = None
-            if announced:
-                course.start(0.0)
-            else:
-                async with limited(limits, "load"):
-                    if not number:
-                        await worker.tell(order)
-                    message = await worker.hear()
-                if is_answer(message, run, "started", number):
-                    course.start(seconds_of(message, "loaded"))
-                    self.held.add((item.code.path, item.code.export))
-                    message = None
-            asked = False
-            if message is None:
-                message, asked = await answer_of(worker, course, run, number, limits, self._shared.dump)
-            if not is_answer(message, run, "result", number):
-                raise WorkerLost("answered what nobody had asked")
-            self._take(worker, course, item, message, limits if asked else None)
-            if course.spoilt or course.worn:
-                return
-            announced = message.get("next") is True
+
+        def take(order: Order, message: Message, asked: Limits | None) -> None:
+            self._take(worker, course, order, message, asked)
+
+        shared = self._shared
+        await Talk(worker, course, orders, shared.limits.of, shared.dump, take, self._hold).talk()
+
+    def _hold(self, order: Order) -> None:
+        self.held.add((order.code.path, order.code.export))
 
     def _take(
         self, worker: Link, course: Course, order: Order, message: Message, asked: Limits | None
@@ -359,6 +312,9 @@ class Seat:
         self._shared.news.clear()
         course.notes = []
         self._traces.last = ended.call.name
+        if not notes and printed is NOTHING and not course.spoilt and ended.status == "ok":  # nearly always
+            course.finish(ended)
+            return
         if ended.error is not None and not ended.error.frames and has_dump(printed.stderr):
             ended = replace(ended, error=replace(ended.error, frames=frames_in(printed.stderr)))
         if course.spoilt or (blamed and ended.status in ("timeout", "crashed")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from hookscope.core.arguments import ASKED, EVENT, Arguments
 from hookscope.core.event import HookEvent, from_iso, put_back, to_document
 from hookscope.core.runs import Event
+from hookscope.runtime.at_once import plain_at_once
 from hookscope.runtime.patch import same
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.python_worker.plain import plain, plain_event
@@ -25,15 +26,30 @@ def is_hook_event(view: object) -> bool:
 
 def document_of(view: Any) -> tuple[Any, list[str]]:
     """The view as JSON values, and what could not be shown as it is. Never raises."""
+    document, notes, _ = packed_of(view)
+    return document, notes
+
+
+def packed_of(view: Any) -> tuple[Any, list[str], str]:
+    """As `document_of`, and the document as JSON where that is known already, else nothing."""
     if isinstance(view, Event):
         view = HookEvent(
             view.type, view.action, view.session_key, dict(view.context), view.timestamp, list(view.messages)
         )
     if not isinstance(view, HookEvent):
-        return plain(view)
+        return _packed(view, plain, [])
     deleted = put_back(view)
-    document, notes = plain_event(to_document(view))
-    return document, deleted + notes
+    return _packed(to_document(view), plain_event, deleted)
+
+
+def _packed(
+    value: Any, clean: Callable[[Any], tuple[Any, list[str]]], notes: list[str]
+) -> tuple[Any, list[str], str]:
+    found = plain_at_once(value)
+    if found is not None:
+        return found[0], notes, found[1]
+    document, more = clean(value)
+    return document, notes + more, ""
 
 
 def is_document_of(view: Any, document: Any) -> bool:

@@ -6,6 +6,7 @@ import _thread
 import fcntl
 import os
 import signal
+import sys
 from collections import deque
 from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 
@@ -14,7 +15,7 @@ PORTION = 65536  # bytes of one read
 
 # Bound before any handler runs: what a handler puts in their place must not reach the protocol.
 _read, _write, _dup, _close = os.read, os.write, os.dup, os.close
-_getpid, _exit, _killpg = os.getpid, os._exit, os.killpg
+_getpid, _exit, _killpg, _audit = os.getpid, os._exit, os.killpg, sys.audit
 
 
 class Line:
@@ -34,7 +35,10 @@ class Line:
         `where` tells the frames of the call that runs, by its number where several do; None where it has
         stopped that in another way.
         """
-        _thread.start_new_thread(self._listen, (where,))
+        begun = _thread.allocate_lock()
+        begun.acquire()
+        _thread.start_new_thread(self._listen, (where, begun))
+        begun.acquire()  # from here on it is among the threads that are counted
 
     def hear(self) -> Any:
         """The next message. Read in this very thread: to be handed it by another takes as long as a call."""
@@ -63,7 +67,11 @@ class Line:
             _exit(self._protocol.SPOILT)
 
     def free(self) -> int:
-        """The lowest free descriptor. -1 where none is free."""
+        """The lowest free descriptor: it rises with those that are left open. -1 where none is free.
+
+        Raises what an audit hook raises: nothing can be opened any more where one does.
+        """
+        _audit("open", ".", None, os.O_RDONLY)
         try:
             found = _dup(self._out)
             _close(found)
@@ -71,7 +79,8 @@ class Line:
         except OSError:
             return -1
 
-    def _listen(self, where: Callable[[Any], Optional[list[Any]]]) -> None:  # noqa: UP045
+    def _listen(self, where: Callable[[Any], Optional[list[Any]]], begun: Any) -> None:  # noqa: UP045
+        begun.release()
         unpacker = self._protocol.Unpacker()
         try:
             while data := _read(self._control, PORTION):

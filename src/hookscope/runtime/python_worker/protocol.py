@@ -71,10 +71,11 @@ def _refuse(name: str) -> None:
 # ASCII, so that lone surrogates survive. What `encode` would make for each message is made once.
 _encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _decoder = json.JSONDecoder(parse_constant=_refuse)
-_make: Any = json.encoder.c_make_encoder  # None where the interpreter has no such
+_make: Any = getattr(json.encoder, "c_make_encoder", None)  # None where the interpreter has no such
 _ascii = json.encoder.encode_basestring_ascii
 _chunks = _make and _make(None, _encoder.default, _ascii, None, ":", ",", False, False, False)
-_scan, _join, _len = _decoder.scan_once, "".join, len
+_scan: Any = getattr(_decoder, "scan_once")  # noqa: B009  (it is public, and its type does not say so)
+_join, _len = "".join, len
 
 
 def encode(value: Any) -> str:
@@ -93,7 +94,12 @@ def decode(text: str) -> Any:
 
 def pack(message: Message) -> bytes:
     """One frame. Raises ValueError for NaN and for a body over LIMIT, TypeError for what JSON lacks."""
-    body = encode(message).encode("ascii")
+    return framed(encode(message))
+
+
+def framed(text: str) -> bytes:
+    """The frame of a JSON text of ASCII alone. Raises ValueError for one over LIMIT."""
+    body = text.encode("ascii")
     if len(body) > LIMIT:
         raise ValueError(f"a frame of {len(body):,} bytes; the limit is {LIMIT:,}")
     return LENGTH.pack(len(body)) + body
@@ -119,7 +125,9 @@ class Unpacker:
         """The messages that are complete now. Raises Garbled behind the last good one; that is the end."""
         if self._bytes:
             self._bytes += data
-            if len(self._bytes) < LENGTH.size or len(self._bytes) < LENGTH.size + self._length(self._bytes, 0):
+            if len(self._bytes) < LENGTH.size or len(self._bytes) < LENGTH.size + self._length(
+                self._bytes, 0
+            ):
                 return
             data, self._bytes = bytes(self._bytes), bytearray()
         at, size = 0, len(data)

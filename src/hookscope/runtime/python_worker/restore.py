@@ -44,7 +44,9 @@ _settrace: Any = threading.settrace  # of threads that come
 _setprofile: Any = threading.setprofile
 _forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # what is remembered of them
 _OUTPUTS = (1, 2)
-VERSION = 24  # bytes from a dictionary's beginning to its version: behind its count of references, type and size
+VERSION = (
+    24  # bytes from a dictionary's beginning to its version: behind its count of references, type and size
+)
 
 
 class Baseline:

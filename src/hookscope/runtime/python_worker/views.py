@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import marshal
 from contextlib import suppress
-from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
+from typing import Any, Callable  # noqa: UP035  (3.9)
 
 PLAIN = 2  # of marshal's formats, the last one whose bytes do not depend on who else holds a value
 SMALL = 64 * 1024  # bytes of a view that nobody has had to cut

@@ -388,11 +388,11 @@ class Worker:
 
     def flush(self) -> None:
         """Python's buffers, and those of C code."""
-        try:
+        try:  # noqa: SIM105  (behind every call: `suppress` takes longer than the flush)
             sys.stdout.flush()
         except BaseException:  # closed, gone, or a handler's own object; nothing of ours is lost
             pass
-        try:
+        try:  # noqa: SIM105  (as above)
             sys.stderr.flush()
         except BaseException:  # as above
             pass

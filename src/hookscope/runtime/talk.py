@@ -1,0 +1,190 @@
+"""Calls that run one after another in a worker: what is said to it, what it answers, and when it is late."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from secrets import token_hex
+from time import perf_counter
+
+from hookscope.core.arguments import Arguments
+from hookscope.core.runs import Registration
+from hookscope.runtime.course import Course, is_answer, seconds_of
+from hookscope.runtime.deadlines import POLL, Overran, asked_to_end, check_memory, limited, overran_by
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import WorkerLost
+from hookscope.runtime.order import Order
+from hookscope.runtime.python_worker.protocol import Message, encode, framed
+from hookscope.runtime.views import is_hook_event
+from hookscope.runtime.worker import Link
+
+FIRST = 0.005  # seconds in which most handlers have ended: so long nobody reads what they print
+
+Take = Callable[[Order, Message, Limits | None], None]
+
+
+class Talk:
+    """One run message, from its sending to its last answer.
+
+    Answers are taken where they are read. One timer watches over all calls: it looks at what runs when it
+    rings, and is set anew then, or where the limit of a call comes before it.
+    """
+
+    def __init__(
+        self,
+        worker: Link,
+        course: Course,
+        orders: Sequence[Order],
+        limits_of: Callable[[Registration], Limits],
+        dump: int,
+        take: Take,
+        begun: Callable[[Order], object],
+    ) -> None:
+        """`take` reports an answer; with its limits where the call ended because it was asked to. `begun`
+        hears whose call the worker has loaded."""
+        self._worker = worker
+        self._course = course
+        self._orders = orders
+        self._limits_of = limits_of
+        self._dump = dump
+        self._take = take
+        self._begun = begun
+        self._id = token_hex(8)
+        self._number = 0
+        self._limits = limits_of(course.left[0])
+        self._warned = False
+        self._error: Exception | None = None  # found when the timer rang
+        self._timer: asyncio.TimerHandle | None = None
+        self._rings = 0.0  # when that is, of perf_counter
+
+    async def talk(self) -> None:
+        """Go through the orders, until the last or until one spoils the worker.
+
+        Raises Overran, TooLarge, WorkerLost.
+        """
+        self._enter()
+        frame = self._frame()
+        left = self._worker.send_now(frame)
+        if left:
+            async with limited(self._limits, "load"):
+                await self._worker.send(left)
+        self._watch(FIRST)
+        try:
+            while self._number < len(self._orders):
+                await self._worker.converse(self._hear)
+                if self._error is not None:
+                    raise self._error
+                if self._number < len(self._orders) and self._overdue():
+                    await self._stop()
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
+
+    def _frame(self) -> bytes:
+        """The run message. What is the same in every batch was packed before."""
+        view = self._course.view
+        head = encode(
+            {
+                "do": "run",
+                "id": self._id,
+                "fence": self._worker.fence,
+                "hook": is_hook_event(view),
+                "arguments": isinstance(view, Arguments),
+            }
+        )
+        calls = ",".join([order.packed for order in self._orders])
+        return framed(f'{head[:-1]},"view":{self._course.packed()},"calls":[{calls}]}}')
+
+    def _enter(self) -> None:
+        """The next call begins, or is loaded."""
+        course = self._course
+        self._limits, self._warned = self._limits_of(course.left[0]), False
+        course.begin(course.left[0], self._orders[self._number])
+
+    def _hear(self, message: Message) -> bool:
+        """Take an answer: was it the last? Raises WorkerLost."""
+        order = self._orders[self._number]
+        if self._course.phase == "load" and is_answer(message, self._id, "started", self._number):
+            self._course.start(seconds_of(message, "loaded"))
+            self._begun(order)
+            self._hurry()
+            return False
+        return self._end(message, None)
+
+    def _end(self, message: Message, asked: Limits | None) -> bool:
+        """Take the answer that ends a call: was it the last? Raises WorkerLost."""
+        course = self._course
+        if not is_answer(message, self._id, "result", self._number):
+            raise WorkerLost("answered what nobody had asked")
+        self._take(self._orders[self._number], message, asked)
+        self._number += 1
+        if course.spoilt or course.worn:
+            self._number = len(self._orders)
+        if self._number == len(self._orders):
+            return True
+        self._enter()
+        if message.get("next") is True:
+            course.start(0.0)
+        self._hurry()
+        return False
+
+    def _due(self) -> float | None:
+        """When the limit of what is going on is over, of perf_counter."""
+        limits, course = self._limits, self._course
+        seconds = limits.load if course.phase == "load" else limits.run
+        return None if seconds is None else course.started + seconds
+
+    def _overdue(self) -> bool:
+        due = self._due()
+        return due is not None and perf_counter() >= due
+
+    def _slow_at(self) -> float | None:
+        """When it is to be said that the call takes long; None where it was said, or is no use."""
+        warn, run = self._limits.warn, self._limits.run
+        if warn is None or self._warned or self._course.phase == "load" or (run is not None and warn >= run):
+            return None
+        return self._course.started + warn
+
+    def _watch(self, most: float) -> None:
+        """Let the timer ring when something is due, after `most` seconds at the latest."""
+        now = perf_counter()
+        moments = [moment for moment in (self._due(), self._slow_at()) if moment is not None]
+        self._rings = min([*moments, now + most])
+        if self._timer is not None:
+            self._timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(max(self._rings - now, 0.0), self._ring)
+
+    def _hurry(self) -> None:
+        """Another call, another limit: it may come before the timer would ring."""
+        limits = self._limits
+        shortest = limits.load if self._course.phase == "load" else limits.run
+        if limits.warn is not None and (shortest is None or limits.warn < shortest):
+            shortest = limits.warn
+        if self._timer is not None and shortest is not None and self._course.started + shortest < self._rings:
+            self._watch(POLL)
+
+    def _ring(self) -> None:
+        """Look at what runs, and at what it prints from now on."""
+        self._worker.hear_outputs()
+        try:
+            slow, now = self._slow_at(), perf_counter()
+            if slow is not None and now >= slow:
+                self._warned = True
+                self._course.slow(self._limits.warn or 0.0, self._limits.run)
+            if self._course.phase == "run":
+                check_memory(self._worker, self._limits)
+        except Exception as error:  # TooLarge; or of who hears the steps: it is raised where they wait
+            self._error = error
+        if self._error is not None or self._overdue():
+            self._worker.interrupt()
+        else:
+            self._watch(POLL)
+
+    async def _stop(self) -> None:
+        """Ask a handler over its limit to end. Raises Overran where it goes on, or does not load."""
+        if self._course.phase == "load":
+            raise Overran(overran_by(self._limits, "load"))
+        message = await asked_to_end(self._worker, self._id, self._number, self._limits, self._dump)
+        if not self._end(message, self._limits):
+            self._watch(POLL)
