@@ -16,6 +16,8 @@ from hookscope.console.screen import MainScreen
 from hookscope.workbench import Limits, Options, Workbench
 
 SIZES = [(80, 24), (120, 36), (200, 50)]
+EXTREMES = [SIZES[0], SIZES[-1]]  # for what hangs less on the room that there is
+USUAL = SIZES[1]  # for what does not
 TURNS = 2_000  # of the event loop that a condition may take; each waits for idle widgets
 
 READY = "{openclaw: {events: [command:new]}}"

@@ -4,9 +4,8 @@ import os
 import sys
 from pathlib import Path
 
-import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open
+from tests.console.conftest import READY, USUAL, Open
 
 from hookscope.workbench import Options, Workbench
 
@@ -19,9 +18,8 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_the_console_survives_what_hooks_do_and_says_it(
-    size: tuple[int, int], console: Open, workspace: Path, make_hook: MakeHook
+    console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     for number, (name, (source, _)) in enumerate(FAULTS.items()):
         limits = ", hookscope: {limits: {run: 1}}" if name == "a-loops" else ""
@@ -30,7 +28,7 @@ async def test_the_console_survives_what_hooks_do_and_says_it(
         manifest = folder / "HOOK.md"
         manifest.write_text(manifest.read_text().replace(f"name: hook-{number}", f"name: '{name}'"))
     Workbench(Options(workspace=workspace)).trust(workspace)
-    async with console(size) as story:
+    async with console(USUAL) as story:
         await story.shows("[/x]")
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
@@ -82,13 +80,12 @@ async def test_the_console_process_runs_no_handler(
     assert not [name for name in sys.modules if "a_helper_of_mine" in name]
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_a_hook_in_quarantine_is_said_left_out_of_saves_and_lifted_by_one_key(
-    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+    console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "bad", READY, "import os\ndef handler(event): os._exit(3)")
     Workbench(Options(workspace=workspace)).trust(workspace)
-    async with console(size) as story:
+    async with console(USUAL) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
         await story.focus_in("fire")
@@ -112,14 +109,13 @@ async def test_a_hook_in_quarantine_is_said_left_out_of_saves_and_lifted_by_one_
         assert story.app.bench.plan(view, event, automatic=True).groups
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
 async def test_what_comes_late_is_in_the_log_with_the_hooks_name(
-    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+    console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     source = "export default () => { setTimeout(() => { throw new TypeError('far too late'); }, 500); };"
     make_hook(workspace / "hooks", "tardy", READY, source, file="handler.js")
     Workbench(Options(workspace=workspace)).trust(workspace)
-    async with console(size) as story:
+    async with console(USUAL) as story:
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
         await story.focus_in("fire")
@@ -129,13 +125,10 @@ async def test_what_comes_late_is_in_the_log_with_the_hooks_name(
         await story.shows("! late", "failed la")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-async def test_the_worker_processes_are_listed(
-    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
-) -> None:
+async def test_the_worker_processes_are_listed(console: Open, workspace: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     Workbench(Options(workspace=workspace)).trust(workspace)
-    async with console(size) as story:
+    async with console(USUAL) as story:
         await story.press("P")
         await story.shows("Worker processes", "No worker runs")
         await story.press("escape", "f")

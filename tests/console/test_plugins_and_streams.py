@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from tests.console.conftest import SIZES, Open, Story
+from tests.console.conftest import EXTREMES, Open, Story
 
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.waterfall import Waterfall
 from hookscope.workbench import Workbench
 
-pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+pytestmark = pytest.mark.parametrize("size", EXTREMES, ids=str)
 
 GUARD = """
 async def guard(event, ctx):

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import EXTREMES, READY, Open, Story
 
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.pane import FirePane
 from hookscope.workbench import Options, Workbench
 
-pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+pytestmark = pytest.mark.parametrize("size", EXTREMES, ids=str)
 
 
 def write(file: Path, text: str) -> None:

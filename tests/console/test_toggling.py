@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open
+from tests.console.conftest import EXTREMES, READY, Open
 
 from hookscope.console.edits import EditScreen
 from hookscope.workbench import Options, Workbench
 
-pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
+pytestmark = pytest.mark.parametrize("size", EXTREMES, ids=str)
 
 SETTINGS = "{\n  // mine\n  hooks: { internal: { entries: { other: { enabled: true } } } },\n}\n"
 
