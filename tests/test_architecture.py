@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "lint": {"core", "formats"},
     "packs": {"changes", "core", "formats"},
     "loading": {"core"},
-    "engine": {"loading", "dialects", "settings", "runtime", "core"},
+    "otel": {"core"},
+    "engine": {"loading", "dialects", "settings", "runtime", "otel", "core"},
     "library": {"engine", "dialects", "settings", "runtime", "core"},
     "plugins": {"library", "engine", "runtime", "core"},  # the library's plugin face
     "workbench": {

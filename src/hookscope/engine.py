@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
@@ -26,8 +27,10 @@ from hookscope.core.runs import (
     Registration,
     Registry,
     Run,
+    RunListener,
 )
 from hookscope.loading import Loading
+from hookscope.otel import listener as of_process
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import NoNode, find_node
 from hookscope.values import dataclass
@@ -83,16 +86,19 @@ class HookEngine:
         recorder: Recorder | None = None,
         *,
         without: str = "",
+        listener: RunListener | None = None,
     ) -> None:
         """Without lanes, Python handlers run in the caller's own process, others in a Node if one is found.
 
-        `without` says what handlers lack for whose language there is no lane.
+        `without` says what handlers lack for whose language there is no lane. `listener` hears of every run;
+        where none is given, the process's OpenTelemetry, if it has set one up.
         """
         self.host = host
         self.lanes = lanes or in_process()
         self._finds_node = lanes is None
         self._without = without
         self.recorder = recorder
+        self.listener = listener
         self.inventory = Inventory()
         self.registry = Registry()
         self.enabled = True
@@ -330,12 +336,14 @@ class HookEngine:
 
         plan = self.plan(event, only=only) if isinstance(event, Event) else event
         broken = breakages_in(plan)  # and so they stay for what it causes
+        listener = self.listener or of_process()
         return Firing(
             self._prepared(plan),
             self.lanes.of,
             recorder=self.recorder,
             follow=lambda caused: self._prepared(with_breakages(self.plan(caused), broken)),
             complete=complete,
+            begins=partial(listener.begins, dialect=self.host.dialect.name) if listener is not None else None,
         )
 
     def _prepared(self, plan: Plan) -> Plan:

@@ -400,6 +400,14 @@ class PlanRecorder(Recorder, Protocol):
         ...
 
 
+class RunListener(Protocol):
+    """Hears of every run of an engine, and of those that it causes. It is not to raise."""
+
+    def begins(self, plan: Plan, dialect: str) -> Callable[[Run], object]:
+        """Called in the run's own task before anything runs; what it returns, with the Run at the end."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class LoadReport:
     """What a load did. Source: guide 000, "LoadHooksResult"."""

@@ -49,6 +49,7 @@ class Firing:
         follow: plans the events that the policy asks for afterwards. Their runs are `caused`, and
             their steps are seen here too.
         complete: has the last word on the Run, before its end is recorded. Awaited whatever happened.
+        begins: hears of this run and of each that it causes; what it returns hears of the end.
     """
 
     def __init__(
@@ -59,8 +60,10 @@ class Firing:
         recorder: Recorder | None = None,
         follow: Callable[[Event], Plan] | None = None,
         complete: Callable[[Run], Awaitable[Run]] | None = None,
+        begins: Callable[[Plan], Callable[[Run], object]] | None = None,
     ) -> None:
         self._complete = complete
+        self._begins = begins
         self._lane_of = lane_of
         self._recorder = recorder
         self._follow = follow
@@ -124,6 +127,7 @@ class Firing:
 
     async def _fired(self, plan: Plan, depth: int) -> Run:
         """One event and what it causes. Never raises: what goes wrong stands in the Run."""
+        ends = self._begins(plan) if self._begins is not None else None
         course = _Course(plan, begin_run(), self._tell, self._recorder)
         try:
             if self._cancelled:
@@ -138,7 +142,10 @@ class Firing:
             course.cancelled = self._cancelled = True
         except Exception as error:  # ours or a policy's: the run must end, be recorded, and say it
             course.broken = f"Hookscope failed: {type(error).__name__}: {safe_text(error)}"
-        return await self._ended(course, self._complete if depth == 0 else None)
+        run = await self._ended(course, self._complete if depth == 0 else None)
+        if ends is not None:
+            ends(run)
+        return run
 
     async def _caused(self, course: _Course, event: Event, depth: int) -> None:
         if self._follow is None:
