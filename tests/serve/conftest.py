@@ -77,6 +77,8 @@ async def until(true: Callable[[], bool]) -> None:
 @pytest.fixture
 def greeting(workspace: Path, forks: Forks) -> Path:
     """A workspace with a hook of its user's own, whose name wants quoting in a shell."""
+    if not PROC.is_dir():
+        pytest.skip("what came of a process is read in /proc")
     folder = workspace.parent / "my 'agent'; $(touch pwned) `touch pwned`"
     workspace.rename(folder)
     done = forks.run(["--workspace", str(folder), "new", "greet"], cwd=folder.parent, env=os.environ)
@@ -87,8 +89,6 @@ def greeting(workspace: Path, forks: Forks) -> Path:
 @pytest_asyncio.fixture
 async def served(greeting: Path) -> AsyncIterator[Callable[..., "asyncio.Future[Served]"]]:
     """await served("--sessions", "1") → a Served, which has ended after the test."""
-    if not PROC.is_dir():
-        pytest.skip("what came of a process is read in /proc")
     async with AsyncExitStack() as stack:
 
         async def start(*arguments: str) -> Served:

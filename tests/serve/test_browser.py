@@ -1,5 +1,6 @@
 """The console in a real browser."""
 
+import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,25 @@ import pytest
 from tests.serve.browser import COLOURS, browser, found
 from tests.serve.conftest import Served, alive, environment, until
 
+from hookscope.serve.serving import Address, signpost
+
 PROGRAM = found()
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="no chromium on PATH")
 async def test_a_hook_is_fired_at_from_a_page(
-    served: Callable[..., Any], greeting: Path, tmp_path: Path
+    served: Callable[..., Any], greeting: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    led: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda url: not led.append(url))  # type: ignore[func-returns-value]
     server: Served = await served()
     assert PROGRAM is not None
     async with browser(PROGRAM, tmp_path / "browser") as chromium:
         page = await chromium.page()
-        await page.go(server.url)
+        with signpost() as post:  # from a file, as `--open` leads there: for the browser another site
+            assert post(Address(server.origin, server.url.partition("=")[2], shown=True))
+            await page.go(led[0])
+            await page.screen("greet")
         shown = await page.screen("greet", "command-logger", "ready")
         assert max(map(len, shown.splitlines())) > 100
         assert await page.value(COLOURS) > 3  # they are drawn, not only known
@@ -48,7 +56,7 @@ async def test_a_hook_is_fired_at_from_a_page(
         await until(lambda: not alive(everything))
         assert page.said == []
         strangers = [url for url in page.asked_for if urlsplit(url).hostname != "127.0.0.1"]
-        assert [url for url in strangers if not url.startswith(("data:", "about:"))] == []
+        assert [url for url in strangers if not url.startswith(("data:", "about:", "file:"))] == []
 
         assert server.process.returncode is None
     assert not [*greeting.parent.glob("**/pwned")]

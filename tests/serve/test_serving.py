@@ -8,7 +8,7 @@ import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 import aiohttp
 import pytest
@@ -94,6 +94,24 @@ class Client:
         headers = {"Cookie": self.cookie, "Origin": self.server.origin}
         return await self.http.ws_connect(self.address, headers=headers)
 
+    async def file(self, console: aiohttp.ClientWebSocketResponse, *typed: str) -> str:
+        """What the console delivers when this is typed; the screen is asked for it before the last key."""
+        *before, last = typed
+        for keys in before:
+            await console.send_str(json.dumps(["stdin", keys]))
+        await read(console, "SVG picture")
+        await console.send_str(json.dumps(["stdin", last]))
+        while (message := await console.receive(15)).type is not aiohttp.WSMsgType.TEXT:
+            assert message.type is aiohttp.WSMsgType.BINARY
+        kind, key = json.loads(message.data)
+        assert kind == "deliver_file_start"
+        address = urljoin(self.server.origin, f"/download/{key}")  # as the page makes it
+        async with self.http.get(address) as refused:
+            assert refused.status == 401
+        async with self.http.get(address, headers={"Cookie": self.cookie}) as answer:
+            assert answer.headers["Content-Disposition"].startswith("attachment; ")
+            return await answer.text()
+
 
 async def read(socket: aiohttp.ClientWebSocketResponse, wanted: str = "") -> str:
     """What comes, until it holds what is wanted or the socket is shut."""
@@ -142,12 +160,18 @@ async def test_places_are_counted_and_given_back(served: Start) -> None:
         assert not alive(everything)
 
 
-async def test_no_console_outlives_a_server_that_is_killed(served: Start) -> None:
+async def test_what_is_saved_is_downloaded_and_no_console_outlives_a_server_that_is_killed(
+    served: Start,
+) -> None:
     server: Served = await served()
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         client = Client(http, server)
         await client.come_in()
-        await read(await client.console(), "greet")
+        console = await client.console()
+        await read(console, "greet")
+        picture = await client.file(console, "\x10Screenshot", "\r")
+        assert picture.startswith("<svg")
+        assert "greet" in picture
         everything = server.below()
         assert server.consoles()
         await server.end(signal.SIGKILL)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hookscope.core.text import printable
@@ -49,6 +50,7 @@ def main(options: str, width: str, height: str, words: str) -> int:
 def page_driver() -> type[Driver]:
     """Textual's driver for pages, which leaves when nobody is there any more."""
     import asyncio
+    from threading import Lock
 
     from textual import messages
     from textual.drivers.web_driver import WebDriver
@@ -56,17 +58,19 @@ def page_driver() -> type[Driver]:
     class PageDriver(WebDriver):
         def start_application_mode(self) -> None:
             self._loop = asyncio.get_running_loop()
+            self._one = Lock()
             self._write = self._send  # type: ignore[assignment]
             super().start_application_mode()
 
         def _send(self, data: bytes) -> int:
-            """All of it; nothing where nobody reads any more: the end of the input tells that."""
+            """All of it, and nothing in between: what is delivered comes from the thread of the input.
+
+            Where nobody reads any more it is lost; the end of the input tells that.
+            """
             rest = memoryview(data)
-            try:
+            with self._one, suppress(BrokenPipeError):
                 while rest:
                     rest = rest[os.write(self.fileno, rest) :]
-            except BrokenPipeError:
-                return 0
             return len(data)
 
         def run_input_thread(self) -> None:

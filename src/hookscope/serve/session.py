@@ -15,6 +15,7 @@ from textual_serve.download_manager import DownloadManager
 
 GRACE = 5.0  # seconds in which a console that was asked to leave may end its workers
 LAST = 2.0  # and then, when nobody talks to it any more
+GARBLED = 1  # stands for the exit code of a console that goes on, and that nobody understands
 NARROWEST, WIDEST = 20, 1000  # cells of a terminal, in either direction
 
 
@@ -63,12 +64,13 @@ class Session(AppService):
         return self._process
 
     async def over(self) -> int:
-        """Wait until the process has ended, and all that it wrote is on its way; its exit code."""
+        """Wait until the process has ended, or nobody understands any more what it writes; its exit code."""
         assert self._process is not None
-        code = await self._process.wait()
-        if self._task is not None:
-            await asyncio.wait({self._task}, timeout=LAST)
-        return code
+        assert self._task is not None
+        await asyncio.wait({self._task})
+        with suppress(TimeoutError):
+            return await asyncio.wait_for(self._process.wait(), GRACE)
+        return GARBLED
 
     async def leave(self) -> None:
         """Ask the console to leave; end it with its group where it does not. It is gone afterwards."""
@@ -76,7 +78,7 @@ class Session(AppService):
         if process is None:
             return
         try:
-            with suppress(TimeoutError, ConnectionError):
+            with suppress(Exception):  # whatever keeps it from leaving, it is ended below
                 await asyncio.wait_for(self.stop(), GRACE)
                 await asyncio.wait_for(process.wait(), LAST)
         finally:
