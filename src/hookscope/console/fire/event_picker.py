@@ -11,12 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
-from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.keymap.hints import ENTER
+from hookscope.console.picking import Picker, holds
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def key_rows(view: View) -> tuple[KeyRow, ...]:
 
 def matching(rows: Sequence[KeyRow], typed: str) -> tuple[KeyRow, ...]:
     """The rows that hold every typed word, those whose key begins so first."""
-    words = typed.lower().split()
-    found = [row for row in rows if all(part in f"{row.key} {row.when}".lower() for part in words)]
+    found = [row for row in rows if holds(f"{row.key} {row.when}", typed)]
     return tuple(sorted(found, key=lambda row: not row.key.lower().startswith(typed.lower().strip())))
 
 
@@ -70,7 +68,7 @@ def row_prompt(row: KeyRow, width: int) -> Content:
     )
 
 
-class EventPicker(ModalScreen[str | None]):
+class EventPicker(Picker[KeyRow, str]):
     """Type to narrow down, enter to take; what fits no row is taken as it was typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -80,27 +78,10 @@ class EventPicker(ModalScreen[str | None]):
         ),
         Binding("up", "move(-1)", "Up", show=False, priority=True, id="keys.up", tooltip="The event before"),
     ]
-    DEFAULT_CSS = """
-    EventPicker {
-        align: center middle;
-        & > Vertical {
-            width: 90%; max-width: 96; height: auto; max-height: 80%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted;
-            background: $surface; padding: 0 1;
-        }
-        & Input { background: transparent; margin: 0 0 1 0; }
-        & OptionList {
-            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
-            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
-        }
-    }
-    """
 
     def __init__(self, view: View, current: str = "", typed: str = "") -> None:
         super().__init__()
         self._rows = key_rows(view)
-        self._found: tuple[KeyRow, ...] = ()
         self._current, self._typed = current, typed
         self._product = view.host.dialect.product
 
@@ -117,8 +98,8 @@ class EventPicker(ModalScreen[str | None]):
 
     def on_mount(self) -> None:
         self._fill(self._typed)
-        at = next((index for index, row in enumerate(self._found) if row.key == self._current), 0)
-        self.query_one(OptionList).highlighted = at if self._found else None
+        at = next((index for index, row in enumerate(self.found) if row.key == self._current), 0)
+        self.query_one(OptionList).highlighted = at if self.found else None
 
     @on(Input.Changed)
     def _typed_more(self, event: Input.Changed) -> None:
@@ -126,32 +107,19 @@ class EventPicker(ModalScreen[str | None]):
         self._fill(event.value)
 
     def _fill(self, typed: str) -> None:
-        self._found = matching(self._rows, typed)
+        rows = matching(self._rows, typed)
         width = min(max((cell_len(word(row.key)) for row in self._rows), default=10), WIDEST)
-        keys = self.query_one(OptionList)
-        keys.set_options(Option(row_prompt(row, width)) for row in self._found)
-        if not self._found:
-            text = f"{ENTER} takes {word(typed)} as it is" if typed.strip() else "no events here"
-            keys.add_option(Option(Content.styled(text, MUTED), disabled=True))
-        keys.highlighted = 0 if self._found else None
+        none = f"{ENTER} takes {word(typed)} as it is" if typed.strip() else "no events here"
+        self.list_rows(rows, (row_prompt(row, width) for row in rows), none)
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:
         event.stop()
         typed = event.value.strip()
-        at = self.query_one(OptionList).highlighted
         exact = any(row.key == typed for row in self._rows)
-        self.dismiss(typed if exact or at is None or not self._found else self._found[at].key)
+        self.dismiss(typed if exact or self.row is None else self.row.key)
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.dismiss(self._found[event.option_index].key)
-
-    def action_move(self, by: int) -> None:
-        keys = self.query_one(OptionList)
-        if self._found:
-            keys.highlighted = ((keys.highlighted or 0) + by) % len(self._found)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
+        self.dismiss(self.found[event.option_index].key)

@@ -12,12 +12,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.keymap.hints import ENTER, hints, with_keys
+from hookscope.console.picking import Picker, holds
 from hookscope.console.text import plain
 from hookscope.values import dataclass
 
@@ -68,12 +67,7 @@ def _sequence(row: SequenceRow) -> Kept:
 
 def matching(rows: Sequence[Kept], typed: str) -> tuple[Kept, ...]:
     """The rows that hold every typed word."""
-    words = typed.lower().split()
-    return tuple(
-        row
-        for row in rows
-        if all(part in f"{row.name} {row.what} {' '.join(row.tags)}".lower() for part in words)
-    )
+    return tuple(row for row in rows if holds(f"{row.name} {row.what} {' '.join(row.tags)}", typed))
 
 
 def verdict(row: Kept, checked: Checked | None) -> Content:
@@ -90,7 +84,7 @@ def verdict(row: Kept, checked: Checked | None) -> Content:
     return Content.styled("✗ not fired" if checked.problem else f"✗ {missed} missed", "$text-error")
 
 
-class SavedScreen(ModalScreen[Kept | None]):
+class SavedScreen(Picker[Kept, Kept]):
     """Type to narrow down, enter to load an event or to fire a sequence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -103,18 +97,6 @@ class SavedScreen(ModalScreen[Kept | None]):
     ]
     DEFAULT_CSS = """
     SavedScreen {
-        align: center middle;
-        & > Vertical {
-            width: 90%; max-width: 96; height: auto; max-height: 80%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted;
-            background: $surface; padding: 0 1;
-        }
-        & Input { background: transparent; margin: 0 0 1 0; }
-        & OptionList {
-            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
-            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
-        }
         & #saved-why { height: auto; max-height: 6; margin: 1 0 0 0; color: $text-muted; display: none; }
         & #saved-why.-said { display: block; }
     }
@@ -131,7 +113,6 @@ class SavedScreen(ModalScreen[Kept | None]):
         super().__init__()
         self._test = test
         self._rows, self._checked, self._current = tuple(rows), dict(checked), current
-        self._found: tuple[Kept, ...] = ()
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
@@ -145,14 +126,14 @@ class SavedScreen(ModalScreen[Kept | None]):
 
     def on_mount(self) -> None:
         self._fill("")
-        files = [row.file for row in self._found]
+        files = [row.file for row in self.found]
         if self._current in files:
             self.query_one(OptionList).highlighted = files.index(self._current)
 
     def show(self, checked: Checked) -> None:
         """One was tested."""
         self._checked[checked.file] = checked
-        self._fill(self.query_one(Input).value)
+        self._fill(self.typed)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -160,15 +141,10 @@ class SavedScreen(ModalScreen[Kept | None]):
         self._fill(event.value)
 
     def _fill(self, typed: str) -> None:
-        listed = self.query_one(OptionList)
-        at = listed.highlighted
-        self._found = matching(self._rows, typed)
+        rows, at = matching(self._rows, typed), self.query_one(OptionList).highlighted
         width = min(max((cell_len(word(row.name)) for row in self._rows), default=10), WIDEST)
-        listed.set_options(Option(self._prompt(row, width)) for row in self._found)
-        if not self._found:
-            text = with_keys(NONE_YET) if not self._rows else f"None is called {word(typed)}."
-            listed.add_option(Option(Content.styled(text, MUTED), disabled=True))
-        listed.highlighted = min(at or 0, len(self._found) - 1) if self._found else None
+        none = f"None is called {word(typed)}." if self._rows else with_keys(NONE_YET)
+        self.list_rows(rows, (self._prompt(row, width) for row in rows), none, at or 0)
         self._say_why()
 
     def _prompt(self, row: Kept, width: int) -> Content:
@@ -187,7 +163,7 @@ class SavedScreen(ModalScreen[Kept | None]):
 
     def _say_why(self) -> None:
         """What was missed in the row under the cursor."""
-        row = self._row
+        row = self.row
         checked = self._checked.get(row.file) if row is not None else None
         said: tuple[str, ...] = ()
         if row is not None:
@@ -196,11 +172,6 @@ class SavedScreen(ModalScreen[Kept | None]):
         why = self.query_one("#saved-why", Static)
         why.set_class(bool(said), "-said")
         why.update(plain("\n".join(said[:6]), 1_200))
-
-    @property
-    def _row(self) -> Kept | None:
-        at = self.query_one(OptionList).highlighted
-        return self._found[at] if at is not None and at < len(self._found) else None
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:
@@ -213,27 +184,19 @@ class SavedScreen(ModalScreen[Kept | None]):
         self._load()
 
     def _load(self) -> None:
-        row = self._row
+        row = self.row
         if row is not None and row.problem:
             self.app.notify(f"{word(row.name)} cannot be loaded: {word(row.problem, 300)}", markup=False)
         elif row is not None:
             self.dismiss(row)
 
     def action_test(self) -> None:
-        files = tuple(row.file for row in self._found if row.testable)
+        files = tuple(row.file for row in self.found if row.testable)
         if not files:
             self.app.notify("There is nothing to test here.", markup=False)
             return
         self.app.notify(f"Testing {count(len(files), 'saved event')}.", markup=False)
         self._test(files)
-
-    def action_move(self, by: int) -> None:
-        if self._found:
-            listed = self.query_one(OptionList)
-            listed.highlighted = ((listed.highlighted or 0) + by) % len(self._found)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
 
 
 def why_no_name(name: str) -> str:

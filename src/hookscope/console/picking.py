@@ -1,0 +1,76 @@
+"""What screens share that narrow a list down while one types, and answer with a row of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Generic, TypeVar
+
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from hookscope.console.fire.marks import MUTED
+
+Row = TypeVar("Row")
+Answer = TypeVar("Answer")
+
+
+def holds(text: str, typed: str) -> bool:
+    """Does every typed word stand in this text."""
+    return all(word in text.casefold() for word in typed.casefold().split())
+
+
+class Picker(ModalScreen[Answer | None], Generic[Row, Answer]):
+    """A field, a list below it, in a frame over whatever is on the screen."""
+
+    DEFAULT_CSS = """
+    Picker {
+        align: center middle;
+        & > Vertical {
+            width: 90%; max-width: 96; height: auto; max-height: 80%;
+            border: round $border; border-title-color: $foreground; border-title-style: none;
+            border-subtitle-color: $text-muted;
+            background: $surface; padding: 0 1;
+        }
+        & Input { background: transparent; margin: 0 0 1 0; }
+        & OptionList {
+            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
+            text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
+        }
+    }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: tuple[Row, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """What stands in the field."""
+        return self.query_one(Input).value
+
+    @property
+    def row(self) -> Row | None:
+        """The row under the cursor."""
+        at = self.query_one(OptionList).highlighted
+        return self.found[at] if at is not None and at < len(self.found) else None
+
+    def list_rows(self, rows: Sequence[Row], prompts: Iterable[Content], none: str, at: int = 0) -> None:
+        """Show these rows, the cursor on that one; where there are none this sentence."""
+        self.found = tuple(rows)
+        listed = self.query_one(OptionList)
+        listed.set_options(Option(prompt) for prompt in prompts)
+        if not rows:
+            listed.add_option(Option(Content.styled(none, MUTED), disabled=True))
+        listed.highlighted = min(at, len(rows) - 1) if rows else None
+
+    def action_move(self, by: int) -> None:
+        """Move the cursor, from the last row to the first."""
+        listed = self.query_one(OptionList)
+        if self.found:
+            listed.highlighted = ((listed.highlighted or 0) + by) % len(self.found)
+
+    def action_cancel(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)
