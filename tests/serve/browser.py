@@ -19,6 +19,7 @@ FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
+    "--disable-3d-apis",
     "--disable-dev-shm-usage",
     "--disable-extensions",
     "--no-first-run",
@@ -49,15 +50,17 @@ SCREEN = """
 })()
 """
 COLOURS = """
-(() => {
+(async () => {
+  const picture = new Image();
+  picture.src = "data:image/png;base64,%s";
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [picture.width, picture.height];
+  const context = canvas.getContext("2d");
+  context.drawImage(picture, 0, 0);
+  const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
   const seen = new Set();
-  for (const canvas of document.querySelectorAll(".xterm-screen canvas")) {
-    const context = canvas.getContext("2d");
-    if (!context || !canvas.width) continue;
-    const data = context.getImageData(0, 0, canvas.width, canvas.height).data;
-    for (let at = 0; at < data.length; at += 4 * 97)
-      if (data[at + 3]) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
-  }
+  for (let at = 0; at < data.length; at += 4) seen.add((data[at] << 16) | (data[at + 1] << 8) | data[at + 2]);
   return seen.size;
 })()
 """
@@ -124,6 +127,12 @@ class Page:
                         text = await self.value(SCREEN)
                 return text
         pytest.fail(f"{wanted} did not come:\n{text}")
+
+    async def colours(self) -> int:
+        """How many colours there are on the screen, as it is drawn."""
+        picture = await self.ask("Page.captureScreenshot")
+        number: int = await self.value(COLOURS % picture["data"])
+        return number
 
     async def press(self, key: str, *, ctrl: bool = False) -> None:
         """A letter on the keyboard."""

@@ -127,7 +127,7 @@ async def read(socket: aiohttp.ClientWebSocketResponse, wanted: str = "") -> str
     return text
 
 
-async def test_places_are_counted_and_given_back(served: Start) -> None:
+async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) -> None:
     server: Served = await served("--sessions", "1")
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         client = Client(http, server)
@@ -147,6 +147,9 @@ async def test_places_are_counted_and_given_back(served: Start) -> None:
             "[[]]",
         ):
             await one.send_str(junk)
+        picture = await client.file(one, "\x10Screenshot", "\r")
+        assert picture.startswith("<svg")
+        assert "greet" in picture
         first = server.below()
         await one.send_str(json.dumps(["stdin", "q"]))
         await read(one)  # the console leaves, and so the socket is shut
@@ -160,19 +163,14 @@ async def test_places_are_counted_and_given_back(served: Start) -> None:
         assert not alive(everything)
 
 
-async def test_what_is_saved_is_downloaded_and_no_console_outlives_a_server_that_is_killed(
-    served: Start,
-) -> None:
+async def test_no_console_outlives_a_server_that_is_killed(served: Start) -> None:
     server: Served = await served()
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:
         client = Client(http, server)
         await client.come_in()
-        console = await client.console()
-        await read(console, "greet")
-        picture = await client.file(console, "\x10Screenshot", "\r")
-        assert picture.startswith("<svg")
-        assert "greet" in picture
-        everything = server.below()
-        assert server.consoles()
-        await server.end(signal.SIGKILL)
-        await until(lambda: not alive(everything))
+        async with await client.console() as console:
+            await console.receive(15)  # it has just begun, and so have its workers
+            everything = server.below()
+            assert server.consoles()
+            await server.end(signal.SIGKILL)
+            await until(lambda: not alive(everything))
