@@ -10,6 +10,8 @@ as it has set up no provider of its own.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,37 +20,35 @@ if TYPE_CHECKING:
 
 API = ("opentelemetry.trace", "opentelemetry.metrics")
 
-_telemetry: Telemetry | None = None
+_telemetry: Telemetry | None = None  # from the first run on that somebody hears of
+_idle: tuple[object, ...] = (None, None)  # the API's own providers, which do nothing
 _absent = False
 
 
 def listener() -> RunListener | None:
     """What tells of runs in this process; None where nobody would hear it."""
-    if API[0] not in sys.modules or _absent:
-        return None
+    if _telemetry is not None or _absent or API[0] not in sys.modules:
+        return _telemetry
     return _heard()
 
 
 def _heard() -> RunListener | None:
-    global _telemetry, _absent
+    """Asked for each run until somebody hears: a program may set its providers at any time."""
+    global _telemetry, _idle, _absent
     try:
-        from opentelemetry import metrics, trace
-
+        trace, metrics = map(import_module, API)
         providers = (trace.get_tracer_provider(), metrics.get_meter_provider())
-        if all(_idle(provider) for provider in providers):
+        if all(map(is_, providers, _idle)):
             return None
-        if _telemetry is None:
-            from hookscope.otel.telemetry import Telemetry
+        if all(type(provider).__module__.startswith(API) for provider in providers):
+            _idle = providers
+            return None
+        from hookscope.otel.telemetry import Telemetry
 
-            _telemetry = Telemetry()
+        _telemetry = Telemetry()
     except Exception:  # another thing of that name, too old a one, or a provider that cannot be made
         _absent = True
     return _telemetry
-
-
-def _idle(provider: object) -> bool:
-    """Is it one of the API's own, which do nothing."""
-    return type(provider).__module__.startswith(API)
 
 
 def __getattr__(name: str) -> Any:
