@@ -81,7 +81,7 @@ class Runner:
                 past = self.bench.past_runs(view)
             except Exception as error:
                 post(self.screen, Failed("the journal", said(error)))
-                return
+                past = ()
             self._runs = max(self._runs, *(run.id for run in past), 0)
             post(self.screen, PastRuns(past))
 

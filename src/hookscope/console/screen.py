@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -23,6 +24,7 @@ from hookscope.console.jump.screen import Going, JumpScreen
 from hookscope.console.jump.spots import spots_of
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.layout import Mode
+from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
     Answered,
@@ -88,6 +90,7 @@ class MainScreen(Shell):
     def __init__(self, bench: Workbench, watches: bool) -> None:
         super().__init__(bench, watches)
         self._told_to_look = False  # by its user, who wants an answer in any case
+        self._first_look: Sequence[LogEntry] = ()  # stands in the log below what was before it
 
     @on(Changed)
     def _changed(self, message: Changed) -> None:
@@ -105,7 +108,10 @@ class MainScreen(Shell):
     def _looked(self, before: ConsoleState, look: Looked) -> None:
         first = before.view is None
         entries = narrate.looked(datetime.now(), before.rows, self.state.rows, look.took, first)
-        self.log_entries(entries)
+        if first:
+            self._first_look = entries
+        else:
+            self.log_entries(entries)
         if not first and len(entries) == 1 and self._told_to_look:
             self.say("Looked again: nothing is different.")
         elif not first and len(entries) > 1 and "list" not in self.panes:
@@ -410,7 +416,8 @@ class MainScreen(Shell):
     @on(PastRuns)
     def _past_runs(self, event: PastRuns) -> None:
         self.query_one(FirePane).remember(event.runs)
-        self.log_entries([narrate.remembered(run) for run in event.runs])
+        self.log_entries([*(narrate.remembered(run) for run in event.runs), *self._first_look])
+        self._first_look = ()
 
     @on(FiringStarted)
     def _firing_started(self, event: FiringStarted) -> None:
