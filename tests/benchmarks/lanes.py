@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.benchmarks.measuring import Group, Target, Variant
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Registration, Result, Step
 from hookscope.runtime import Limits, ProcessLane, node_lane, python_lane
+from hookscope.runtime.digest import with_digest
 
 HANDLERS = 10
 TIMES = 10  # samples in a round of what takes microseconds
@@ -70,6 +72,12 @@ def hook(folder: Path, name: str, source: str = GOOD, file: str = "handler.py") 
     return Registration("command:new", name, Code(root / file, "default", root, "typescript"))
 
 
+def loaded(call: Registration) -> Registration:
+    """As it is registered by a load, for the content that its folder had then: a call looks at no files."""
+    assert isinstance(call.target, Code)
+    return replace(call, target=with_digest(call.target))
+
+
 def python(folder: Path, *, spare: bool = False) -> ProcessLane:
     return python_lane(env=dict(os.environ), cwd=folder, limits=LIMITS, spare=spare)
 
@@ -84,17 +92,20 @@ async def fire(lane: ProcessLane, *calls: Registration) -> None:
 
 @contextmanager
 def beside_a_pipe(folder: Path) -> Iterator[list[Variant]]:
-    calls = [hook(folder, f"h{number}") for number in range(HANDLERS)]
+    unloaded = [hook(folder, f"h{number}") for number in range(HANDLERS)]
+    calls = [loaded(call) for call in unloaded]
     with ExitStack() as stack:
         sampled, lane = stack.enter_context(loop()), python(folder)
         stack.callback(sampled(partial(seconds_async, lane.close)))
         round_trip = stack.enter_context(echo())
         ten = sampled(lambda: seconds_async(lambda: fire(lane, *calls)))
         one = sampled(lambda: seconds_async(lambda: fire(lane, calls[0])))
+        looked = sampled(lambda: seconds_async(lambda: fire(lane, *unloaded)))
         yield [
             Variant("bare round trip of JSON", round_trip, TIMES),
             Variant(f"ours, {HANDLERS} handlers at once", ten, TIMES),
             Variant("ours, one handler", one, TIMES),
+            Variant(f"ours, {HANDLERS} handlers, each folder looked at", looked, TIMES),
             Variant("a spawn of sh", started("sh", "-c", ":")),
             Variant("a spawn of Python", started(sys.executable, "-c", "")),
             with_node("a spawn of Node", lambda path: started(path, "-e", "0")),

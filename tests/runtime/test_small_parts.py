@@ -92,13 +92,34 @@ def added(folder: Path) -> None:
     (folder / "lib" / "util.py").write_text("")
 
 
-@pytest.mark.parametrize("change", [edited_within_the_same_second, replaced, added])
-def test_a_change_in_the_folder_is_another_digest(tmp_path: Path, change: Callable[[Path], None]) -> None:
+def added_below(folder: Path) -> None:
+    (folder / "deep" / "er" / "new.py").write_text("")
+
+
+def removed_below(folder: Path) -> None:
+    (folder / "deep" / "er" / "old.py").unlink()
+
+
+@pytest.mark.parametrize("settled", [False, True], ids=["just written", "written long ago"])
+@pytest.mark.parametrize(
+    "change", [edited_within_the_same_second, replaced, added, added_below, removed_below]
+)
+def test_a_change_in_the_folder_is_another_digest(
+    tmp_path: Path, change: Callable[[Path], None], settled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "handler.py").write_text("a")
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "old.py").write_text("")
+    if settled:  # then its last look is remembered
+        for folder in (tmp_path, tmp_path / "deep", tmp_path / "deep" / "er"):
+            os.utime(folder, (0, 0))
+        monkeypatch.setattr("hookscope.runtime.digest.time_ns", lambda: 2**62)
     before = digest_of(tmp_path)
     assert digest_of(tmp_path) == before
     change(tmp_path)
-    assert digest_of(tmp_path) != before
+    after = digest_of(tmp_path)
+    assert after != before
+    assert digest_of(tmp_path) == after
 
 
 def test_caches_and_dot_folders_do_not_count(tmp_path: Path) -> None:

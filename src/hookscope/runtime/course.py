@@ -24,6 +24,9 @@ from hookscope.runtime.views import (
 )
 from hookscope.values import dataclass
 
+# What the answer of a handler says that did nothing but return.
+AT_REST = frozenset(("id", "result", "status", "phase", "took", "returned", "next"))
+
 
 @dataclass(slots=True)
 class Course:
@@ -72,6 +75,10 @@ class Course:
         Raises WorkerLost where it is no answer.
         """
         assert self.begun is not None
+        if message.keys() <= AT_REST and message.get("status") == "ok":
+            self.worn = self.spoilt = False
+            took, returned = seconds_of(message, "took", 0.0), message.get("returned")
+            return Result(self.begun, "ok", since_start(self.started), took, returned=returned)
         before, after = self.document, message.get("view", self.document)
         status, error, notes = message.get("status"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")

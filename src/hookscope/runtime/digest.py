@@ -7,11 +7,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
+from time import time_ns
+from typing import TypeAlias
 
 from hookscope.core.runs import Code
 
 ENTRIES = 2000  # files looked at; a folder with more changes with the first of them only
+KEPT = 1024  # folders whose last look is remembered
+FEW = 100  # files of such a one; a look at more costs no more than asking for each
+SETTLED = 3_000_000_000  # nanoseconds since a folder's last change: some systems count in two seconds
+
+Facts: TypeAlias = tuple[int, int, int, int]  # size, two times, inode
+_known: dict[str, _Seen] = {}
 
 
 def digest_of(folder: Path) -> str:
@@ -20,12 +29,53 @@ def digest_of(folder: Path) -> str:
     Skips `__pycache__`, `node_modules` and whatever begins with a dot. A folder that is not there
     has a digest too.
     """
-    digest = sha256()
-    for number, entry in enumerate(_files(os.fspath(folder), "")):
+    root = os.fspath(folder)
+    known = _known.get(root)
+    if known is not None and known.holds():
+        return known.digest
+    now, seen, digest = time_ns(), _Seen(), sha256()
+    for number, entry in enumerate(_files(root, "", seen)):
         if number == ENTRIES:
             break
         digest.update(entry.encode("utf-8", "surrogateescape"))
-    return digest.hexdigest()[:32]
+    seen.digest = digest.hexdigest()[:32]
+    _known.pop(root, None)
+    if os.path.isabs(root) and len(seen.files) <= FEW and seen.is_settled(now):
+        if len(_known) >= KEPT:
+            _known.clear()
+        _known[root] = seen
+    return seen.digest
+
+
+class _Seen:
+    """What a look into a folder has met. While all of it stays as it is, another look meets the same.
+
+    A folder's time changes with each name that comes or goes in it, unless that is in the very moment of
+    the look: so only folders whose last change lies some seconds back are taken at their word.
+    """
+
+    __slots__ = ("digest", "files", "folders")
+
+    def __init__(self) -> None:
+        self.digest = ""
+        self.folders: list[tuple[str, Facts | None]] = []
+        self.files: list[tuple[str, Facts | None]] = []
+
+    def is_settled(self, now: int) -> bool:
+        """May these folders be taken at their word."""
+        return all(facts is not None and max(facts[1:3]) < now - SETTLED for _, facts in self.folders)
+
+    def holds(self) -> bool:
+        """Is all of it as it was."""
+        return all(_facts_of(path) == facts for path, facts in chain(self.folders, self.files))
+
+
+def _facts_of(path: str) -> Facts | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def with_digest(code: Code) -> Code:
@@ -43,8 +93,9 @@ def _named(root: str, digest: str) -> str:
     return sha256(f"{root}\0{digest}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _files(folder: str, below: str) -> Iterator[str]:
+def _files(folder: str, below: str, seen: _Seen) -> Iterator[str]:
     """One text a file, in an order of its own. Links to folders are not followed: they may lead round."""
+    seen.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
     try:
         with os.scandir(folder) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -56,11 +107,14 @@ def _files(folder: str, below: str) -> Iterator[str]:
             continue
         try:
             if entry.is_dir(follow_symlinks=False):
-                yield from _files(entry.path, f"{below}{name}/")
+                yield from _files(entry.path, f"{below}{name}/", seen)
                 continue
-            status = entry.stat()
-        except OSError:  # gone, or a link to nowhere: then the name is all there is
+        except OSError:  # gone
+            pass
+        facts = _facts_of(entry.path)
+        seen.files.append((entry.path, facts))
+        if facts is None:  # gone, or a link to nowhere: then the name is all there is
             yield f"{below}{name}\0"
             continue
-        times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
-        yield f"{below}{name}\0{status.st_size} {times} {status.st_ino}\0"
+        size, mtime, ctime, inode = facts
+        yield f"{below}{name}\0{size} {mtime} {ctime} {inode}\0"

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import copy_context
 from pathlib import Path
 from secrets import token_hex
 
@@ -83,8 +84,8 @@ class NotStarted(Exception):
 class Worker:
     """One worker process, its line and its output. Owns all their descriptors until `end`.
 
-    Between two batches nobody reads: then its output waits in the pipe, and no event loop is
-    needed. So a worker outlives the loop it was started in.
+    Between two batches its output waits in the pipe, and no event loop is needed. So a worker outlives
+    the loop it was started in.
     """
 
     def __init__(self, program: Program) -> None:
@@ -106,6 +107,7 @@ class Worker:
         self._wake = asyncio.Event()
         self._take: Callable[[Message], bool] | None = None  # of who converses, while they do
         self._over: asyncio.Future[bool] | None = None  # their end; True: only something to look at
+        self._context = copy_context()  # theirs
         self._loop: asyncio.AbstractEventLoop | None = None  # of those who listen, while they do
         self._heard: set[int] = set()  # the descriptors that this loop reads
         self._news: Callable[[], None] | None = None  # of who attends between two batches
@@ -174,20 +176,24 @@ class Worker:
         try:
             yield
         finally:
-            self._deafen()
+            self._news = None
+            self._forget_outputs()
 
     def _hear_line(self) -> None:
-        self._loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
+        """Read the line in the running loop, and until another one does: what comes meanwhile is kept."""
+        loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
+        if loop is self._loop:
+            return
+        self._deafen()
+        self._loop = loop
         if not self._mute:
-            self._loop.add_reader(self._in, self._read_line)
+            loop.add_reader(self._in, self._read_line)
             self._heard.add(self._in)
 
     def hear_outputs(self) -> None:
         """Read from now on what is printed, as it comes."""
-        if self._loop is None:
-            return
         for pipe in self._pipes:
-            if pipe.open and pipe.descriptor not in self._heard:
+            if self._loop is not None and pipe.open and pipe.descriptor not in self._heard:
                 self._loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
                 self._heard.add(pipe.descriptor)
 
@@ -197,19 +203,21 @@ class Worker:
         self._hear_line()
         self.hear_outputs()
 
+    def _forget_outputs(self) -> None:
+        for pipe in self._pipes:
+            self._forget(pipe.descriptor)
+
     def _deafen(self) -> None:
-        self._news = None
-        loop, self._loop = self._loop, None
-        if loop is not None:
-            for descriptor in self._heard:
-                loop.remove_reader(descriptor)
-        self._heard.clear()
+        self._forget_outputs()
+        self._forget(self._in)
+        self._loop = None
 
     def _forget(self, descriptor: int) -> None:
-        """What is at its end is readable for ever."""
-        if self._loop is not None and descriptor in self._heard:
-            self._loop.remove_reader(descriptor)
+        """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
+        if descriptor in self._heard:
             self._heard.discard(descriptor)
+            if self._loop is not None and not self._loop.is_closed():
+                self._loop.remove_reader(descriptor)
 
     def _read_pipe(self, pipe: Pipe) -> None:
         pipe.read()
@@ -245,7 +253,7 @@ class Worker:
 
     def _give(self, message: Message, take: Callable[[Message], bool], over: asyncio.Future[bool]) -> None:
         try:
-            if take(message):
+            if self._context.run(take, message):
                 over.set_result(False)
         except BaseException as error:  # it is raised where they wait
             if not over.done():
@@ -345,6 +353,7 @@ class Worker:
                     return
             await self._check()
             self._take, self._over = take, asyncio.get_running_loop().create_future()
+            self._context = copy_context()
             try:
                 again = await self._over
             finally:

@@ -10,6 +10,7 @@ from secrets import token_hex
 
 from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Code, Failure, Module, Result, Status
+from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited, overran_by, stopped
@@ -60,6 +61,7 @@ class Seat:
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
         self._traces = Traces()
+        self._alarm = Alarm()  # of the limits of what runs
         self._due: asyncio.TimerHandle | None = None  # when what came late is told
 
     def take(self, worker: Link, has_waited: bool) -> None:
@@ -261,7 +263,9 @@ class Seat:
             self._take(worker, course, order, message, asked)
 
         shared = self._shared
-        await Talk(worker, course, orders, shared.limits.of, shared.dump, take, self._hold).talk()
+        await Talk(
+            worker, course, orders, shared.limits.of, shared.dump, take, self._hold, self._alarm
+        ).talk()
 
     def _hold(self, order: Order) -> None:
         self.held.add((order.code.path, order.code.export))
@@ -298,23 +302,29 @@ class Seat:
         printed = worker.printed(of_one=answered)
         if not shared:
             self._traces.nothing_left()
-        traces, more = self._traces, len(course.left) > 1
+        traces, late = self._traces, worker.late()
+        escaped = traces.escapes(worker, len(course.left) > 1) if answered else traces.ended_with_it()
+        traces.last = ended.call.name
+        if (
+            printed is NOTHING
+            and ended.status == "ok"
+            and not (ended.notes or course.notes or course.spoilt or late or escaped or self._shared.news)
+        ):  # nearly always
+            course.finish(ended)
+            return
+        has_printed = bool(printed.stdout or printed.stderr)
         notes = (
             *self._shared.news,
             *course.notes,
             *ended.notes,
-            *(" ".join(late_in_words(late)) for late in worker.late()),
-            *(traces.escapes(worker, more) if answered else traces.ended_with_it()),
-            *(traces.others() if printed.stdout or printed.stderr else ()),
-            *((course.company,) if course.company and (printed.stdout or printed.stderr) else ()),
+            *(" ".join(late_in_words(one)) for one in late),
+            *escaped,
+            *(traces.others() if has_printed else ()),
+            *((course.company,) if course.company and has_printed else ()),
             *printed.notes,
         )
         self._shared.news.clear()
         course.notes = []
-        self._traces.last = ended.call.name
-        if not notes and printed is NOTHING and not course.spoilt and ended.status == "ok":  # nearly always
-            course.finish(ended)
-            return
         if ended.error is not None and not ended.error.frames and has_dump(printed.stderr):
             ended = replace(ended, error=replace(ended.error, frames=frames_in(printed.stderr)))
         if course.spoilt or (blamed and ended.status in ("timeout", "crashed")):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from secrets import token_hex
 from time import perf_counter
 
 from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Registration
+from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.course import Course, is_answer, seconds_of
 from hookscope.runtime.deadlines import POLL, Overran, asked_to_end, check_memory, limited, overran_by
 from hookscope.runtime.limits import Limits
@@ -26,7 +26,7 @@ Take = Callable[[Order, Message, Limits | None], None]
 class Talk:
     """One run message, from its sending to its last answer.
 
-    Answers are taken where they are read. One timer watches over all calls: it looks at what runs when it
+    Answers are taken where they are read. One alarm watches over all calls: it looks at what runs when it
     rings, and is set anew then, or where the limit of a call comes before it.
     """
 
@@ -39,6 +39,7 @@ class Talk:
         dump: int,
         take: Take,
         begun: Callable[[Order], object],
+        alarm: Alarm,
     ) -> None:
         """`take` reports an answer; with its limits where the call ended because it was asked to. `begun`
         hears whose call the worker has loaded."""
@@ -54,8 +55,8 @@ class Talk:
         self._limits = limits_of(course.left[0])
         self._warned = False
         self._error: Exception | None = None  # found when the timer rang
-        self._timer: asyncio.TimerHandle | None = None
-        self._rings = 0.0  # when that is, of perf_counter
+        self._alarm = alarm
+        self._rings = 0.0  # when it does, of perf_counter
 
     async def talk(self) -> None:
         """Go through the orders, until the last or until one spoils the worker.
@@ -77,21 +78,13 @@ class Talk:
                 if self._number < len(self._orders) and self._overdue():
                     await self._stop()
         finally:
-            if self._timer is not None:
-                self._timer.cancel()
+            self._alarm.still()
 
     def _frame(self) -> bytes:
         """The run message. What is the same in every batch was packed before."""
         view = self._course.view
-        head = encode(
-            {
-                "do": "run",
-                "id": self._id,
-                "fence": self._worker.fence,
-                "hook": is_hook_event(view),
-                "arguments": isinstance(view, Arguments),
-            }
-        )
+        kind = {"hook": is_hook_event(view), "arguments": isinstance(view, Arguments)}
+        head = encode({"do": "run", "id": self._id, "fence": self._worker.fence, **kind})
         calls = ",".join([order.packed for order in self._orders])
         return framed(f'{head[:-1]},"view":{self._course.packed()},"calls":[{calls}]}}')
 
@@ -148,12 +141,13 @@ class Talk:
     def _watch(self, most: float) -> None:
         """Let the timer ring when something is due, after `most` seconds at the latest."""
         now = perf_counter()
-        moments = [moment for moment in (self._due(), self._slow_at()) if moment is not None]
-        self._rings = min([*moments, now + most])
-        if self._timer is not None:
-            self._timer.cancel()
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(max(self._rings - now, 0.0), self._ring)
+        due, slow_at = self._due(), self._slow_at()
+        self._rings = now + most
+        if due is not None and due < self._rings:
+            self._rings = due
+        if slow_at is not None and slow_at < self._rings:
+            self._rings = slow_at
+        self._alarm.set(self._rings - now, self._ring)
 
     def _hurry(self) -> None:
         """Another call, another limit: it may come before the timer would ring."""
@@ -161,7 +155,7 @@ class Talk:
         shortest = limits.load if self._course.phase == "load" else limits.run
         if limits.warn is not None and (shortest is None or limits.warn < shortest):
             shortest = limits.warn
-        if self._timer is not None and shortest is not None and self._course.started + shortest < self._rings:
+        if shortest is not None and self._course.started + shortest < self._rings:
             self._watch(POLL)
 
     def _ring(self) -> None:
