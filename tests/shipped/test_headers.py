@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from hookscope.core.hooks import Metadata
-from hookscope.systems.folders.line_header import as_text, read_line_header
+from hookscope.formats import script_text
+from hookscope.systems.folders.line_header import read_line_header
 from hookscope.systems.folders.manifest import Manifest
 
 META = '{"milady": {"events": ["command:new"]}}'
@@ -117,7 +118,7 @@ def test_the_page_of_the_header_stands_in_for_that_of_the_metadata() -> None:
     ],
 )
 def test_values_as_javascript_writes_them(value: object, text: str) -> None:
-    assert as_text(value) == text
+    assert script_text(value) == text
 
 
 def test_nesting_beyond_all_measure_is_no_json() -> None:

@@ -40,7 +40,7 @@ def differences(before: Run, after: Run) -> tuple[Difference, ...]:
 
 
 def _handlers(before: Run, after: Run) -> Iterator[Difference]:
-    old, new = _calls(before), _calls(after)
+    old, new = calls_of(before), calls_of(after)
     for call, result in new.items():
         past = old.get(call)
         if past is None or _ended(past) != _ended(result):
@@ -52,7 +52,8 @@ def _handlers(before: Run, after: Run) -> Iterator[Difference]:
         yield Difference("order", "order of calls", was, now)
 
 
-def _calls(run: Run) -> Mapping[Call, Result]:
+def calls_of(run: Run) -> Mapping[Call, Result]:
+    """The results of a run, each under its call, in order."""
     seen: Counter[tuple[str, str]] = Counter()
     calls: dict[Call, Result] = {}
     for result in run.results:

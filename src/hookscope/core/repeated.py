@@ -7,15 +7,13 @@ does more every time: what it pushes to the user, or keeps in a file, grows for 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
+from hookscope.core.differences import Call, calls_of
 from hookscope.core.runs import FileChange, Result, Run
 from hookscope.values import dataclass
-
-Call = tuple[str, str, int]  # hook, key, and how often that pair came before
 
 
 class Again(StrEnum):
@@ -72,26 +70,16 @@ def repetition(runs: Sequence[Run]) -> Repetition:
     """What these runs of one event did again. Files are known where all ran on the same copies."""
     sides = [run.guarded for run in runs]
     files = None if not runs or None in sides else tuple(_files([side.changes for side in sides if side]))
-    alone = len({call for run in runs for call in _calls(run)}) == 1
+    alone = len({call for run in runs for call in calls_of(run)}) == 1
     of_files = [file.again for file in files or ()] if alone else []  # else nobody knows whose they are
     return Repetition(len(runs), tuple(_hooks(runs, of_files)), files)
 
 
 def _hooks(runs: Sequence[Run], files: Sequence[Again]) -> Iterator[HookAgain]:
-    by_run = [_calls(run) for run in runs]
+    by_run = [calls_of(run) for run in runs]
     for call in dict.fromkeys(call for calls in by_run for call in calls):
         results = [calls.get(call) for calls in by_run]
         yield _hook(call, results, files, answers=runs[0].event.kind == "plugin")
-
-
-def _calls(run: Run) -> dict[Call, Result]:
-    seen: Counter[tuple[str, str]] = Counter()
-    calls: dict[Call, Result] = {}
-    for result in run.results:
-        pair = (result.call.name, result.call.key)
-        calls[(*pair, seen[pair])] = result
-        seen[pair] += 1
-    return calls
 
 
 def _hook(

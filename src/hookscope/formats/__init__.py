@@ -25,7 +25,7 @@ from .listening_types import PluginRegistration
 from .places import FormatError, KeyPath, Span, span_at, text_of
 from .python_source import Export, read_exports
 from .script_tokens import LONGEST, Script, Token, read_script
-from .text_header import header_block, read_text_header, script_number
+from .text_header import header_block, read_text_header, script_number, script_text
 from .yaml12 import locate_yaml, read_yaml
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "read_yaml",
     "repair_mojibake",
     "script_number",
+    "script_text",
     "span_at",
     "stream_events",
     "text_of",

@@ -79,6 +79,23 @@ def script_number(value: float) -> str:
     return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(number))
 
 
+def script_text(value: object) -> str:
+    """Any JSON value as JavaScript turns it into text."""
+    match value:
+        case str():
+            return value
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return script_number(value)
+        case list():
+            return ",".join("" if item is None else script_text(item) for item in value)
+        case _:
+            return "[object Object]"
+
+
 def _double(value: float) -> float:
     """JavaScript has no other numbers: a whole number is rounded, and may be beyond all of them."""
     try:

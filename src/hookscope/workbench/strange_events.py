@@ -7,7 +7,7 @@ is one with nothing in it but what it takes to fail.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, Literal
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
-from hookscope.core.event_types import EventType
+from hookscope.core.event_types import EventType, json_type
 from hookscope.core.runs import Event
 from hookscope.core.schema import context_schema, ctx_schema
 from hookscope.values import dataclass
@@ -139,7 +139,7 @@ def _inside(example: Any, schema: Schema) -> SearchStrategy[Any]:
     if schema.get("enum"):
         return st.sampled_from(list(schema["enum"]))
     types = schema.get("type", [])
-    wanted = _type_of(example) if example is not None else [types, *types][0] if types else ""
+    wanted = json_type(example) or "" if example is not None else [types, *types][0] if types else ""
     return _of_type(wanted if isinstance(wanted, str) else "", example, schema)
 
 
@@ -159,19 +159,3 @@ def _of_type(wanted: str, example: Any, schema: Schema) -> SearchStrategy[Any]:
             return texts
         case _:
             return anything
-
-
-def _type_of(value: Any) -> str:
-    match value:
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case Mapping():
-            return "object"
-        case Sequence():
-            return "array"
-        case _:
-            return ""

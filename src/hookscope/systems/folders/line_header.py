@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookscope.core.hooks import Metadata, Requires
+from hookscope.formats import script_text
 from hookscope.systems.folders.manifest import Manifest
 from hookscope.systems.folders.metadata import REQUIREMENTS
 
@@ -103,19 +104,19 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
     requires = fields.get("requires")
     wants: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
     asked = {"os": fields.get("os"), **{name: wants.get(name) for name in REQUIREMENTS}}
-    lists = {name: tuple(map(as_text, value)) for name, value in asked.items() if isinstance(value, list)}
+    lists = {name: tuple(map(script_text, value)) for name, value in asked.items() if isinstance(value, list)}
     events, install = fields.get("events"), fields.get("install")
     ways = install if isinstance(install, list) else []
     export, hook_key, emoji, own_page = (
         fields.get(name) for name in ("export", "hookKey", "emoji", "homepage")
     )
     return Metadata(
-        events=tuple(map(as_text, events)) if isinstance(events, list) else (),
+        events=tuple(map(script_text, events)) if isinstance(events, list) else (),
         always=truthy(fields.get("always")),
-        hook_key=None if hook_key is None else as_text(hook_key),
-        emoji=None if emoji is None else as_text(emoji),
-        homepage=homepage if own_page is None else as_text(own_page),
-        export="default" if export is None else as_text(export),
+        hook_key=None if hook_key is None else script_text(hook_key),
+        emoji=None if emoji is None else script_text(emoji),
+        homepage=homepage if own_page is None else script_text(own_page),
+        export="default" if export is None else script_text(export),
         os=lists.get("os", ()),
         requires=Requires(
             **{field: lists[name] for name, field in REQUIREMENTS.items() if name in lists},
@@ -129,22 +130,3 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
 def truthy(value: Any) -> bool:
     """As JavaScript sees a value of JSON: an empty list or mapping counts."""
     return bool(value) or isinstance(value, list | dict)
-
-
-def as_text(value: Any) -> str:
-    """As JavaScript makes text of a value of JSON."""
-    match value:
-        case str():
-            return value
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case float() if value.is_integer() and abs(value) < 1e21:
-            return str(int(value))
-        case list():
-            return ",".join("" if item is None else as_text(item) for item in value)
-        case dict():
-            return "[object Object]"
-        case _:
-            return str(value)

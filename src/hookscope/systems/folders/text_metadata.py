@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookscope.core.hooks import Metadata, Requires
-from hookscope.formats import FormatError, read_json5, script_number
+from hookscope.formats import FormatError, read_json5, script_text
 from hookscope.systems.folders.metadata import REQUIREMENTS, Reading, elsewhere, limits_in
 
 HOMEPAGES = ("homepage", "website", "url")  # at the top of the header, the first that is there
@@ -49,23 +49,6 @@ def texts_of(value: object) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
     trimmed = (script_text(item).strip() for item in items)
     return tuple(text for text in trimmed if text)
-
-
-def script_text(value: object) -> str:
-    """Any JSON value as JavaScript turns it into text."""
-    match value:
-        case str():
-            return value
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return script_number(value)
-        case list():
-            return ",".join("" if item is None else script_text(item) for item in value)
-        case _:
-            return "[object Object]"
 
 
 def install_of(value: object, labels: Mapping[str, str]) -> tuple[Mapping[str, object], ...]:
