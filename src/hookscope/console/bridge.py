@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from hookscope.console.hooks.listing import listing_of
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import (
     Answered,
@@ -67,11 +68,12 @@ class Bridge:
         try:
             view = self.bench.look()
             filling = self.bench.filling(view)
+            listing = listing_of(view).with_groups()
         except Exception as error:  # the console lives on; what went wrong is said
             post(self.screen, Changed(LookFailed(said(error))))
         else:
             took = perf_counter() - began
-            post(self.screen, Changed(Looked(number, view, took, filling)))
+            post(self.screen, Changed(Looked(number, view, took, filling, listing)))
 
     def follow(self, view: View) -> str:
         """Watch the files of this view from now on; what is watched, in words."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -25,7 +24,6 @@ from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, Look
 from hookscope.core.hooks import State
 
 if TYPE_CHECKING:
-    from hookscope.console.hooks.rows import Row
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import View
 
@@ -92,11 +90,10 @@ URGENT = (
 )
 
 
-def counts(rows: tuple[Row, ...], width: int) -> Content:
+def counts(found: Mapping[Look, int], width: int) -> Content:
     """How many hooks stand how. What does not fit is summed up."""
-    found = Counter(row.look for row in rows)
-    order = [look for look in (*LOOKS.values(), NO_HOOK, IGNORED) if found[look]]
-    urgent = [look for look in URGENT if found[look]]
+    order = [look for look in (*LOOKS.values(), NO_HOOK, IGNORED) if found.get(look)]
+    urgent = [look for look in URGENT if found.get(look)]
     for kept in range(len(order), -1, -1):
         parts = [_count(found[look], look) for look in order if look in urgent[:kept]]
         left = sum(found[look] for look in urgent[kept:])
@@ -147,7 +144,7 @@ class Header(Widget):
     ALLOW_SELECT: ClassVar[bool] = False
 
     view: reactive[View | None] = reactive(None)
-    rows: reactive[tuple[Row, ...]] = reactive(())
+    looks: reactive[Mapping[Look, int]] = reactive({})
     mode: reactive[Mode] = reactive("hooks")
     watching: reactive[str] = reactive("")
     armed: reactive[str] = reactive("")  # the key of the event that fires on save
@@ -165,7 +162,7 @@ class Header(Widget):
     def watch_view(self) -> None:
         self._show()
 
-    def watch_rows(self) -> None:
+    def watch_looks(self) -> None:
         self._show()
 
     def watch_armed(self) -> None:
@@ -192,7 +189,7 @@ class Header(Widget):
         armed = Content()
         if self.armed:
             armed = Content.assemble(("↻ on save: ", "$text-accent"), line(self.armed, 40), "   ")
-        text = Content.assemble(armed, counts(self.rows, width - taken - armed.cell_length))
+        text = Content.assemble(armed, counts(self.looks, width - taken - armed.cell_length))
         if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
             text = Content.assemble(text, "  ", mark, line(self.watching).stylize(FAINT), " ")

@@ -125,7 +125,7 @@ class Shell(Screen[None]):
         with self.app.batch_update():
             self._arrange()
             header = self.query_one(Header)
-            header.mode, header.view, header.rows = state.mode, state.view, state.rows
+            header.mode, header.view, header.looks = state.mode, state.view, state.listing.looks
             header.watching = state.watching
             event = state.armed.event if state.armed is not None else None
             header.armed = event.key if event is not None else ""

@@ -42,7 +42,7 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
         sheet.put([(Content.styled(key, "bold"), cells)], what, 2)
     if folders:
         for number, folder in enumerate(by_precedence(view.folders), 1):
-            mine = sum(item.hook.folder == folder for item in view.inventory.hooks)
+            mine = view.hooks_in.get(folder, 0)
             note = "absent" if folder.real is None else f"{mine} hook{'' if mine == 1 else 's'}"
             heads = [
                 (Content.styled(f"{number} {folder.source}", MUTED), 14),

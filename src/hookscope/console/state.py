@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from hookscope.console.hooks.rows import GROUPINGS, Grouping, Row, rows_of
+from hookscope.console.hooks.listing import EMPTY, Listing, listing_of
+from hookscope.console.hooks.rows import GROUPINGS, Grouping, Row
 from hookscope.console.last_time.model import Kept, restored
 from hookscope.console.layout import MODE_OF, Mode, Pane, Side
 from hookscope.values import dataclass
@@ -62,7 +63,7 @@ class ConsoleState:
     zoom: Pane | None = None
     view: View | None = None
     filling: Filling | None = None  # what fills the variables of events
-    rows: tuple[Row, ...] = ()
+    listing: Listing = EMPTY  # all rows of the look, and what is known of them as a whole
     generation: int = 0  # of the look that is shown
     looking: bool = False
     selected: str = ""  # the id of a row
@@ -81,9 +82,14 @@ class ConsoleState:
     armed: Draft | None = None  # fires again after every save
 
     @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows: hooks, and what is none."""
+        return self.listing.rows
+
+    @property
     def row(self) -> Row | None:
         """The selected row."""
-        return next((row for row in self.rows if row.id == self.selected), None)
+        return self.listing.by_id.get(self.selected)
 
     @property
     def start(self) -> bool:
@@ -114,6 +120,7 @@ class Looked:
     view: View
     took: float  # seconds
     filling: Filling | None = None
+    listing: Listing | None = None  # of the view, where the thread that looked has made it
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,12 +315,12 @@ def reduce(state: ConsoleState, change: Change) -> ConsoleState:
 def _looked(state: ConsoleState, change: Looked) -> ConsoleState:
     if change.generation <= state.generation:
         return state  # an answer to an older question
-    rows = rows_of(change.view)
-    kept = any(row.id == state.selected for row in rows)
+    listing = change.listing or listing_of(change.view)
+    kept = state.selected in listing.by_id
     return replace(
         state,
         view=change.view,
-        rows=rows,
+        listing=listing,
         filling=change.filling,
         generation=change.generation,
         looking=False,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,11 +35,21 @@ class View:
     limits: Limits = Limits()  # of every handler, unless it says otherwise
     quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
 
+    # How many hooks lie in each folder that has some.
+    hooks_in: Mapping[Folder, int] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
+        counted = Counter([id(row.hook.folder) for row in self.inventory.hooks])
+        found: Counter[Folder] = Counter()
+        for number, folder in shared.items():  # thousands of hooks share one folder
+            found[folder] += counted[number]
+        object.__setattr__(self, "hooks_in", found)
+
     @property
     def folders(self) -> tuple[Folder, ...]:
         """The folders that were looked in, but for those that are for other things and hold no hook."""
-        used = {row.hook.folder for row in self.inventory.hooks}
-        return tuple(folder for folder in self.host.folders if not folder.aside or folder in used)
+        return tuple(folder for folder in self.host.folders if not folder.aside or folder in self.hooks_in)
 
     def limits_of(self, hook: Hook) -> Limits:
         """What holds for this hook's handler, each limit with its origin."""

@@ -1,43 +1,41 @@
-"""The list of hooks: aligned columns under headings, updated in place."""
+"""The list of hooks: aligned columns under headings. Only the lines on the screen are ever built."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
+from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
+from textual.reactive import reactive
+from textual.strip import Strip
 
-from hookscope.console.hooks.rows import (
-    Columns,
-    Group,
-    Grouping,
-    Row,
-    columns_for,
-    group_line,
-    row_line,
-)
+from hookscope.console.fire.lines import Lines
+from hookscope.console.hooks.lines import GroupedLines
+from hookscope.console.hooks.rows import Columns, Group, Grouping, Row, columns_for, group_line, row_line
 from hookscope.console.jump.spots import Spot, rows_on_screen
 
-Line: TypeAlias = Row | Group | None  # None: an empty line
 
-
-class HookList(OptionList):
+class HookList(Lines, inherit_bindings=False):
     """Hooks in the host's order; says which one is pointed at, and which is chosen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "cursor_up", "Up", show=False, id="list.up", tooltip="The hook above"),
-        Binding("down", "cursor_down", "Down", show=False, id="list.down", tooltip="The hook below"),
-        Binding("pageup", "page_up", "Page up", show=False, id="list.page_up", tooltip="A page up"),
-        Binding("pagedown", "page_down", "Page down", show=False, id="list.page_down", tooltip="A page down"),
+        Binding("up", "move(-1)", "Up", show=False, id="list.up", tooltip="The hook above"),
+        Binding("down", "move(1)", "Down", show=False, id="list.down", tooltip="The hook below"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="list.page_up", tooltip="A page up"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="list.page_down", tooltip="A page down"),
         Binding("home", "first", "First", show=False, id="list.first", tooltip="The first hook"),
         Binding("end", "last", "Last", show=False, id="list.last", tooltip="The last hook"),
-        Binding("enter", "select", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
+        Binding("enter", "choose", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
     ]
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"hooks--heading", "hooks--cursor", "hooks--hover"}
+
+    hovered: reactive[int | None] = reactive(None)  # the line under the mouse
 
     class Pointed(Message):
         """Another row is selected."""
@@ -46,7 +44,7 @@ class HookList(OptionList):
             self.row = row
             super().__init__()
 
-    class Chosen(Message):
+    class Picked(Message):
         """A row was chosen with enter or a click."""
 
         def __init__(self, row: str) -> None:
@@ -61,18 +59,18 @@ class HookList(OptionList):
             super().__init__()
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
-        super().__init__(id=id, compact=True)
+        super().__init__(id=id)
         self._groups: tuple[Group, ...] = ()
         self._grouping: Grouping = "source"
-        self._lines_shown: dict[str, Line] = {}
+        self._lines = GroupedLines()
         self._columns = Columns(0, 0, 0, 0)
-        self._pointed: str | None = None
+        self._strips: LRUCache[tuple[int, str, bool, str], Strip] = LRUCache(1024)
         self._last_row = ""  # that was pointed at, also when a filter hides all
 
     def show(self, groups: tuple[Group, ...], grouping: Grouping) -> None:
         """Show these; the pointer stays at its row, and the row where it was on the screen."""
         self._groups, self._grouping = groups, grouping
-        self._refresh()
+        self._lay_out()
 
     def begin_at(self, row: str) -> None:
         """Point at this row with the first rows that are shown."""
@@ -81,127 +79,159 @@ class HookList(OptionList):
 
     def point_at(self, row: str) -> None:
         """Go to a row, if it is shown."""
-        keys = (key for key, line in self._lines_shown.items() if isinstance(line, Row) and line.id == row)
-        key = next(keys, None)
-        if key is not None:
-            self.highlighted = self.get_option_index(key)
+        line = self._lines.line_of(row)
+        if line is not None:
+            self.cursor = line
 
     def spots(self) -> Iterator[Spot]:
         """The hooks that are on the screen."""
-        for index, at in rows_on_screen(self, self.option_count, round(self.scroll_y)):
-            if not self.options[index].disabled:
-                yield Spot(at, partial(self._go_to, index))
-
-    def _go_to(self, index: int) -> None:
-        self.focus()
-        self.highlighted = index
+        for line, at in rows_on_screen(self, self.line_count, round(self.scroll_y)):
+            if isinstance(self._lines.at(line), Row):
+                yield Spot(at, partial(self.stand_on, line))
 
     def on_resize(self) -> None:
-        self._refresh()
+        self._lay_out()
+        self.show_cursor_line()
+
+    @property
+    def line_count(self) -> int:
+        return self._lines.count
 
     @property
     def pointed_row(self) -> str | None:
-        """The id of the row under the highlight, at this very moment."""
-        option = self.highlighted_option
-        line = self._lines_shown.get(option.id or "") if option is not None else None
+        """The id of the row under the pointer, at this very moment."""
+        line = self._lines.at(self.cursor)
         return line.id if isinstance(line, Row) else None
 
-    def _refresh(self) -> None:
-        width = self.scrollable_content_region.width
+    def _lay_out(self) -> None:
+        """Other lines, or another width for them."""
+        width = self.inner_width
         if not width:
             return
-        lines = self._wanted_lines()
-        rows = [line for line in lines.values() if isinstance(line, Row)]
-        columns = columns_for(width, rows, self._grouping)
-        self._columns = columns
-        self.post_message(self.Resized(columns))
-        pointed = self._wanted_pointer(lines)
-        prompts = {key: self._prompt(line, columns, width, key == pointed) for key, line in lines.items()}
-        if list(lines) == list(self._lines_shown):
-            self._update(prompts)
-        else:
-            self._rebuild(prompts, lines)
-        self._lines_shown, self._pointed = lines, pointed
-        if pointed is not None:
-            where = self.get_option_index(pointed)
-            if where != self.highlighted:
-                self.highlighted = where
-        elif rows == []:
-            self.highlighted = None
-
-    def _wanted_lines(self) -> dict[str, Line]:
-        """Option id → line. Empty lines stand between groups where there is room for all."""
+        before, at = self._lines, self.cursor
         count = sum(1 + len(group.rows) for group in self._groups)
         airy = count + len(self._groups) - 1 <= self.scrollable_content_region.height
-        lines: dict[str, Line] = {}
-        for group in self._groups:
-            if airy and lines:
-                lines[f"gap\n{group.key}"] = None
-            lines[f"group\n{group.key}"] = group
-            for row in group.rows:
-                lines[f"row\n{group.key}\n{row.id}"] = row
-        return lines
+        lines = GroupedLines(self._groups, airy=airy)
+        self._columns = columns_for(width, lines.rows(), self._grouping)
+        self.post_message(self.Resized(self._columns))
+        wanted = self._wanted(before, lines)
+        self._lines = lines
+        self._strips.clear()
+        self.hovered = None
+        self.set_reactive(HookList.cursor, wanted or 0)
+        if self.virtual_size.height != lines.count:
+            self.virtual_size = Size(width, lines.count)
+        self.refresh()
+        if wanted is not None and (wanted != at or lines.count != before.count):
+            self.show_cursor_line()
+            self._tell()
 
-    def _wanted_pointer(self, lines: dict[str, Line]) -> str | None:
-        """The option to point at: the same one, else another of its row, else one near by."""
-        option, selected = self.highlighted_option, self.pointed_row or self._last_row
-        if option is not None and isinstance(lines.get(option.id or ""), Row):
-            return option.id
-        rows = {key: line.id for key, line in lines.items() if isinstance(line, Row)}
-        same = next((key for key, row in rows.items() if row == selected), None)
-        if same is not None or not rows:
-            return same
-        before = [key for key, line in self._lines_shown.items() if isinstance(line, Row)]
-        place = before.index(option.id) if option is not None and option.id in before else 0
-        return list(rows)[min(place, len(rows) - 1)]
+    def _wanted(self, before: GroupedLines, lines: GroupedLines) -> int | None:
+        """The line to point at: the same row in its group, else anywhere, else one near by."""
+        pointed = before.at(self.cursor)
+        if isinstance(pointed, Row):
+            same = lines.line_of(pointed.id, before.group_at(self.cursor))
+            if same is not None:
+                return same
+        row = pointed.id if isinstance(pointed, Row) else self._last_row
+        same = lines.line_of(row) if row else None
+        number = before.number_before(self.cursor) if isinstance(pointed, Row) else 0
+        return same if same is not None else lines.line_of_number(number)
 
-    def _prompt(self, line: Line, columns: Columns, width: int, pointed: bool) -> Content:
-        match line:
+    # Where the pointer goes.
+
+    def validate_cursor(self, cursor: int) -> int:
+        """A line that has a hook: none points at a heading."""
+        return self._near(cursor, 1 if cursor >= self.cursor else -1)
+
+    def _near(self, line: int, direction: int) -> int:
+        """The line itself, else the next row that way, else the last one before it."""
+        line = super().validate_cursor(line)
+        if isinstance(self._lines.at(line), Row) or not self._lines.row_count:
+            return line
+        above = self._lines.number_before(line)
+        found = self._lines.line_of_number(above if direction > 0 else above - 1)
+        return found if found is not None else line
+
+    def watch_cursor(self) -> None:
+        self.show_cursor_line()
+        self._tell()
+
+    def _tell(self) -> None:
+        row = self.pointed_row
+        if row is not None:
+            self._last_row = row
+            self.post_message(self.Pointed(row))
+
+    def show_cursor_line(self) -> None:
+        """Scroll as little as is needed; the first hook brings its heading along."""
+        shown, top = self.scrollable_content_region.height, round(self.scroll_y)
+        first = self._lines.number_before(self.cursor) == 0
+        wanted = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
+        if shown > 0 and wanted != top:
+            self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def action_move(self, by: int) -> None:
+        """The next hook that way; behind the last one comes the first."""
+        count = self._lines.row_count
+        if count:
+            number = (self._lines.number_before(self.cursor) + by) % count
+            self.cursor = self._lines.line_of_number(number) or 0
+
+    def action_page(self, direction: int) -> None:
+        self.cursor = self._near(
+            self.cursor + direction * max(1, self.scrollable_content_region.height), direction
+        )
+
+    def action_choose(self) -> None:
+        row = self.pointed_row
+        if row is None:
+            self.app.notify("The list is empty: there is no hook to explain.", markup=False)
+        else:
+            self.post_message(self.Picked(row))
+
+    # The mouse.
+
+    def on_click(self, event: events.Click) -> None:
+        line = event.y + round(self.scroll_y)
+        if isinstance(self._lines.at(line), Row):
+            self.cursor = line
+            self.action_choose()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        line = event.y + round(self.scroll_y)
+        self.hovered = line if isinstance(self._lines.at(line), Row) else None
+
+    def on_leave(self) -> None:
+        self.hovered = None
+
+    # Drawing.
+
+    def line_at(self, index: int, width: int) -> Content:
+        match line := self._lines.at(index):
             case Row():
-                return row_line(line, columns, pointed)
+                return row_line(line, self._columns, index == self.cursor)
             case Group():
                 return group_line(line, width, self._grouping)
         return Content(" ")
 
-    def _update(self, prompts: dict[str, Content]) -> None:
-        for index, (option, prompt) in enumerate(zip(self.options, prompts.values(), strict=True)):
-            if not (isinstance(option.prompt, Content) and option.prompt.is_same(prompt)):
-                self.replace_option_prompt_at_index(index, prompt)
+    def render_line(self, y: int) -> Strip:
+        index, width = y + round(self.scroll_y), self.inner_width
+        if not 0 <= index < self.line_count:
+            return Strip.blank(width, self.visual_style.rich_style)
+        component = self._component(index)
+        key = index, component, self.has_focus, self.app.theme
+        strip = self._strips.get(key)
+        if strip is None:
+            strip = self._strips[key] = self._strip(self.line_at(index, width), width, component)
+        return strip
 
-    def _rebuild(self, prompts: dict[str, Content], lines: dict[str, Line]) -> None:
-        top = self.scroll_offset.y
-        with self.prevent(OptionList.OptionHighlighted):
-            self.clear_options()
-            self.add_options(
-                Option(prompt, id=key, disabled=not isinstance(lines[key], Row))
-                for key, prompt in prompts.items()
-            )
-        self.scroll_to(y=top, animate=False, force=True)
+    def _component(self, index: int) -> str:
+        if not isinstance(self._lines.at(index), Row):
+            return "hooks--heading"
+        return "hooks--cursor" if index == self.cursor else "hooks--hover" if index == self.hovered else ""
 
-    def action_select(self) -> None:
-        if self.highlighted is None:
-            self.app.notify("The list is empty: there is no hook to explain.", markup=False)
-        super().action_select()
-
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Move the pointer's sign along with the highlight."""
-        event.stop()
-        old, new = self._pointed, event.option_id
-        line = self._lines_shown.get(new or "")
-        if not isinstance(line, Row):
-            return
-        self._pointed = new
-        if old != new:
-            width = self.scrollable_content_region.width
-            for key in (old, new):
-                if key is not None and key in self._lines_shown:
-                    prompt = self._prompt(self._lines_shown[key], self._columns, width, key == new)
-                    self.replace_option_prompt(key, prompt)
-        self._last_row = line.id
-        self.post_message(self.Pointed(line.id))
-
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
-        line = self._lines_shown.get(event.option_id or "")
-        if isinstance(line, Row):
-            self.post_message(self.Chosen(line.id))
+    def notify_style_update(self) -> None:
+        self._strips.clear()
+        super().notify_style_update()

@@ -13,9 +13,10 @@ from textual.widgets import Input, Static
 
 from hookscope.console.hooks import why
 from hookscope.console.hooks.list import HookList
+from hookscope.console.hooks.listing import Narrowed
 from hookscope.console.hooks.panes import KeysPane, WhyPane
 from hookscope.console.hooks.registry import hears, registry_sheet
-from hookscope.console.hooks.rows import Row, by_precedence, grouped, heading_line, matching
+from hookscope.console.hooks.rows import Row, by_precedence, heading_line
 from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.keys import obstacle
 from hookscope.console.messages import (
@@ -144,6 +145,8 @@ class HooksPane(Container):
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.state = ConsoleState()
+        self._narrowed = Narrowed()
+        self._told: tuple[object, ...] | None = None  # what the sheet of the selected hook says
 
     def compose(self) -> ComposeResult:
         yield ListPane(id="list")
@@ -153,12 +156,10 @@ class HooksPane(Container):
     def show(self, state: ConsoleState) -> None:
         """Show this state: only what is different is touched."""
         before, self.state = self.state, state
-        if (before.rows, before.filter, before.filtering, before.grouping, before.looking) != (
-            state.rows,
+        other = before.listing is not state.listing or state.view is None
+        if other or (before.filter, before.grouping) != (
             state.filter,
-            state.filtering,
             state.grouping,
-            state.looking,
         ):
             self._show_list(state)
         self._show_filter(before, state)
@@ -167,7 +168,10 @@ class HooksPane(Container):
         if state.view is None:
             return
         view = state.view
-        self._show_why(state, view)
+        told = (state.row, view, state.source, state.unfolded, state.checked)
+        if self._told is None or any(one is not other for one, other in zip(told, self._told, strict=True)):
+            self._told = told
+            self._show_why(state, view)
         if before.view is not view:
             title = Content.assemble("Registry", (f"   generation {view.registry.generation}", MUTED))
             self.query_one(KeysPane).show("registry", title, lambda width: registry_sheet(view, width))
@@ -179,9 +183,9 @@ class HooksPane(Container):
             self._show_why(self.state, self.state.view)
 
     def _show_list(self, state: ConsoleState) -> None:
-        pane, rows = self.query_one(ListPane), matching(state.rows, state.filter)
+        pane, rows = self.query_one(ListPane), self._narrowed.rows(state.listing, state.filter)
         if state.view is not None:
-            groups = grouped(rows, state.view, state.grouping, all_folders=not state.filter)
+            groups = self._narrowed.groups(state.listing, state.filter, state.grouping)
             listed = self.query_one(HookList)
             if state.selected:
                 listed.begin_at(state.selected)
@@ -198,7 +202,8 @@ class HooksPane(Container):
     def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
         box = self.query_one("#filter", Input)
         box.display = state.filtering
-        if state.filter != box.value:
+        typing = state.filtering and box.has_focus  # then it may be a letter ahead of the state
+        if state.filter != box.value and not typing:
             with self.prevent(Input.Changed):
                 box.value = state.filter
         if state.filtering and not before.filtering:
@@ -225,7 +230,7 @@ class HooksPane(Container):
         event.stop()
         self.post_message(Changed(Selected(event.row)))
 
-    def on_hook_list_chosen(self, event: HookList.Chosen) -> None:
+    def on_hook_list_picked(self, event: HookList.Picked) -> None:
         event.stop()
         self.post_message(Changed(Selected(event.row)))
         self.post_message(Changed(SideChosen("why")))

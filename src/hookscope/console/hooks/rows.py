@@ -40,6 +40,23 @@ class Row:
     quarantined: bool = field(default=False, kw_only=True)
     reasons: int
     item: Standing | Rejected
+    # Worked out once, when the row is made: each letter of a filter asks all rows for them.
+    heard: str = field(init=False, compare=False, repr=False)  # its events in one text
+    says: str = field(init=False, compare=False, repr=False)  # everything that a filter looks in
+    name_cells: int = field(init=False, compare=False, repr=False)
+    heard_cells: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        heard = ", ".join(self.events)
+        says = " ".join((self.name, *self.events, self.source, self.look.word)).casefold()
+        worked_out = {
+            "heard": heard,
+            "says": says,
+            "name_cells": _cells(self.name),
+            "heard_cells": _cells(heard),
+        }
+        for name, value in worked_out.items():
+            object.__setattr__(self, name, value)
 
     @property
     def hook(self) -> Hook | None:
@@ -50,12 +67,6 @@ class Row:
     def state(self) -> State | None:
         """None where it is no hook."""
         return self.item.state if isinstance(self.item, Standing) else None
-
-    @property
-    def says(self) -> str:
-        """Everything that a filter looks in."""
-        words = (self.name, *self.events, self.source, self.look.word)
-        return " ".join(words).casefold()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +127,10 @@ def _rejected_row(item: Rejected, named: Callable[[str], str]) -> Row:
 
 def matching(rows: Iterable[Row], query: str) -> tuple[Row, ...]:
     """The rows in which every word of the query stands: in name, events, source or state."""
-    words = query.casefold().split()
-    return tuple(row for row in rows if all(word in row.says for word in words))
+    found: Iterable[Row] = rows
+    for word in query.casefold().split():
+        found = [row for row in found if word in row.says]
+    return tuple(found)
 
 
 def grouped(
@@ -194,8 +207,8 @@ def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
     source = 9 if grouping != "source" and free >= 44 else 0
     if source:
         free -= source + len(GAP)
-    names = max((_cells(row.name) for row in rows), default=4)
-    heard = max((_cells(", ".join(row.events)) for row in rows), default=6)
+    names = max((row.name_cells for row in rows), default=4)
+    heard = max((row.heard_cells for row in rows), default=6)
     if free < 26:
         return Columns(free, 0, source, 0)
     room = free - 2 * len(GAP) - COUNT  # for names and events
@@ -206,6 +219,7 @@ def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
 
 
 def _cells(text: str) -> int:
+    """The cells that a text takes in one line."""
     return line(text).cell_length
 
 
@@ -252,7 +266,7 @@ def row_line(row: Row, columns: Columns, pointed: bool = False) -> Content:
         fit(row.name, columns.name).stylize(MUTED if off else ""),
     ]
     if columns.events:
-        parts += [GAP, fit(", ".join(row.events) or "–", columns.events).stylize(MUTED)]
+        parts += [GAP, fit(row.heard or "–", columns.events).stylize(MUTED)]
     if columns.source:
         parts += [GAP, fit(row.source, columns.source).stylize(MUTED)]
     parts += [GAP, fit(Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style), WORD_WIDTH)]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from datetime import datetime
-from itertools import islice
 
 from hookscope.values import dataclass
 
-KEPT = 20_000
+KEPT = 100_000
+SLACK = 1_024  # entries that have left before their room is taken back
 LEVELS = ("debug", "info", "warn", "error")
 SAME = {"warning": "warn", "information": "info", "err": "error", "critical": "error"}
 SEARCHED = 4_000  # characters of an entry that a filter looks at
@@ -28,6 +27,12 @@ class LogEntry:
     level: str = "info"
     run: int | None = None  # the run it tells of
     real: str | None = None  # the id of the real event that it is
+    # What a filter looks in: worked out once, since each letter of a filter asks all entries for it.
+    says: str = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        says = f"{self.kind} {self.subject[:SEARCHED]} {self.text[:SEARCHED]}".lower()
+        object.__setattr__(self, "says", says)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,23 @@ class Filter:
             return False
         if self.run is not None and entry.run != self.run:
             return False
-        if not self.words:
-            return True
-        text = f"{entry.kind} {entry.subject[:SEARCHED]} {entry.text[:SEARCHED]}".lower()
-        return all(word in text for word in self.words)
+        return all(word in entry.says for word in self.words)
+
+    def taker(self) -> Callable[[LogEntry], bool]:
+        """The same as `takes`, for very many entries."""
+        if self == Filter(self.words) and len(self.words) == 1:
+            (word,) = self.words
+            return lambda entry: word in entry.says
+        return self.takes
+
+    def narrows(self, other: Filter) -> bool:
+        """Does it surely take nothing that the other leaves out."""
+        return (
+            all(any(word in mine for mine in self.words) for word in other.words)
+            and other.kinds in ((), self.kinds)
+            and other.level in (None, self.level)
+            and other.run in (None, self.run)
+        )
 
 
 def parse_filter(text: str) -> Filter:
@@ -86,40 +104,45 @@ class Ring:
 
     kept: int = KEPT
     first: int = 0  # the number of the oldest entry that is left
-    _entries: deque[LogEntry] = field(default_factory=deque)
+    _entries: list[LogEntry] = field(default_factory=list)
+    _gone: int = 0  # how many at the head of the list have left
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) - self._gone
 
     @property
     def end(self) -> int:
         """The number that the next entry will get."""
-        return self.first + len(self._entries)
+        return self.first + len(self)
 
     def add(self, entries: Iterable[LogEntry]) -> int:
         """Take entries in; the number of the first of them."""
         start = self.end
         self._entries.extend(entries)
-        while len(self._entries) > self.kept:
-            self._entries.popleft()
-            self.first += 1
+        leaving = max(len(self) - self.kept, 0)
+        self._gone += leaving
+        self.first += leaving
+        if self._gone > SLACK:
+            del self._entries[: self._gone]
+            self._gone = 0
         return start
 
     def copy(self) -> Ring:
         """The ring as it is now; what comes later is not in it."""
-        return Ring(self.kept, self.first, self._entries.copy())
+        return Ring(self.kept, self.first, self._entries[self._gone :])
 
     def get(self, number: int) -> LogEntry:
         """The entry of that number. Raises IndexError where it has left."""
         if number < self.first:
             raise IndexError(number)
-        return self._entries[number - self.first]
+        return self._entries[number - self.first + self._gone]
 
     def numbered(self, start: int, end: int | None = None) -> Iterable[tuple[int, LogEntry]]:
         """The entries from a number on, with their numbers."""
         start = max(start, self.first)
-        last = None if end is None else max(end - self.first, 0)
-        return enumerate(islice(self._entries, start - self.first, last), start)
+        before = self._gone - self.first
+        last = None if end is None else max(end + before, self._gone)
+        return enumerate(self._entries[start + before : last], start)
 
 
 class Index:
@@ -128,30 +151,64 @@ class Index:
     It shows the ring as it was at the last `refresh`.
     """
 
-    def __init__(self, ring: Ring, takes: Callable[[LogEntry], bool] | None = None) -> None:
+    def __init__(
+        self,
+        ring: Ring,
+        takes: Callable[[LogEntry], bool] | None = None,
+        *,
+        among: Index | None = None,
+        most: int | None = None,
+    ) -> None:
+        """Looks at all entries at once.
+
+        Args:
+            takes: None: all, and no list of numbers is kept.
+            among: takes all that `takes` takes, of the same ring: entries that it left out are not looked at.
+            most: entries to look at now; `refresh` goes on while it is `behind`.
+        """
         self.ring = ring
-        self._takes = takes  # None: all, and no list of numbers is kept
+        self._takes = takes
         self._first = self._end = ring.first
         self._numbers: list[int] = []
         self._gone = 0  # how many at the head of the list have left the ring
-        self.refresh()
+        self._pool: list[int] = []  # numbers to look at before the rest of the ring
+        self._looked = 0  # how many of them were
+        if among is not None and among._takes is not None and not among.behind:
+            self._pool, self._end = among._numbers[among._gone :], among._end
+        self.refresh(most)
 
     def __len__(self) -> int:
         return self._end - self._first if self._takes is None else len(self._numbers) - self._gone
 
-    def refresh(self) -> int:
-        """Take in what is new; how many lines have left at the top."""
+    @property
+    def behind(self) -> bool:
+        """Are there entries that it has not looked at."""
+        return self._looked < len(self._pool) or self._end < self.ring.end
+
+    def refresh(self, most: int | None = None) -> int:
+        """Take in what is new, `most` entries of it; how many lines have left at the top."""
         takes, ring = self._takes, self.ring
         if takes is None:
             dropped = min(ring.first, self._end) - self._first
-        else:
-            self._numbers += [number for number, entry in ring.numbered(self._end) if takes(entry)]
-            gone = bisect_left(self._numbers, ring.first)
-            dropped, self._gone = gone - self._gone, gone
-            if gone > ring.kept:
-                del self._numbers[:gone]
-                self._gone = 0
-        self._first, self._end = ring.first, ring.end
+            self._first, self._end = ring.first, ring.end
+            return dropped
+        most = len(ring) + len(self._pool) if most is None else most
+        pool = self._pool[self._looked : self._looked + most]
+        self._looked += len(pool)
+        if self._looked == len(self._pool):
+            self._pool, self._looked = [], 0
+        first = ring.first
+        self._numbers += [number for number in pool if number >= first and takes(ring.get(number))]
+        if not self._pool:
+            start = max(self._end, first)
+            end = min(start + most - len(pool), ring.end)
+            self._numbers += [number for number, entry in ring.numbered(start, end) if takes(entry)]
+            self._end = end
+        gone = bisect_left(self._numbers, first)
+        dropped, self._gone = gone - self._gone, gone
+        if gone > ring.kept:
+            del self._numbers[:gone]
+            self._gone = 0
         return dropped
 
     def number(self, line: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from time import perf_counter
 from typing import ClassVar
 
 from textual import on
@@ -22,6 +23,8 @@ from hookscope.console.log.view import LogView
 from hookscope.console.text import plain
 
 FRAME = 1 / 15  # seconds: entries that come within are drawn together
+SLICE = 4_096  # entries that a filter looks at between two looks at the clock
+BUSY = 0.015  # seconds that it takes at a time: keys are answered in between
 COPIED = 1_000_000
 
 
@@ -110,7 +113,9 @@ class LogPane(Widget):
         self.ring = Ring()
         self._still: Ring | None = None  # the ring as it was when the picture was held
         self._filter, self._typed = Filter(), ""
-        self._stale = False  # the filter has changed since the last frame
+        self._index = Index(self.ring)  # what is shown, and the filter that it is of
+        self._of = Filter()
+        self._search: Index | None = None  # what is shown next: a filter that has not looked at all yet
         self._frame: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -147,18 +152,39 @@ class LogPane(Widget):
 
     def _draw(self) -> None:
         self._frame = None
-        if self._stale:
-            self._rebuild()
-            return
         if self._still is None:
             self.query_one(LogView).grew()
         self._title()
 
+    @property
+    def filtering(self) -> bool:
+        """Is what is shown still that of the filter before."""
+        return self._search is not None
+
     def _rebuild(self) -> None:
         """Make the index anew: another filter, or another ring."""
-        self._stale = False
         ring = self.ring if self._still is None else self._still
-        self.query_one(LogView).show(Index(ring, self._filter.takes if self._filter else None))
+        takes = self._filter.taker() if self._filter else None
+        among = self._index if self._index.ring is ring and self._filter.narrows(self._of) else None
+        waiting, self._search = self._search is not None, Index(ring, takes, among=among, most=0)
+        if not waiting:
+            self._go_on()
+        else:
+            self._title()
+
+    def _go_on(self) -> None:
+        """Look at entries for a while; show what was found once all were looked at, and nothing before."""
+        search, began = self._search, perf_counter()
+        if search is None:
+            return
+        while search.behind and perf_counter() - began < BUSY:
+            search.refresh(SLICE)
+        if search.behind:
+            self._title()
+            self.set_timer(0.001, self._go_on, name="log-filter")
+            return
+        self._index, self._of, self._search = search, self._filter, None
+        self.query_one(LogView).show(search)
         self._title()
 
     def name_keys(self) -> None:
@@ -168,7 +194,8 @@ class LogPane(Widget):
     def _title(self) -> None:
         view = self.query_one(LogView)
         ring = self.ring if self._still is None else self._still
-        shown = f"{view.line_count:,} of {len(ring):,}" if self._filter else f"{len(ring):,}"
+        found = "…" if self.filtering else f"{view.line_count:,}"
+        shown = f"{found} of {len(ring):,}" if self._filter else f"{len(ring):,}"
         title = Content(f"Log   {shown}")
         if self._still is not None:
             fresh = self.ring.end - self._still.end
@@ -182,8 +209,7 @@ class LogPane(Widget):
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
         self._filter, self._typed = parse_filter(event.value), event.value
-        self._stale = True
-        self._soon()
+        self._rebuild()
 
     @on(Input.Submitted)
     def _filter_kept(self, event: Input.Submitted) -> None:

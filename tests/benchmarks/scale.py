@@ -1,0 +1,296 @@
+"""The console with ten thousand hooks and a hundred thousand lines of log: from a key to its painted answer.
+
+Timed is the work of the thread that the screen lives in, from the key to the first paint with which all that
+it led to is on the screen; what files and a lint say of a hook later is news of its own. A list of as many
+lines that does nothing else is the floor.
+HOOKSCOPE_BENCHMARK_HOOKS=1000 makes fewer hooks.
+"""
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from time import thread_time
+from typing import ClassVar
+
+from tests.benchmarks.building import loop, write_hooks
+from tests.benchmarks.measuring import Variant
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.pilot import Pilot
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from hookscope.console import app as app_module
+from hookscope.console.app import Console
+from hookscope.console.log.model import LogEntry
+from hookscope.console.log.pane import LogPane
+from hookscope.console.screen import MainScreen
+from hookscope.workbench import Options, Workbench
+
+HOOKS = int(os.environ.get("HOOKSCOPE_BENCHMARK_HOOKS", "10000"))
+LINES = 100_000
+SIZE = (120, 36)
+MOST = 0.05  # seconds: an answer that takes no longer is felt as at once
+BESIDE = 25.0  # times what the bare list takes: it draws one widget, the console several
+TROUBLES = ("requires: {bins: [jq-of-nowhere]}", "requires: {env: [NOT_SET]}", "os: [darwin]", "")
+KEYS = ("command:new", "command:reset", "agent:bootstrap", "gateway:startup", "message:received")
+
+
+class Bare(ScrollView, can_focus=True):
+    """As many lines as there are hooks, a cursor, and nothing else."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "move", "Down")]
+    cursor: reactive[int] = reactive(0)
+
+    def on_mount(self) -> None:
+        self.virtual_size = Size(80, HOOKS)
+
+    def render_line(self, y: int) -> Strip:
+        at = y + round(self.scroll_y)
+        style = self.rich_style.chain(self.rich_style) if at == self.cursor else self.rich_style
+        return Strip.blank(self.size.width, style) if at >= HOOKS else self._line(at)
+
+    def _line(self, at: int) -> Strip:
+        from rich.segment import Segment
+
+        return Strip([Segment(f"{'>' if at == self.cursor else ' '} hook-{at}".ljust(self.size.width))])
+
+    def action_move(self) -> None:
+        self.cursor += 1
+        if self.cursor - self.scroll_y >= self.size.height:
+            self.scroll_to(y=self.cursor - self.size.height + 1, animate=False, force=True)
+
+
+class Painting(App[None]):
+    """Knows how much its thread had worked when it first had painted all of an answer."""
+
+    waits: Callable[[], bool] | None = None  # is an answer on its way, though no message is
+    painted: float | None = 0.0  # None: not yet since the last key
+
+    def post_display_hook(self) -> None:
+        worked = thread_time()
+        if self.painted is None and self._is_all_shown():
+            self.painted = worked
+
+    def _is_all_shown(self) -> bool:
+        if self.waits is not None and self.waits():
+            return False
+        nodes = [self, self.screen, *self.screen.walk_children()]
+        return not self.screen._layout_required and not any(node.message_queue_size for node in nodes)
+
+
+class BareApp(Painting):
+    def compose(self) -> ComposeResult:
+        yield Bare()
+
+
+class Measured(Painting, Console):
+    """The console, timed."""
+
+    CSS_PATH = str(Path(app_module.__file__).parent / "console.tcss")
+
+
+class User:
+    """Presses keys, and knows how long their answers took."""
+
+    def __init__(self, app: Painting, pilot: Pilot[None]) -> None:
+        self.app, self.pilot = app, pilot
+
+    async def press(self, key: str) -> float:
+        """The work from this key to its last paint."""
+        return await self.took(lambda: self.app.post_message(events.Key(key, key if len(key) == 1 else None)))
+
+    async def took(self, work: Callable[[], object]) -> float:
+        """The work from this to the paint that shows it. Raises AssertionError where nothing is painted."""
+        self.app.painted = None
+        began = thread_time()
+        work()
+        for _ in range(50):
+            await self.pilot.pause()
+            if self.app.painted is not None:
+                return self.app.painted - began
+        raise AssertionError("nothing was painted")
+
+    async def rest(self) -> None:
+        """Until what the last key has begun is over too: files that are read, a hook that is linted."""
+        await self.pilot.pause(0.4)
+        await self.pilot.pause()
+
+
+def write(folder: Path) -> Path:
+    """Hooks that stand in different ways and hear different events."""
+    hooks = write_hooks(folder / "workspace" / "hooks", HOOKS)
+    for number in range(HOOKS):
+        name, trouble = f"hook-{number:04}", TROUBLES[number % len(TROUBLES)]
+        header = f"events: [{KEYS[number % len(KEYS)]}]" + (f", {trouble}" if trouble else "")
+        (hooks / name / "HOOK.md").write_text(
+            f"---\nname: {name}\ndescription: A hook.\nmetadata: {{openclaw: {{{header}}}}}\n---\n"
+        )
+    return hooks.parent
+
+
+def lines(count: int) -> list[LogEntry]:
+    at = datetime(2026, 11, 22)
+    texts = ("✓ 3 ok · 12 ms", "✗ 1 of 3 failed · 31 ms", "agent main · telegram · hello there")
+    return [
+        LogEntry(
+            at + timedelta(milliseconds=number),
+            ("run", "fire", "real")[number % 3],
+            f"hook-{number % 997:04}",
+            f"{texts[number % 3]} {number}",
+            "error" if number % 7 == 0 else "info",
+        )
+        for number in range(count)
+    ]
+
+
+class Sitting:
+    """A console in use, and what its user does: each step is timed and leaves all as it was."""
+
+    def __init__(self, user: User, screen: MainScreen) -> None:
+        self.user, self.screen = user, screen
+
+    @property
+    def log(self) -> LogPane:
+        return self.screen.query_one(LogPane)
+
+    def steps(self) -> dict[str, Callable[[], Awaitable[float]]]:
+        key, log = self._key, self._in_log
+        return {
+            "down": key("down"),
+            "a page down": key("pagedown"),
+            "the end": key("end", back="home"),
+            "a letter of a filter": self._typed("hook-12", "3"),
+            "the first letter of a filter": self._typed("", "h"),
+            "a letter less": self._typed("hook-123", "backspace"),
+            "out of a filter": self._typed("hook-12", "escape"),
+            "a hook opened": key("enter"),
+            "another grouping": key("s"),
+            "the Fire mode": key("2", back="1"),
+            "the Log mode": key("3", back="1"),
+            "the list again": key("1", before="3"),
+            "letters to jump to": key("ctrl+o", back="escape"),
+            "log: up": log("up"),
+            "log: a page up": log("pageup"),
+            "log: the beginning": log("home", before="end"),
+            "log: the end": log("end", before="home"),
+            "log: a letter of a filter": self._typed_in_log("hook-0", "1"),
+            "log: the first letter of a filter": self._typed_in_log("", "h"),
+            "log: a letter less": self._typed_in_log("hook-01", "backspace"),
+            "log: out of a filter": self._typed_in_log("hook-0", "escape"),
+            "log: an event comes": self._event,
+        }
+
+    def _key(self, key: str, *, before: str = "", back: str = "") -> Callable[[], Awaitable[float]]:
+        async def step() -> float:
+            await self._go(before)
+            took = await self.user.press(key)
+            await self._go(back)
+            return took
+
+        return step
+
+    def _in_log(self, key: str, *, before: str = "") -> Callable[[], Awaitable[float]]:
+        async def step() -> float:
+            await self._go("3", before)
+            took = await self.user.press(key)
+            await self._go("1")
+            return took
+
+        return step
+
+    async def _go(self, *keys: str) -> None:
+        """Press these, and wait until all that follows is over. What changes nothing paints nothing."""
+        for key in keys:
+            if key:
+                await self.user.pilot.press(key)
+        await self.user.rest()
+
+    def _typed(self, text: str, key: str) -> Callable[[], Awaitable[float]]:
+        async def step() -> float:
+            await self._go("slash", *text)
+            took = await self.user.press(key)
+            await self._go("escape" if key != "escape" else "")
+            assert not self.screen.state.filter
+            return took
+
+        return step
+
+    def _typed_in_log(self, text: str, key: str) -> Callable[[], Awaitable[float]]:
+        async def step() -> float:
+            await self._go("3", "slash", *text)
+            took = await self.user.press(key)
+            await self._go("escape" if key != "escape" else "", "1")
+            assert not self.log.filter_text
+            return took
+
+        return step
+
+    async def _event(self) -> float:
+        await self._go("3")
+        took = await self.user.took(lambda: self.screen.log_entries(lines(1)))
+        await self._go("1")
+        return took
+
+
+@asynccontextmanager
+async def sitting(folder: Path) -> AsyncIterator[Sitting]:
+    bench = Workbench(Options(workspace=write(folder), bundled=folder / "none"))
+    app = Measured(bench, watches=False)
+    try:
+        async with app.run_test(size=SIZE, notifications=True, tooltips=True) as pilot:
+            screen = app.screen_stack[0]
+            assert isinstance(screen, MainScreen)
+            while screen.state.view is None or screen.bridge.looking:
+                await pilot.pause(0.05)
+            here = Sitting(User(app, pilot), screen)
+            here.log.add(lines(LINES))
+            app.waits = lambda: getattr(here.log, "filtering", False)
+            await here.user.rest()
+            yield here
+    finally:
+        await bench.close()
+
+
+@asynccontextmanager
+async def bare() -> AsyncIterator[User]:
+    app = BareApp()
+    async with app.run_test(size=SIZE) as pilot:
+        await pilot.press("down")
+        yield User(app, pilot)
+
+
+FLOOR = "down, in a bare list of as many lines"
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Sequence[Variant]]:
+    os.environ["TEXTUAL_ANIMATIONS"] = "none"
+    with loop() as sampled:
+        stack = AsyncExitStack()
+
+        async def open_all() -> tuple[User, Sitting]:
+            return await stack.enter_async_context(bare()), await stack.enter_async_context(sitting(folder))
+
+        opened: list[tuple[User, Sitting]] = []
+
+        async def opening() -> float:
+            opened.append(await open_all())
+            return 0.0
+
+        async def closing() -> float:
+            await stack.aclose()
+            return 0.0
+
+        sampled(opening)()
+        floor, here = opened[0]
+        yield [
+            Variant(FLOOR, sampled(lambda: floor.press("down")), 3),
+            *(Variant(name, sampled(step)) for name, step in here.steps().items()),
+        ]
+        sampled(closing)()
