@@ -22,6 +22,7 @@ from tests.benchmarks import (
     painting,
     plugin_hooks,
     saving,
+    scale,
     settings,
     starting,
 )
@@ -43,6 +44,7 @@ GROUPS: tuple[Group, ...] = (
     painting.GROUP,
     memory.GROUP,
     million.GROUP,
+    scale.GROUP,
 )
 
 

@@ -12,10 +12,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import thread_time
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 from tests.benchmarks.building import loop, write_hooks
-from tests.benchmarks.measuring import Variant
+from tests.benchmarks.measuring import Group, Target, Variant
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
@@ -149,6 +149,33 @@ def lines(count: int) -> list[LogEntry]:
     ]
 
 
+Step: TypeAlias = Callable[[], Awaitable[float]]
+NAMES = (
+    "down",
+    "a page down",
+    "the end",
+    "a letter of a filter",
+    "the first letter of a filter",
+    "a letter less",
+    "out of a filter",
+    "a hook opened",
+    "another grouping",
+    "the Fire mode",
+    "the Log mode",
+    "the list again",
+    "letters to jump to",
+    "log: up",
+    "log: a page up",
+    "log: the beginning",
+    "log: the end",
+    "log: a letter of a filter",
+    "log: the first letter of a filter",
+    "log: a letter less",
+    "log: out of a filter",
+    "log: an event comes",
+)
+
+
 class Sitting:
     """A console in use, and what its user does: each step is timed and leaves all as it was."""
 
@@ -159,34 +186,35 @@ class Sitting:
     def log(self) -> LogPane:
         return self.screen.query_one(LogPane)
 
-    def steps(self) -> dict[str, Callable[[], Awaitable[float]]]:
+    def steps(self) -> dict[str, Step]:
         key, log = self._key, self._in_log
-        return {
-            "down": key("down"),
-            "a page down": key("pagedown"),
-            "the end": key("end", back="home"),
-            "a letter of a filter": self._typed("hook-12", "3"),
-            "the first letter of a filter": self._typed("", "h"),
-            "a letter less": self._typed("hook-123", "backspace"),
-            "out of a filter": self._typed("hook-12", "escape"),
-            "a hook opened": key("enter"),
-            "another grouping": key("s"),
-            "the Fire mode": key("2", back="1"),
-            "the Log mode": key("3", back="1"),
-            "the list again": key("1", before="3"),
-            "letters to jump to": key("ctrl+o", back="escape"),
-            "log: up": log("up"),
-            "log: a page up": log("pageup"),
-            "log: the beginning": log("home", before="end"),
-            "log: the end": log("end", before="home"),
-            "log: a letter of a filter": self._typed_in_log("hook-0", "1"),
-            "log: the first letter of a filter": self._typed_in_log("", "h"),
-            "log: a letter less": self._typed_in_log("hook-01", "backspace"),
-            "log: out of a filter": self._typed_in_log("hook-0", "escape"),
-            "log: an event comes": self._event,
-        }
+        steps = (
+            key("down"),
+            key("pagedown"),
+            key("end", back="home"),
+            self._typed("hook-12", "3"),
+            self._typed("", "h"),
+            self._typed("hook-123", "backspace"),
+            self._typed("hook-12", "escape"),
+            key("enter"),
+            key("s"),
+            key("2", back="1"),
+            key("3", back="1"),
+            key("1", before="3"),
+            key("ctrl+o", back="escape"),
+            log("up"),
+            log("pageup"),
+            log("home", before="end"),
+            log("end", before="home"),
+            self._typed_in_log("hook-0", "1"),
+            self._typed_in_log("", "h"),
+            self._typed_in_log("hook-01", "backspace"),
+            self._typed_in_log("hook-0", "escape"),
+            self._event,
+        )
+        return dict(zip(NAMES, steps, strict=True))
 
-    def _key(self, key: str, *, before: str = "", back: str = "") -> Callable[[], Awaitable[float]]:
+    def _key(self, key: str, *, before: str = "", back: str = "") -> Step:
         async def step() -> float:
             await self._go(before)
             took = await self.user.press(key)
@@ -195,7 +223,7 @@ class Sitting:
 
         return step
 
-    def _in_log(self, key: str, *, before: str = "") -> Callable[[], Awaitable[float]]:
+    def _in_log(self, key: str, *, before: str = "") -> Step:
         async def step() -> float:
             await self._go("3", before)
             took = await self.user.press(key)
@@ -211,7 +239,7 @@ class Sitting:
                 await self.user.pilot.press(key)
         await self.user.rest()
 
-    def _typed(self, text: str, key: str) -> Callable[[], Awaitable[float]]:
+    def _typed(self, text: str, key: str) -> Step:
         async def step() -> float:
             await self._go("slash", *text)
             took = await self.user.press(key)
@@ -221,7 +249,7 @@ class Sitting:
 
         return step
 
-    def _typed_in_log(self, text: str, key: str) -> Callable[[], Awaitable[float]]:
+    def _typed_in_log(self, text: str, key: str) -> Step:
         async def step() -> float:
             await self._go("3", "slash", *text)
             took = await self.user.press(key)
@@ -294,3 +322,18 @@ def opened(folder: Path) -> Iterator[Sequence[Variant]]:
             *(Variant(name, sampled(step)) for name, step in here.steps().items()),
         ]
         sampled(closing)()
+
+
+GROUP = Group(
+    "scale",
+    f"{HOOKS:,} hooks and {LINES:,} lines of log: a key to its paint",
+    opened,
+    floor=FLOOR,
+    targets=tuple(
+        target
+        for name in NAMES
+        for target in (Target(name, BESIDE, FLOOR), Target(name, MOST), Target(name, MOST, part="p95"))
+    ),
+    rounds=7,
+    only_named=True,
+)

@@ -110,3 +110,34 @@ def test_what_a_filter_takes(asked: str, taken: list[str]) -> None:
 @given(st.text(max_size=60))
 def test_any_text_is_a_filter(text: str) -> None:
     parse_filter(text).takes(entry("x"))
+
+
+WORDS = ["a", "ab", "b", "kind:fire", "kind:f", "level:warn", "run:3", "zz"]
+some_words = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
+some_entries = st.lists(
+    st.builds(
+        entry,
+        st.sampled_from(["a", "ab", "abc b", "zz"]),
+        kind=st.sampled_from(["fire", "file"]),
+        level=st.sampled_from(["info", "warning"]),
+        run=st.sampled_from([None, 3]),
+    ),
+    max_size=30,
+)
+
+
+@given(some_entries, some_words, some_words, st.integers(1, 7), st.integers(1, 40))
+def test_a_filter_in_slices_among_what_another_left_takes_what_it_takes_of_all(
+    entries: list[LogEntry], first: str, second: str, most: int, kept: int
+) -> None:
+    ring = Ring(kept)
+    ring.add(entries[:20])
+    before, after = parse_filter(first), parse_filter(second)
+    among = Index(ring, before.taker() if before else None)
+    ring.add(entries[20:])
+    index = Index(ring, after.taker(), among=among if after.narrows(before) else None, most=0)
+    while index.behind:
+        index.refresh(most)
+    assert [index.ring.get(index.number(line)) for line in range(len(index))] == [
+        item for item in entries[-kept:] if after.takes(item)
+    ]

@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from hookscope.workbench import Workbench
 
 
+# What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
+PLACES = "#hooks, #list, #why, #keys, #start, #fire, #log, #hosts, #right"
+
+
 class Shell(Screen[None]):
     """Holds the state and shows it. What panes ask for is for MainScreen to answer."""
 
@@ -76,6 +80,7 @@ class Shell(Screen[None]):
         self.export = ExportDesk(self)
         self.preferences = PreferenceDesk(self)
         self.panes: tuple[Pane, ...] = ()
+        self._laid_out: Layout | None = None
         self._settling = False  # the focus is on its way to the pane that is wanted
         # The row whose file was asked for, in which look, during which run.
         self._reading: tuple[str, int, int | None] = ("", 0, None)
@@ -186,8 +191,14 @@ class Shell(Screen[None]):
         )
 
     def _set_layout(self, layout: Layout) -> None:
-        # At once: each change of a class styles the whole screen anew.
-        self.update_classes({name: name in layout.classes for name in every_class()})
+        if layout == self._laid_out:
+            return
+        before, self._laid_out = self._laid_out, layout
+        resized = before is None or before.size != layout.size
+        # At once: each change of a class styles the whole screen anew, and most changes are none of its size.
+        self.update_classes({name: name in layout.classes for name in every_class()}, update=resized)
+        if not resized:
+            self.app.stylesheet.update_nodes(self.query(PLACES))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)

@@ -21,9 +21,12 @@ if TYPE_CHECKING:  # a look needs no database
     from hookscope.journal.circumstances import HandlerFile
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """One look, frozen: the host as it was opened, what was found, who listens to what."""
+    """One look, frozen: the host as it was opened, what was found, who listens to what.
+
+    Equal to itself only: among thousands of hooks it takes long to find that two looks found the same.
+    """
 
     host: Host
     inventory: Inventory

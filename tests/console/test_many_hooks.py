@@ -1,0 +1,111 @@
+"""What makes thousands of hooks quick answers as the plain way would."""
+
+from dataclasses import replace
+from itertools import accumulate
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open
+from textual.widgets import Input
+
+from hookscope.console.hooks.lines import GroupedLines, Line
+from hookscope.console.hooks.list import HookList
+from hookscope.console.hooks.listing import Listing, Narrowed
+from hookscope.console.hooks.rows import Group, Row, matching
+from hookscope.console.theme import LOOKS
+from hookscope.core.hooks import Rejected, State
+
+
+def row(name: str) -> Row:
+    item = Rejected(Path("/w") / name, "workspace", "none")
+    look = LOOKS[State.READY]
+    return Row(name, name, ("command:new",), "workspace", look, "", reasons=0, item=item)
+
+
+sizes = st.lists(st.integers(0, 4), max_size=5)
+
+
+def groups_of(counts: list[int]) -> list[Group]:
+    starts = [0, *accumulate(counts)]
+    return [
+        Group(f"g{number}", "", "", tuple(row(f"{start + at}") for at in range(count)))
+        for number, (start, count) in enumerate(zip(starts, counts, strict=False))
+    ]
+
+
+@given(sizes, st.booleans())
+def test_lines_are_found_where_a_plain_list_has_them(counts: list[int], airy: bool) -> None:
+    groups = groups_of(counts)
+    plain: list[Line] = []
+    for group in groups:
+        plain += ([None] if airy and plain else []) + [group, *group.rows]
+    lines = GroupedLines(groups, airy=airy)
+    assert lines.count == len(plain)
+    assert [lines.at(line) for line in range(-1, lines.count + 1)] == [None, *plain, None]
+    rows = [(at, line) for at, line in enumerate(plain) if isinstance(line, Row)]
+    assert lines.row_count == len(rows)
+    for number, (at, each) in enumerate(rows):
+        assert lines.line_of(each.id) == lines.line_of(each.id, lines.group_at(at)) == at
+        assert lines.line_of_number(number) == at
+        assert lines.number_before(at) == number
+    for at in range(lines.count):
+        assert lines.number_before(at) == sum(isinstance(line, Row) for line in plain[:at])
+    assert lines.line_of_number(99) == (rows[-1][0] if rows else None)
+    assert lines.line_of("elsewhere") is None
+
+
+NAMES = ["session-memory", "Straße", "strasse", "a b", "ab", "İx", "notify"]
+queries = st.lists(st.text("aAbsSßİ -tr", max_size=5), max_size=8)
+
+
+@given(queries)
+def test_a_filter_that_goes_on_finds_what_one_from_the_start_would(typed: list[str]) -> None:
+    listing, narrowed = Listing([row(name) for name in NAMES]), Narrowed()
+    for query in (text[:end] for text in typed for end in (*range(len(text) + 1), max(len(text) - 1, 0))):
+        assert narrowed.rows(listing, query) == matching(listing.rows, query)
+    other = Listing([replace(row("ab"), source="bundled")])
+    assert narrowed.rows(other, "ab") == other.rows
+
+
+async def test_the_list_is_gone_through_by_keys_wheel_and_mouse(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    for number in range(60):
+        make_hook(workspace / "hooks", f"hook-{number:02}", READY)
+    async with console((80, 24)) as story:
+        listed = story.screen.query_one(HookList)
+
+        def at(name: str) -> bool:
+            selected = story.screen.state.row
+            return selected is not None and selected.name == name and name in story.text()
+
+        await story.press("up")  # behind the first comes the last
+        await story.until(lambda: at("hook-59"), "the last hook is selected")
+        await story.press("down")
+        await story.until(lambda: at("hook-00"), "the first hook is selected")
+        assert listed.scroll_y == 0  # its heading is there too
+        await story.press("end", "pageup")
+        await story.until(lambda: not at("hook-59") and not at("hook-00"), "a page above the end")
+        await story.press(*["pageup"] * 10)
+        await story.until(lambda: at("hook-00"), "no page leads beyond the first hook")
+        heading = next(y for y in range(listed.size.height) if "WORKSPACE" in listed.render_line(y).text)
+        await story.pilot.hover(HookList, offset=(5, heading + 3))
+        assert listed.hovered == heading + 3
+        await story.pilot.click(HookList, offset=(5, heading))
+        await story.pilot.hover(HookList, offset=(5, heading))
+        assert listed.hovered is None
+        assert at("hook-00")
+        listed.scroll_to(y=20, animate=False, force=True, immediate=True)
+        await story.pilot.click(HookList, offset=(5, 3))
+        await story.until(lambda: story.screen.state.reading, "a click opens Why")
+        assert story.screen.state.row is not None
+        assert story.screen.state.row.name == f"hook-{22 - heading:02}"
+        await story.press("escape", "slash", *"hook-4")
+        await story.shows("Hooks 10/60")
+        assert story.screen.query_one("#filter", Input).value == "hook-4"
+        await story.press("s", "backspace", "enter", "s")
+        await story.until(lambda: story.screen.state.grouping == "state", "grouped by state")
+        await story.press("escape")
+        await story.shows("Hooks 60")
