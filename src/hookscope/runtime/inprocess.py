@@ -63,7 +63,6 @@ async def run_batch(batch: Sequence[Pair], event: Any, cell: Cell, step: Callabl
     charged to the second, not lost. A frozen dataclass here would triple the cost.
     """
     now, coroutine = perf_counter, CoroutineType
-    error: BaseException | None
     began = now()
     for call, target in batch:
         cell.since = began
@@ -71,11 +70,12 @@ async def run_batch(batch: Sequence[Pair], event: Any, cell: Cell, step: Callabl
             returned = target(event)
             if type(returned) is coroutine or (returned is not None and isawaitable(returned)):
                 returned = await returned
-            error = None
         except BaseException as caught:  # isolating handlers is what this lane is for
-            returned, error = None, caught
-        ended = now()
-        step((call, began, ended, returned, error))
+            ended = now()
+            step((call, began, ended, None, caught))
+        else:
+            ended = now()
+            step((call, began, ended, returned, None))
         if cell.asked:
             if cell.asked == "caller":
                 raise CancelledError
