@@ -32,6 +32,8 @@ class Running:
     def left(self) -> tuple[str, bool]:
         """(in words what has come since the last look and still runs, does anything of any handler's run)."""
         threads, processes = _threads(), _children()
+        if threads == self._threads and not processes and not self._processes:  # nearly always
+            return "", threads > _OWN
         more, new = threads - self._threads, len(processes - self._processes)
         self._threads, self._processes = threads, processes
         words = [_words(count, what) for count, what in ((more, "thread"), (new, "process")) if count > 0]

@@ -62,6 +62,8 @@ class Baseline:
         self._argv = _list(_argv)
         self._path = _list(_path)
         self._signals = [(number, _getsignal(number)) for number in SIGNALS]
+        self._numbers = [number for number, _ in self._signals]
+        self._handlers = [handler for _, handler in self._signals]
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
         self._files = [stream for stream in self._streams if isinstance(stream, io.IOBase)]
         self._outputs = [_identity(_fstat(number)) for number in _OUTPUTS]
@@ -93,8 +95,11 @@ class Baseline:
                 sys.argv, sys.path = _argv, _path
                 _argv[:], _path[:] = self._argv, self._path
             sys.stdin, sys.stdout, sys.stderr = self._streams
-            self._restore_signals()
-            self._restore_imports()
+            _alarm(0)
+            if not _all(_map(is_, _map(_getsignal, self._numbers), self._handlers)):
+                self._restore_signals()
+            if not self._same_imports():
+                self._restore_imports()
             if self._warnings != self._filters or warnings.filters is not self._warnings:
                 warnings.filters = self._warnings
                 self._warnings[:] = self._filters
@@ -103,12 +108,15 @@ class Baseline:
             _settrace(None)
             _setprofile(None)
             self.restore_env()
-            if _identity(_stat(".")) != self._folder:
+            here = _stat(".")
+            if (here.st_dev, here.st_ino) != self._folder:
                 _fchdir(self._cwd)
             for stream in self._files:
                 if stream.closed:
                     return False
-            self.holds_outputs = [_identity(_fstat(number)) for number in _OUTPUTS] == self._outputs
+            out, err = _fstat(1), _fstat(2)
+            same_out = (out.st_dev, out.st_ino) == self._outputs[0]
+            self.holds_outputs = same_out and (err.st_dev, err.st_ino) == self._outputs[1]
             return self.holds_outputs and _is_whole()
         except BaseException:  # whatever it is, the process is no longer what it was
             return False
@@ -149,6 +157,18 @@ class Baseline:
                     present[name] = value
         self._note_names()
 
+    def _same_imports(self) -> bool:
+        """Nothing of what imports stand on was replaced, and no finder has come or gone."""
+        (finders, known_finders), (hooks, known_hooks) = self._importing
+        return (
+            sys.modules is _modules
+            and _len(_modules) >= self._count
+            and sys.meta_path is finders
+            and sys.path_hooks is hooks
+            and finders == known_finders
+            and hooks == known_hooks
+        )
+
     def _restore_imports(self) -> None:
         """Raises where modules that everything stands on are gone."""
         if sys.modules is not _modules or _len(_modules) < self._count:
@@ -159,7 +179,6 @@ class Baseline:
         sys.meta_path, sys.path_hooks = self._importing[0][0], self._importing[1][0]
 
     def _restore_signals(self) -> None:
-        _alarm(0)
         for number, handler in self._signals:
             if handler is not None and _getsignal(number) is not handler:
                 _signal(number, handler)

@@ -62,9 +62,10 @@ class View:
 
     def tell(self, answer: dict[str, Any]) -> None:
         """Put the view into the answer, where it changed, and what is to be said of it."""
-        answer["notes"] += self._repaired()
         now = self._taken()
         if now is None or now != self._print:
+            answer["notes"] += self._repaired()
+            now = self._taken()
             known = self._known if self._known is not None else _value_of(self._print)
             self._print = now
             self._known, notes = self._seen()

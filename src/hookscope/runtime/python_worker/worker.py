@@ -133,7 +133,7 @@ class Worker:
             if number == last or answer["took"] > SOON:
                 self.note_size(answer)
             spoilt = answer["dirty"] or answer["worn"]
-            announced = not spoilt and number < last and self._is_loaded(calls[number + 1])
+            announced = not spoilt and number < last and _key(calls[number + 1]["code"]) in self._loaded
             answer["next"] = announced
             self.say_result(answer, fence)
             if spoilt:  # the host ends this process, and goes on in another
@@ -164,9 +164,6 @@ class Worker:
         self.flush()  # before the answer: then all that was printed is in the pipe when it arrives
         self._put_fence(fence)
         self.line.say({name: value for name, value in answer.items() if value or name in SAID_ALWAYS})
-
-    def _is_loaded(self, call: Any) -> bool:
-        return _key(call["code"]) in self._loaded
 
     def _put_fence(self, fence: bytes) -> None:
         """Tell apart what this call printed from what the next one prints."""
