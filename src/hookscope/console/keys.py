@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from textual.binding import Binding
 from textual.content import Content
@@ -164,6 +164,14 @@ def obstacle(action: str, state: ConsoleState) -> str:
         case "recheck" if state.looking:
             return "Already looking."
     return ""
+
+
+@runtime_checkable
+class Knows(Protocol):
+    """A part of the screen that knows which of its actions would come to nothing now."""
+
+    def cannot(self, action: str) -> str:
+        """Why this cannot be done now, in one line that names the next step; empty where it can."""
 
 
 def waits(item: Standing | Rejected) -> bool:

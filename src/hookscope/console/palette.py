@@ -10,14 +10,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
+from textual.binding import Binding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.widgets import Input
 
 from hookscope.console.finding import best
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.help import own_bindings
 from hookscope.console.keymap.names import written
+from hookscope.console.keys import Knows
 from hookscope.console.recall import RunLine, saved_here, stored_runs
 from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.text import line
@@ -131,9 +134,16 @@ class Palette(Entries):
                 if binding.id is None or binding.id in seen:
                     continue
                 seen.add(binding.id)
-                run = partial(screen.app.run_action, binding.action, node)
+                run = partial(_act, screen, binding, node)
                 keys = written(binding.key)
                 yield Entry(keys[:6], binding.description, binding.tooltip, run)
+
+
+async def _act(screen: MainScreen, binding: Binding, node: DOMNode) -> None:
+    """Do it; an action that is another one's turn now says so."""
+    if not await screen.app.run_action(binding.action, node):
+        why = node.cannot(binding.action) if isinstance(node, Knows) else ""
+        screen.say(why or f"{binding.description}: there is nothing to do now.")
 
 
 class Kept(Entries):

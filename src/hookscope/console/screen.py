@@ -16,7 +16,7 @@ from hookscope.console.editor import open_editor
 from hookscope.console.fire import asked
 from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
-from hookscope.console.focus import pane_of
+from hookscope.console.focus import pane_of, whereabouts
 from hookscope.console.header import ModeTab
 from hookscope.console.help import HelpScreen
 from hookscope.console.hosts.pane import HostsPane
@@ -134,7 +134,10 @@ class MainScreen(Shell):
     # What the user wants.
 
     def action_mode(self, mode: Mode) -> None:
+        before = self.state
         self.change(ModeChosen(mode))
+        if whereabouts(self.state) == whereabouts(before):
+            self.say(f"This is {mode.capitalize()} already.")
 
     @on(ModeTab.Clicked)
     def _tab_clicked(self, event: ModeTab.Clicked) -> None:

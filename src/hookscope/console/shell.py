@@ -27,7 +27,7 @@ from hookscope.console.hooks.pane import HooksPane
 from hookscope.console.hooks.why import source_path
 from hookscope.console.hosts.desk import HostsDesk
 from hookscope.console.hosts.pane import HostsPane
-from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of
+from hookscope.console.keys import EVERYWHERE, KeyBar, Knows, keys_of
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
@@ -166,7 +166,11 @@ class Shell(Screen[None]):
 
     def _show_keys(self) -> None:
         if self.is_mounted and self.app.screen is self:
-            bindings = [active.binding for active in self.active_bindings.values()]
+            bindings = [
+                active.binding
+                for active in self.active_bindings.values()
+                if not (isinstance(active.node, Knows) and active.node.cannot(active.binding.action))
+            ]
             self.query_one(KeyBar).keys = keys_of(bindings, self.state)
 
     # Layout and focus.

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from hookscope.console.hooks.sheet import Sheet, foreign
-from hookscope.console.keymap.hints import ENTER, hints, key_of
+from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.keys import waits
 from hookscope.console.theme import MUTED
 
@@ -105,7 +105,8 @@ class TrustScreen(ModalScreen[Answer]):
 
     def action_answer(self, answer: Answer) -> None:
         if answer == "without" and not self.firing:
-            self.app.bell()
+            told = with_keys("Nothing is fired here: {trust.trust} allows it, {trust.cancel} leaves it.")
+            self.app.notify(told, markup=False)
             return
         self.dismiss(answer)
 

@@ -182,3 +182,5 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     def action_choose(self) -> None:
         if self.line_count:
             self.post_message(self.Chosen(self, self.cursor))
+        else:
+            self.app.notify("There is no line here yet: nothing to open.", markup=False)

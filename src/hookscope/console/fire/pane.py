@@ -27,7 +27,7 @@ from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
-from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.keymap.hints import key_of, shared, with_keys
 from hookscope.console.messages import CopyAsked
 from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event
@@ -58,13 +58,19 @@ class FirePane(FireFrame):
     BINDINGS: ClassVar[list[BindingType]] = KEYS
     DEFAULT_CSS = STYLES
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Sessions are played where the host has streams; `ctx` is shown where the event has one."""
-        if action == "play":
-            return self.view is not None and "stream" in self.view.host.dialect.kinds
+    def cannot(self, action: str) -> str:
+        """Why this cannot be done now; the line of keys leaves it out."""
+        host = self.view.host.dialect if self.view is not None else None
+        if action == "play" and (host is None or "stream" not in host.kinds):
+            other = key_of("console.dialect")
+            sends = f"{host.product} sends no stream of events" if host is not None else "Still looking"
+            return f"{sends}: there is no session to play. {other} goes on to another dialect."
         if action == "part" and self.is_mounted:
-            return has_ctx(self.query_one(Composer).draft.key, self.view)
-        return super().check_action(action, parameters)
+            ctx = has_ctx(self.query_one(Composer).draft.key, self.view)
+            return "" if ctx else "Handlers of this event get no second argument."
+        if action == "cancel" and self.runs.running is None:
+            return with_keys("Nothing is running: {fire.fire} fires the event.")
+        return ""
 
     @on(Composer.Changed)
     def _draft_changed(self, event: Composer.Changed) -> None:
@@ -152,6 +158,9 @@ class FirePane(FireFrame):
         self.post_message(asked.FireAsked(now, way.only, way.guarded, file, chosen, written=True))
 
     def action_play(self) -> None:
+        if problem := self.cannot("play"):
+            self._say(problem)
+            return
         event = self.query_one(Composer).checked.event
         said = event.context.get("message") if event is not None else None
         if not self._busy():
@@ -244,25 +253,31 @@ class FirePane(FireFrame):
         return running is not None
 
     def action_cancel(self) -> None:
-        if self.runs.running is None:
-            raise SkipAction
-        self.post_message(asked.CancelAsked())
+        if self.runs.running is not None:
+            self.post_message(asked.CancelAsked())
+        elif shared("fire.cancel", "console.export"):
+            raise SkipAction  # the key means that while nothing runs
+        else:
+            self._say(self.cannot("cancel"))
 
-    def action_leave(self) -> None:
-        if self.runs.running is None and self._zoomed is not None:
+    async def action_leave(self) -> None:
+        if self.runs.running is not None:
+            self.post_message(asked.CancelAsked())
+        elif self._zoomed is not None:
             self._zoom(None)
         else:
-            self.action_cancel()
+            await self.run_action("screen.back")
 
-    def action_zoom(self) -> None:
+    async def action_zoom(self) -> None:
         part = self.part_in_focus
-        if self._zoomed is not None:
+        zoomed = self._zoomed is not None
+        if zoomed:
             self._zoom(None)
         elif part is not None and self.size.width >= self.screen.size.width:
             self._zoom(part)
             return
-        if self.screen.size.width >= WIDE:
-            raise SkipAction  # the screen gives the whole pane more room, or takes it back
+        if not zoomed or self.screen.size.width >= WIDE:  # the whole pane: more room, or what is wanted
+            await self.run_action("screen.zoom")
 
     def action_template(self) -> None:
         composer = self.query_one(Composer)
@@ -271,7 +286,10 @@ class FirePane(FireFrame):
         elif not composer.draft.key:
             self._say(with_keys("Choose an event first: {fire.keys} lists them."))
         else:
-            composer.load(composer.draft.key, composer.draft.only)
+            before = composer.draft
+            composer.load(before.key, before.only)
+            if composer.draft == before:
+                self._say(f"The example of {word(before.key)} stands there already.")
 
     def action_face(self) -> None:
         self.query_one(Composer).turn_face()
@@ -289,7 +307,7 @@ class FirePane(FireFrame):
 
     def action_part(self) -> None:
         if not self.query_one(Composer).turn_part():
-            self._say("Handlers of this event get no second argument.")
+            self._say(self.cannot("part"))
 
     def action_pick(self) -> None:
         if self.view is None:

@@ -294,7 +294,11 @@ class RunPane(Vertical):
         self._draw()
 
     def action_read(self) -> None:
-        self.query_one(Body).scroll_page_down(animate=False)
+        body = self.query_one(Body)
+        if round(body.scroll_y) >= body.max_scroll_y:
+            self.app.notify("That is all of this text.", markup=False)
+        else:
+            body.scroll_page_down(animate=False)
 
     def action_edit_line(self) -> None:
         row = self.row

@@ -142,4 +142,8 @@ class Sheet(Vertical):
         self.post_message(self.Moved())
 
     def _undo(self, again: bool) -> None:
+        before = self.editor.text
         (self.editor.redo if again else self.editor.undo)()
+        if self.editor.text == before:
+            told = "No change is left to make again." if again else "No change is left to take back."
+            self.app.notify(told, markup=False)

@@ -339,11 +339,17 @@ class HooksPane(Container):
         self.post_message(LookAsked())
 
     def action_folders(self) -> None:
-        shown = self.state.start
-        if self.state.view is not None and self.state.view.host.settings.exists:
-            self.post_message(Said(_folders_in_short(self.state.view)))
+        view, state = self.state.view, self.state
+        if view is None:
+            self.post_message(Said("Still looking: the folders of the host are not known yet."))
             return
-        self.post_message(Changed(StartShown(True, not self.state.folders_shown if shown else True)))
+        self.post_message(Changed(StartShown(True, not state.folders_shown if state.start else True)))
+
+        def said() -> None:  # where the strip has no room, or is not wanted any more
+            if not self.screen.query_one("#start").region:
+                self.post_message(Said(_folders_in_short(view)))
+
+        self.call_later(self.call_after_refresh, said)
 
 
 def first_event(row: Row, view: View) -> str:

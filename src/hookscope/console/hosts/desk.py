@@ -37,6 +37,7 @@ class HostsDesk:
         self._places: Callable[[], tuple[Place, ...]] | None = None  # in place of hosts: surroundings
         self._stale = True
         self._comparing = False
+        self._told_to = False  # by its user, who wants an answer in any case
         self._firing: HostsFiring | None = None
 
     @property
@@ -78,7 +79,12 @@ class HostsDesk:
         if isinstance(found, str):
             self._say(f"The hosts could not be compared: {found}", "error")
         else:
+            before = self.pane.comparison
             self.pane.show(found)
+            if self._told_to and before is not None and not self._stale:
+                same = before.lines == found.lines
+                self._say(f"Compared again: {'nothing is' if same else 'hooks stand'} different.")
+                self._told_to = False
         self.refresh()
 
     def compare_places(self, places: Callable[[], tuple[Place, ...]]) -> None:
@@ -89,7 +95,7 @@ class HostsDesk:
         """What the pane's user wants."""
         match what:
             case "compare":
-                self._stale = True
+                self._stale = self._told_to = True
                 self.compare()
             case "choose":
                 self._choose()

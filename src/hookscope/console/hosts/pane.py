@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 from textual import on
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -239,6 +238,9 @@ class HostsPane(Container):
         self.post_message(self.Asked("compare"))
 
     def action_narrow(self) -> None:
+        if self.comparison is None:
+            self.app.notify("The hosts are still being compared.", markup=False)
+            return
         self._different = not self._different
         self._draw()
 
@@ -252,13 +254,13 @@ class HostsPane(Container):
         self._runs_shown = not self._runs_shown
         self._draw_below()
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         if self.firing:
             self.post_message(self.Asked("cancel"))
         elif self.query_one(Below).has_focus:
             self.query_one(Matrix).focus()
         else:
-            raise SkipAction
+            await self.run_action("screen.back")
 
     def action_edit_hook(self) -> None:
         line = self.query_one(Matrix).line

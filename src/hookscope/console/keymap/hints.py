@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 from textual.binding import Binding
 
 from hookscope.console.keymap.actions import binding_of
-from hookscope.console.keymap.names import written
+from hookscope.console.keymap.names import NONE, written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 
 ENTER = "enter"  # in a field or on a button: Textual's own, no action of ours, so nobody moves it
@@ -62,6 +62,14 @@ def hints(*pairs: tuple[str, str]) -> str:
     """`e fix   E edit`: for a frame. An action without a key is left out."""
     told = ((_key(_force, binding_of(action)), what) for action, what in pairs)
     return "   ".join(f"{key} {what}" for key, what in told if key)
+
+
+def shared(one: str, other: str) -> bool:
+    """Have two actions a key in common: the inner one may pass it on to the outer one."""
+    keys, others = (
+        set(_force.of(action, binding_of(action).key).split(",")) - {NONE} for action in (one, other)
+    )
+    return bool(keys & others)
 
 
 def _key(keymap: Keymap, binding: Binding) -> str:

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from hookscope.console.fire.lines import Lines
-from hookscope.console.keymap.hints import hints
+from hookscope.console.keymap.hints import hints, shared
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
 from hookscope.console.text import plain
@@ -251,7 +251,10 @@ class LogPane(Widget):
 
     def action_clear(self) -> None:
         if not self._filter:
-            raise SkipAction
+            if shared("log.clear", "console.back"):
+                raise SkipAction  # the key means that while nothing is left out
+            self.app.notify("No filter is set: all entries are shown.", markup=False)
+            return
         self._drop_filter()
 
     def action_pause(self) -> None:
@@ -262,6 +265,8 @@ class LogPane(Widget):
         if self._still is not None:
             self._still = None
             self._rebuild()
+        elif self.query_one(LogView).following:
+            self.app.notify("The newest entry is shown, and those to come.", markup=False)
         view = self.query_one(LogView)
         view.action_last()
         self._title()

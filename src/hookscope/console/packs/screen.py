@@ -273,6 +273,7 @@ class PacksScreen(ModalScreen[None]):
 
     def action_recheck(self) -> None:
         self._desk.refresh()
+        self.app.notify("Reading the files of all packs again.", markup=False)
 
     def action_copy(self) -> None:
         row = self._wanted()

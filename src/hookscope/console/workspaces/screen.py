@@ -94,6 +94,8 @@ class WorkspaceScreen(Picker[Path, Path]):
         if row is not None:
             box.value = f"{row}/"
             box.cursor_position = len(box.value)
+        else:
+            self.app.notify("No folder fits: there is nothing to complete.", markup=False)
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:

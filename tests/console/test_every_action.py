@@ -1,0 +1,128 @@
+"""Every action, in every mode of an empty workspace: it changes what is seen, or a sentence says why not.
+
+All keys are others than by default, so that no sentence and no frame can name an old one.
+"""
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+from tests.console.conftest import Open, Story
+from tests.console.test_hints import KEY, NONE
+from textual.widget import Widget
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.header import ModeTab
+from hookscope.console.help import MOVES
+from hookscope.console.keymap.actions import actions
+from hookscope.console.keymap.hints import key_of
+from hookscope.console.keymap.names import all_written
+from hookscope.console.layout import Mode
+from hookscope.console.state import WentBack
+from hookscope.workbench.preferences import config_folder
+
+# Mode → where the focus is put in it; each action is pressed where it is met first.
+PLACES: dict[Mode, tuple[str, ...]] = {
+    "fire": ("#fire-run Waterfall", "#fire-plan"),
+    "hooks": ("#rows", "#why"),
+    "log": ("LogView",),
+    "hosts": ("#hosts-rows",),
+}
+SCROLLS = {"run.read", "console.next", "console.previous"}
+LEAVES = {"app.quit", "console.quit"}
+LEAST = 80  # actions that are met
+ENTER = re.compile(r"\benter\b")  # Textual's own in a field: nobody moves it
+PATIENCE = 60  # turns of the event loop
+
+
+def moved() -> dict[str, str]:
+    """Another key for every action, each its own."""
+    modifiers = ("alt", "ctrl", "shift", "ctrl+alt", "alt+shift", "ctrl+shift", "super", "alt+super")
+    keys = (f"{modifier}+f{number}" for number, modifier in product(range(24, 0, -1), modifiers))
+    more = (f"shift+super+f{number}" for number in range(1, 25))
+    return dict(zip(actions(), (*keys, *more), strict=False))
+
+
+class Presser:
+    """Presses one action after another, and keeps what came of each."""
+
+    def __init__(self, story: Story, keys: dict[str, str]) -> None:
+        self.story, self.keys = story, keys
+        self.done: set[str] = set()
+        self.silent: list[str] = []
+        self.told: dict[str, list[str]] = {}
+
+    async def home(self, mode: Mode, place: str) -> None:
+        """The mode as it is gone to, with the focus there."""
+        app, screen = self.story.app, self.story.screen
+        while len(app.screen_stack) > 1:
+            app.screen.dismiss(None)
+            await self.story.pilot.pause()
+        if screen.state.mode != mode:
+            screen.action_mode(mode)
+            await self.story.pilot.pause()
+        if place != "#why" and (screen.state.zoom or (mode == "hooks" and screen.state.reading)):
+            screen.change(WentBack())
+            await self.story.pilot.pause()
+        target = screen.query(place).first()
+        if screen.focused is not target:
+            target.focus()
+        if app._notifications:
+            app.clear_notifications()
+        await self.story.pilot.pause()
+
+    def seen(self) -> tuple[object, ...]:
+        return self.story.text(), len(self.story.app.screen_stack), self.story.app.screen.focused
+
+    def said(self) -> list[str]:
+        return [notice.message for notice in self.story.app._notifications]
+
+    async def press(self, action: str) -> None:
+        before = self.seen()
+        await self.story.press(self.keys[action])
+        for _ in range(PATIENCE):
+            if self.said() or self.seen() != before:
+                break
+            await self.story.pilot.pause(0.01)
+        else:
+            self.silent.append(action)
+        screen = self.story.app.screen
+        frames = [str(node.border_subtitle or "") for node in screen.query(Widget)]
+        self.told[action] = [*self.said(), *filter(None, frames), self.story.lines()[-1]]
+
+
+async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in_force(
+    console: Open, workspace: Path
+) -> None:
+    keys = moved()
+    assert len(keys) == len(actions())
+    file = config_folder() / "keys.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"{name}: {key}\n" for name, key in keys.items()))
+    async with console((80, 24)) as story:
+        assert not story.app.keymap.problems
+        presser = Presser(story, keys)
+        for mode, places in PLACES.items():
+            for place in places:
+                await presser.home(mode, place)
+                active = [one.binding.id or "" for one in story.app.screen.active_bindings.values()]
+                for name in active:
+                    passed = name.rpartition(".")[2] in MOVES or name in LEAVES or name in SCROLLS
+                    if name in actions() and not passed and name not in presser.done:
+                        presser.done.add(name)
+                        await presser.press(name)
+                        await presser.home(mode, place)
+        assert story.screen.query(ModeTab).first().label == f"{key_of('console.hooks')} Hooks"
+        assert story.screen.query_one(FirePane).runs.running is None
+        force = story.app.keymap
+    assert not presser.silent
+    assert len(presser.done) > LEAST
+    named = {key for name in actions() for key in all_written(",".join(force.keys.get(name, ())))}
+    new = re.compile("|".join(map(re.escape, sorted(named, key=len, reverse=True))))
+    old = re.compile(KEY.pattern.replace("[a-z])", "[A-Za-z])"))
+    for action, texts in presser.told.items():
+        for text in texts:
+            rest = ENTER.sub("", re.sub(r"\d+ (?!lists)", "", new.sub("KEY", text)))
+            if old.search(rest) and not NONE.search(text):
+                pytest.fail(f"{action}: an old key is named in {text!r}")
