@@ -33,6 +33,7 @@ SCROLLS = {"run.read", "console.next", "console.previous"}
 LEAVES = {"app.quit", "console.quit"}
 LEAST = 80  # actions that are met
 ENTER = re.compile(r"\benter\b")  # Textual's own in a field: nobody moves it
+CLICK = re.compile(r"\[/?@click=[^\]]*\]")  # what a click on a hint does, as Textual writes it
 PATIENCE = 60  # turns of the event loop
 
 
@@ -88,7 +89,7 @@ class Presser:
         else:
             self.silent.append(action)
         screen = self.story.app.screen
-        frames = [str(node.border_subtitle or "") for node in screen.query(Widget)]
+        frames = [CLICK.sub("", str(node.border_subtitle or "")) for node in screen.query(Widget)]
         self.told[action] = [*self.said(), *filter(None, frames), self.story.lines()[-1]]
 
 
@@ -116,6 +117,16 @@ async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in
         assert story.screen.query(ModeTab).first().label == f"{key_of('console.hooks')} Hooks"
         assert story.screen.query_one(FirePane).runs.running is None
         force = story.app.keymap
+        await story.press(keys["console.help"])
+        hint = f"{key_of('help.close')} close"
+        await story.shows(hint)
+        y, line = next((y, line) for y, line in enumerate(story.lines()) if hint in line)
+        await story.pilot.click(offset=(line.index(hint) + 1, y))
+        await story.until(lambda: len(story.app.screen_stack) == 1, "a click on a hint is its key")
+        await story.pilot.click(offset=(3, 0))
+        await story.until(lambda: len(story.app.screen_stack) == 2, "a click on the name opens the palette")
+        story.app.screen.dismiss(None)
+        await story.until(lambda: len(story.app.screen_stack) == 1, "the palette is closed")
     assert not presser.silent
     assert len(presser.done) > LEAST
     named = {key for name in actions() for key in all_written(",".join(force.keys.get(name, ())))}

@@ -161,6 +161,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "keys": (
         ("hookscope keys", "every key of the console, and its id for keys.yaml"),
+        ("hookscope keys --commands", "what does the same in a shell"),
         ("hookscope keys --json", "the same for a program"),
     ),
     "help": (

@@ -78,7 +78,13 @@ class EditScreen(ModalScreen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "Cancel", id="edit.cancel", tooltip="Write nothing"),
-        Binding("w", "answer(True)", "Write", id="edit.write", tooltip="Write the edit; u takes it back"),
+        Binding(
+            "w",
+            "answer(True)",
+            "Write",
+            id="edit.write",
+            tooltip="Write it; {hooks.undo} takes it back",
+        ),
         Binding(
             "left,right", "other_button", "Choose", show=False, id="edit.choose", tooltip="Another answer"
         ),
@@ -92,7 +98,7 @@ class EditScreen(ModalScreen[bool]):
         with Vertical(id="question") as box:
             box.border_title = Content(self._title)
             keys = hints(("edit.write", "write"), ("edit.cancel", "cancel"))
-            box.border_subtitle = "   ".join(filter(None, (keys, self._hint)))
+            box.border_subtitle = Content.assemble(keys, f"   {self._hint}" if self._hint else "")
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(self._sheet, id="question-sheet")
             with Horizontal(id="answers"):

@@ -12,6 +12,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -33,12 +34,13 @@ MODES: tuple[tuple[Mode, str], ...] = (
     ("log", "Log"),
     ("hosts", "Hosts"),
 )
+PALETTE = Style.from_meta({"@click": "app.command_palette"})  # a click on the program's name
 WORKSPACE = 24  # cells that a workspace's path may take, where others want room too
 
 
 def top_line(view: View | None, width: int) -> Content:
     """Program and workspace at the left; host, why it was chosen, and settings at the right."""
-    name = Content.styled(" hookscope", "bold")
+    name = Content.styled(" hookscope", "bold").stylize(PALETTE)
     if view is None:
         return Content.assemble(name, ("   looking …", MUTED))
     host = view.host
@@ -123,7 +125,7 @@ class ModeTab(Static):
     @property
     def label(self) -> str:
         """The mode's key and its name."""
-        return hints((f"console.{self.mode}", self._title)) or self._title
+        return hints((f"console.{self.mode}", self._title)).plain or self._title
 
     def mark(self, current: bool) -> None:
         """Brackets say which mode this is, where there are no colours too."""

@@ -15,11 +15,12 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.hooks.sheet import Sheet, foreign
-from hookscope.console.keymap.hints import hints, with_keys
+from hookscope.console.keymap.commands import command_of
+from hookscope.console.keymap.hints import hints, with_keys, with_keys_of
 from hookscope.console.keymap.names import all_written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.reading import Reading
-from hookscope.console.theme import MUTED
+from hookscope.console.theme import FAINT, MUTED
 
 if TYPE_CHECKING:
     from hookscope.console.app import Console
@@ -58,7 +59,9 @@ def help_sheet(about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap 
             sheet.blank()
         for one in group:
             heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
-            meaning = Content.styled(one.tooltip or one.description, MUTED)
+            said = with_keys_of(keymap, one.tooltip or one.description)
+            command = command_of(one.id or "")
+            meaning = Content.assemble((said, MUTED), (f"   {command}" if command else "", FAINT))
             if sheet.width - 1 - keys - names >= LEAST_MEANING:
                 sheet.put(heads, meaning, 1)
             else:

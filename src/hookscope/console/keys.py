@@ -104,7 +104,7 @@ EVERYWHERE = (
         "jump",
         "Jump",
         id="console.jump",
-        tooltip="A letter on every pane, tab and row: press it to go there (o means another thing in Fire)",
+        tooltip="A letter on every pane, tab and row: press it to go there",
     ),
     Binding(
         "escape",

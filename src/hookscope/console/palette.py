@@ -19,6 +19,8 @@ from textual.widgets import Input
 from hookscope.console.finding import best
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.help import own_bindings
+from hookscope.console.keymap.commands import command_of
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.keys import Knows
 from hookscope.console.recall import RunLine, saved_here, stored_runs
@@ -128,15 +130,16 @@ class Palette(Entries):
         focus = screen.focused
         near = list(focus.ancestors_with_self) if focus is not None else []
         for node in (*near, screen, *screen.walk_children()):
-            if isinstance(node, Input):
-                continue  # its keys mean something while one types, and only then
+            if isinstance(node, Input) and node is not focus:
+                continue  # its keys mean something while one types there, and only then
             for binding in own_bindings(node, keymap):
                 if binding.id is None or binding.id in seen:
                     continue
                 seen.add(binding.id)
                 run = partial(_act, screen, binding, node)
                 keys = written(binding.key)
-                yield Entry(keys[:6], binding.description, binding.tooltip, run)
+                told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(binding.id))))
+                yield Entry(keys[:6], binding.description, told, run)
 
 
 async def _act(screen: MainScreen, binding: Binding, node: DOMNode) -> None:

@@ -46,7 +46,7 @@ class Question(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = plain(self._asked, 50)
-            frame.border_subtitle = f"{ENTER} {self._enter}   {hints(('question.cancel', 'back'))}"
+            frame.border_subtitle = hints((ENTER, self._enter), ("question.cancel", "back"))
             yield Input(self._proposed, compact=True, select_on_focus=True)
             yield Static(plain(self._note, 200), markup=False)
 

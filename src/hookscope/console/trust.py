@@ -72,8 +72,8 @@ class TrustScreen(ModalScreen[Answer]):
         with Vertical(id="question") as box:
             many = len(self.folders) > 1
             box.border_title = f"Allow {'these folders' if many else 'this folder'} to run?"
-            box.border_subtitle = (
-                f"{hints(('trust.choose', 'choose'))}   {ENTER} answer   {hints(('trust.cancel', 'cancel'))}"
+            box.border_subtitle = hints(
+                ("trust.choose", "choose"), (ENTER, "answer"), ("trust.cancel", "cancel")
             )
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(id="question-sheet")

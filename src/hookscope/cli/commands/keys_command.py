@@ -10,12 +10,17 @@ from hookscope.core.text import one_line
 from hookscope.workbench import Options
 
 
-@answers.command("keys", click.Option(["--preset"], metavar="NAME", help="Keys of this preset alone."))
-def command(options: Options, preset: str | None) -> Answer:
+@answers.command(
+    "keys",
+    click.Option(["--preset"], metavar="NAME", help="Keys of this preset alone."),
+    click.Option(["--commands"], is_flag=True, help="The command that does the same as each."),
+)
+def command(options: Options, preset: str | None, commands: bool) -> Answer:
     """Every action of the console by its name, with its keys and what it does.
 
     `keys.yaml` in Hookscope's config folder gives actions other keys: lines of `action: key` or
     `action: [key, key]`, and `preset: vim`. Mistakes in it are told here, and the answer is no.
+    `--commands` names the command that does the same in a shell, or says why there is none.
     """
     from hookscope.console.keymap.listing import listing, presets  # here: it loads the console's panes
     from hookscope.workbench.preferences import read_keys
@@ -36,7 +41,8 @@ def command(options: Options, preset: str | None) -> Answer:
         if row.room != room:
             room = row.room
             lines += ["", f"{room}{', where letters are typed' if row.typing else ''}"]
-        lines.append(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}{row.meaning}")
+        told = (row.command or f"– {row.without}") if commands else row.meaning
+        lines.append(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}{told}")
     document = {
         "file": str(file.file),
         "preset": found.preset,
@@ -49,6 +55,8 @@ def command(options: Options, preset: str | None) -> Answer:
                 "meaning": row.meaning,
                 "room": row.room,
                 "letters": not row.typing,
+                "command": row.command or None,
+                "without": row.without or None,
             }
             for row in found.actions
         ],

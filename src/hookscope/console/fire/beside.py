@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from hookscope.console.fire.compare import calls_of
 from hookscope.console.fire.marks import MUTED, duration, fitted, word
-from hookscope.console.keymap.hints import with_keys
+from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
@@ -143,8 +143,10 @@ class BesideScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"Side by side   {word(self._event, 60)}")
-            frame.border_subtitle = Content(
-                with_keys("{beside.older} {beside.newer} another run   {beside.leave} back")
+            frame.border_subtitle = Content.assemble(
+                hints(("beside.older", ""), ("beside.newer", "another run"), gap=1),
+                "   ",
+                hints(("beside.leave", "back")),
             )
             with Reading():
                 yield Static(markup=False)

@@ -18,6 +18,7 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.fire.completion import Choice
 from hookscope.console.fire.marks import MUTED, fitted, word
+from hookscope.console.keymap.hints import ENTER, hints
 
 NARROWEST, TALLEST = 24, 12  # cells and lines of the list, its frame included
 NAMES, GAP = 24, 2  # cells of the first column, and behind it
@@ -76,6 +77,7 @@ class CompletionScreen(ModalScreen[Choice | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(word(self._title, 60))
+            frame.border_subtitle = hints((ENTER, "take"), ("completion.cancel", "back"))
             yield Input(self._typed, compact=True, select_on_focus=False)
             found = OptionList(compact=True)
             found.can_focus = False

@@ -53,7 +53,7 @@ class EnvironmentScreen(ModalScreen[EnvironmentAsked | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content("Whose variables?")
-            frame.border_subtitle = Content(hints(("lines.choose", "take"), ("environment.cancel", "back")))
+            frame.border_subtitle = hints(("lines.choose", "take"), ("environment.cancel", "back"))
             names = OptionList(*(Option(self._prompt(name)) for name in self._names), compact=True)
             names.highlighted = self._names.index(self._current) if self._current in self._names else 0
             yield names

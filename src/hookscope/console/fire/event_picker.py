@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
-from hookscope.console.keymap.hints import ENTER
+from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.picking import Picker, holds
 from hookscope.values import dataclass
 
@@ -88,7 +88,10 @@ class EventPicker(Picker[KeyRow, str]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content("Which event?")
-            frame.border_subtitle = Content(f"{self._product} · {count(len(self._rows), 'event')}")
+            frame.border_subtitle = Content.assemble(
+                f"{self._product} · {count(len(self._rows), 'event')}   ",
+                hints((ENTER, "take"), ("keys.cancel", "back")),
+            )
             yield Input(
                 self._typed, placeholder="type to find, or type any key", compact=True, select_on_focus=False
             )

@@ -88,7 +88,7 @@ class FuzzScreen(ModalScreen[Path | None]):
         with Vertical() as frame:
             frame.border_title = Content(f"Fuzz   {word(self._fuzzed.template.key, 60)}")
             loads = [("lines.choose", "loads the event")] if self._fuzzed.found else []
-            frame.border_subtitle = Content(hints(*loads, ("fuzzed.leave", "back")))
+            frame.border_subtitle = hints(*loads, ("fuzzed.leave", "back"))
             yield Static(Content.styled(summary(self._fuzzed), MUTED), markup=False)
             yield FoundLines(self._fuzzed.found)
             yield Static(id="fuzzed-event", markup=False)

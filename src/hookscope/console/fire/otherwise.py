@@ -16,7 +16,7 @@ from textual.screen import ModalScreen
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
-from hookscope.console.keymap.hints import with_keys
+from hookscope.console.keymap.hints import hints
 from hookscope.core.breakage import FAULTS, FaultName
 from hookscope.values import dataclass
 
@@ -172,10 +172,10 @@ class OtherwiseScreen(ModalScreen[Otherwise | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"Fire otherwise   {word(self._event, 60)}")
-            frame.border_subtitle = Content(
-                with_keys(
-                    "{otherwise.left} {otherwise.right} change   {lines.choose} fire   {otherwise.leave} back"
-                )
+            frame.border_subtitle = Content.assemble(
+                hints(("otherwise.left", ""), ("otherwise.right", "change"), gap=1),
+                "   ",
+                hints(("lines.choose", "fire"), ("otherwise.leave", "back")),
             )
             yield ChoiceLines()
 

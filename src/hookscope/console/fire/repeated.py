@@ -110,7 +110,7 @@ class RepeatScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content(f"{word(self._event, 60)}   {count(self._told.times, 'time')}")
-            frame.border_subtitle = Content(hints(("repeated.leave", "back")))
+            frame.border_subtitle = hints(("repeated.leave", "back"))
             with Reading():
                 yield Static(report(self._told, self._short), markup=False)
 

@@ -24,7 +24,7 @@ from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
 from hookscope.console.jump.spots import Spot
-from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 DRAWN = 20_000  # characters of one text that are drawn
 WHOLE = 2_000_000  # characters of one text that are copied
+NOTHING = Content()
 TERSE = 8  # lines of the pane below which its time line goes without a heading
 ROOMY = 8  # lines from which source is shown with two lines around the one that failed
 
@@ -137,7 +138,7 @@ class RunPane(Vertical):
         self._now = 0.0
         self._tab: Tab = "messages"
         self._drawn: object = None
-        self._beside = ""
+        self._beside = NOTHING
 
     def compose(self) -> ComposeResult:
         yield Waterfall()
@@ -152,7 +153,7 @@ class RunPane(Vertical):
         self._share_height()
         self.call_after_refresh(self._draw)
 
-    def show(self, sheet: Sheet | None, now: float, beside: str = "") -> None:
+    def show(self, sheet: Sheet | None, now: float, beside: Content = NOTHING) -> None:
         """Draw a run as it stands at `now`; `beside` tells of its neighbours."""
         same = sheet is not None and self._sheet is not None and sheet.number == self._sheet.number
         ended = (
@@ -214,12 +215,12 @@ class RunPane(Vertical):
         waterfall.styles.height = max(1, min(wanted, max(2, inner // 2)))
         self.query_one(TabBar).display = self.row is not None
 
-    def _key_hint(self) -> str:
+    def _key_hint(self) -> Content:
         row = self.row
         if row is None or self._sheet is None or self.view is None:
-            return ""
+            return Content()
         frame = error.place(Shown(self._sheet, row, self.view.host))
-        return f"{key_of('run.edit')} opens line {frame.line}" if frame else ""
+        return hints(("run.edit", f"opens line {frame.line}")) if frame else Content()
 
     @property
     def row(self) -> CallRow | None:
@@ -230,7 +231,7 @@ class RunPane(Vertical):
     def _draw(self) -> None:
         """Draw the tabs, and the open one where it says something else than before."""
         row, sheet = self.row, self._sheet
-        self.border_subtitle = Content("   ".join(filter(None, (self._key_hint(), self._beside))))
+        self.border_subtitle = Content("   ").join(filter(None, (self._key_hint(), self._beside)))
         seen = (
             sheet and (sheet.number, sheet.running, sheet.checked),
             row and (row.number, row.phase),

@@ -117,8 +117,8 @@ class SavedScreen(Picker[Kept, Kept]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Saved events and sequences"
-            frame.border_subtitle = (
-                f"{ENTER} load or fire   {hints(('saved.test', 'test all'), ('saved.cancel', 'back'))}"
+            frame.border_subtitle = hints(
+                (ENTER, "load or fire"), ("saved.test", "test all"), ("saved.cancel", "back")
             )
             yield Input(placeholder="type to narrow down", compact=True)
             yield OptionList(markup=False)

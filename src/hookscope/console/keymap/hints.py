@@ -7,6 +7,8 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 
 from textual.binding import Binding
+from textual.content import Content
+from textual.style import Style
 
 from hookscope.console.keymap.actions import binding_of
 from hookscope.console.keymap.names import NONE, written
@@ -58,10 +60,22 @@ def with_keys(template: str) -> str:
     return NAMED.sub(lambda found: key_of(found[1]), template)
 
 
-def hints(*pairs: tuple[str, str]) -> str:
-    """`e fix   E edit`: for a frame. An action without a key is left out."""
-    told = ((_key(_force, binding_of(action)), what) for action, what in pairs)
-    return "   ".join(f"{key} {what}" for key, what in told if key)
+def with_keys_of(keymap: Keymap, template: str) -> str:
+    """The same in another keymap. Pure."""
+    return NAMED.sub(lambda found: key_in(keymap, found[1]), template)
+
+
+def hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
+    """`e fix   E edit`: for a frame; a click is a key press. An action without a key is left out."""
+    parts = []
+    for action, what in pairs:
+        keys = action if action == ENTER else _force.of(action, binding_of(action).key)
+        pressed = keys.split(",")[0].strip()
+        shown = ARROWS.get(written(pressed), written(pressed))
+        if shown:
+            meta = {"@click": f"app.simulate_key('{pressed}')"}
+            parts.append(Content(f"{shown} {what}".rstrip()).stylize(Style.from_meta(meta)))
+    return Content(" " * gap).join(parts)
 
 
 def shared(one: str, other: str) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from hookscope.console.keymap.actions import ROOMS, actions
+from hookscope.console.keymap.commands import command_of, reason_of
+from hookscope.console.keymap.hints import with_keys_of
 from hookscope.console.keymap.names import NONE, written
 from hookscope.console.keymap.presets import PRESETS
 from hookscope.console.keymap.resolve import resolve
@@ -24,6 +26,8 @@ class Listed:
     meaning: str
     room: str
     typing: bool
+    command: str  # of the command line, that does the same
+    without: str  # why there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +52,11 @@ def listing(file: KeysFile, preset: str | None = None) -> Listing:
             action.id,
             _spelled(keymap.keys.get(action.id, action.keys)),
             _spelled(action.keys),
-            action.meaning,
+            with_keys_of(keymap, action.meaning),
             TITLES[action.rooms[-1]],
             action.typing,
+            command_of(action.id),
+            reason_of(action.id),
         )
         for action in sorted(actions().values(), key=lambda action: ORDER.index(action.rooms[-1]))
     )

@@ -201,9 +201,8 @@ class LogPane(Widget):
             fresh = self.ring.end - self._still.end
             title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
         self.border_title = title
-        self.border_subtitle = Content(
-            "" if view.following or self._still else hints(("log.tail", "follows the end"))
-        )
+        follows = hints(("log.tail", "follows the end"))
+        self.border_subtitle = Content() if view.following or self._still else follows
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:

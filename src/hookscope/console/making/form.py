@@ -39,7 +39,9 @@ class NewScreen(ModalScreen["Sketched | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Back", id="new.cancel", tooltip="Write nothing"),
-        Binding("enter", "write", "Write", id="new.write", tooltip="Write the files; u takes them back"),
+        Binding(
+            "enter", "write", "Write", id="new.write", tooltip="Write it; {hooks.undo} takes all of it back"
+        ),
         Binding("down", "app.focus_next", "Next", show=False, id="new.down", tooltip="The next line"),
         Binding("up", "app.focus_previous", "Before", show=False, id="new.up", tooltip="The line before"),
         Binding(

@@ -184,7 +184,9 @@ class SheetScreen(ModalScreen[bool]):
             box.border_title = Content(self._title)
             answers = [("plan.yes", self._verb)] if self._verb else []
             leaves = ("plan.cancel", "cancel" if self._verb else "close")
-            box.border_subtitle = f"{hints(*answers, leaves)}   ↑ ↓ scroll   {hints(('plan.copy', 'copy'))}"
+            box.border_subtitle = Content.assemble(
+                hints(*answers, leaves), "   ↑ ↓ scroll   ", hints(("plan.copy", "copy"))
+            )
             yield Static(id="plan-sheet", markup=False)
 
     def on_mount(self) -> None:

@@ -37,6 +37,8 @@ KEYS = (
     ("packs.remove", "remove"),
     ("packs.help", "help"),
     ("packs.close", ""),
+    ("packs.recheck", "recheck"),
+    ("packs.copy", "copy"),
 )
 HOW = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
@@ -149,7 +151,7 @@ class PacksScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Packs"
-            frame.border_subtitle = hints(*KEYS).replace("   ", "  ").rstrip()
+            frame.border_subtitle = hints(*KEYS, gap=2)
             with Container():
                 yield OptionList(id="packs-rows", markup=False)
                 with VerticalScroll(id="packs-about"):

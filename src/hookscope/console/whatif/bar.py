@@ -77,7 +77,8 @@ class WhatIfBar(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "What if   empty: as it really is"
-            frame.border_subtitle = f"{ENTER} take   " + hints(
+            frame.border_subtitle = hints(
+                (ENTER, "take"),
                 ("whatif.reset", "all real"),
                 ("whatif.compare", "compare with here"),
                 ("whatif.leave", "back"),

@@ -61,8 +61,8 @@ class WorkspaceScreen(Picker[Path, Path]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Open another workspace"
-            frame.border_subtitle = (
-                f"{ENTER} open   {hints(('workspaces.complete', 'complete'), ('workspaces.leave', 'back'))}"
+            frame.border_subtitle = hints(
+                (ENTER, "open"), ("workspaces.complete", "complete"), ("workspaces.leave", "back")
             )
             yield Input(placeholder="a folder; those used last are listed", compact=True)
             yield OptionList(markup=False)

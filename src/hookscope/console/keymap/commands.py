@@ -1,0 +1,215 @@
+"""What of the command line does the same as an action of the console; or why none does.
+
+`hookscope keys --commands`, the help of a pane and the palette show it. A test holds it against all actions.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why an action has no command: it is about the screen alone."""
+
+    MOVES = "moves the cursor, the focus or the text"
+    VIEWS = "arranges what is on the screen"
+    TYPES = "edits a field of the screen"
+    LEAVES = "leaves what is open"
+    OPENS = "opens your editor"
+    NOW = "is about this console while it is open"
+
+
+M, V, T, L, E, N = (
+    Reason.MOVES,
+    Reason.VIEWS,
+    Reason.TYPES,
+    Reason.LEAVES,
+    Reason.OPENS,
+    Reason.NOW,
+)
+
+# Room by room as in actions.py: the end of the action's name, and its command behind `hookscope`.
+_TABLE: dict[str, dict[str, str | Reason]] = {
+    "app": {"quit": L},
+    "console": {
+        "hooks": "list",
+        "fire": "fire KEY",
+        "log": "log",
+        "hosts": "compare",
+        "next": M,
+        "previous": M,
+        "dialect": "--dialect D list",
+        "what_if": "--os NAME --env K=V list",
+        "all_real": "list",
+        "workers": N,
+        "workspaces": "--workspace DIR",
+        "export": "export RUN --html FILE",
+        "zoom": V,
+        "jump": M,
+        "back": L,
+        "palette": "--help",
+        "help": "help",
+        "quit": L,
+    },
+    "hooks": {
+        "fire": "fire KEY",
+        "toggle": "enable NAME",
+        "fix": "fix NAME",
+        "undo": "undo",
+        "edit": E,
+        "trust": "trust DIR",
+        "filter": V,
+        "new": "new NAME",
+        "packs": "packs",
+        "group": V,
+        "keys": "events",
+        "copy": "info NAME",
+        "lift": N,
+        "recheck": "list",
+        "folders": "doctor",
+    },
+    "list": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "why": "info NAME"},
+    "filter": {"keep": V, "down": M, "clear": V},
+    "sheet": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M},
+    "why": {"fold": "info NAME --places"},
+    "fire": {
+        "fire": "fire KEY",
+        "again": "replay RUN",
+        "cancel": N,
+        "leave": L,
+        "arm": "test FILE --watch",
+        "guarded": "fire KEY --sandbox",
+        "play": "play MESSAGE",
+        "template": "events KEY",
+        "save": "fire KEY --save NAME",
+        "save_as": "fire KEY --save NAME",
+        "saved": "events --saved",
+        "otherwise": "fire KEY --only HOOK --force --break HOOK=FAULT --repeat N",
+        "fuzz": "fuzz KEY",
+        "replay": "replay RUN",
+        "from_here": "replay RUN --from HOOK",
+        "compare": "replay RUN",
+        "accept": "test FILE --accept",
+        "form": V,
+        "ctx": "fire KEY --ctx JSON",
+        "environment": "--environment NAME fire FILE",
+        "keys": "events",
+        "older": "log",
+        "newer": "log",
+        "copy": "fire KEY",
+        "zoom": V,
+        "plan": "plan KEY",
+        "everyone": "fire KEY",
+    },
+    "composer": {"pick": "events"},
+    "editor": {"complete": "events KEY"},
+    "form": {
+        "up": M,
+        "down": M,
+        "page_up": M,
+        "page_down": M,
+        "complete": "events KEY",
+        "leave_out": T,
+        "turn": T,
+        "undo": T,
+        "redo": T,
+    },
+    "run": {"tab_left": V, "tab_right": V, "edit": E, "read": M, "others": "plan KEY"},
+    "log": {
+        "filter": "log --text WORDS",
+        "pause": N,
+        "tail": "log --follow",
+        "save": "tap save ID",
+        "tap": "tap status",
+        "copy": "log",
+        "clear": V,
+        "filter_drop": V,
+        "filter_keep": M,
+    },
+    "hosts": {
+        "fire": "compare --fire KEY",
+        "narrow": "compare --different",
+        "choose": "compare --dialects A,B",
+        "runs": "compare --fire KEY",
+        "edit": E,
+        "copy": "compare NAME",
+        "again": "compare",
+        "leave": L,
+    },
+    "lines": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "choose": V},
+    "chooser": {"turn": "compare --dialects A,B", "take": "compare --dialects A,B", "leave": L},
+    "trust": {"cancel": L, "trust": "trust DIR", "without": "fire KEY", "choose": M},
+    "edit": {"cancel": L, "write": "fix NAME --apply", "choose": M},
+    "question": {"cancel": L},
+    "whatif": {
+        "leave": L,
+        "reset": "list",
+        "compare": "compare --surroundings here,SOURCE",
+        "next": M,
+        "previous": M,
+    },
+    "new": {
+        "cancel": L,
+        "write": "new NAME",
+        "down": M,
+        "up": M,
+        "events": "new NAME --event KEY",
+        "more": M,
+        "less": M,
+    },
+    "choice": {"next": T, "before": T},
+    "keys": {"cancel": L, "down": M, "up": M},
+    "completion": {"cancel": L, "down": M, "up": M},
+    "environment": {"cancel": L},
+    "saved": {"cancel": L, "test": "test", "down": M, "up": M},
+    "otherwise": {
+        "leave": L,
+        "left": T,
+        "right": T,
+        "fire": "fire KEY --only HOOK --force --break HOOK=FAULT --repeat N",
+    },
+    "beside": {"leave": L, "older": V, "newer": V},
+    "repeated": {"leave": L},
+    "fuzzed": {"leave": L},
+    "packs": {
+        "close": L,
+        "install": "install SPEC",
+        "link": "install DIR --link",
+        "update": "update ID",
+        "all": "update --all",
+        "check": "update --all --dry-run",
+        "diff": "packs",
+        "remove": "uninstall ID",
+        "recheck": "packs",
+        "copy": "packs",
+        "help": "keys",
+        "more": M,
+        "less": M,
+    },
+    "spec": {"cancel": L, "take": "install SPEC --dry-run", "down": M, "up": M},
+    "plan": {
+        "trust": "trust DIR",
+        "others": "plan KEY",
+        "cancel": L,
+        "yes": "install SPEC --yes",
+        "copy": "install SPEC --dry-run",
+    },
+    "tap": {"close": L, "copy": "tap lists"},
+    "workers": {"close": L},
+    "help": {"close": L},
+    "workspaces": {"leave": L, "complete": T, "down": M, "up": M},
+    "jump": {"leave": L},
+}
+COMMANDS = {f"{room}.{name}": does for room, actions in _TABLE.items() for name, does in actions.items()}
+
+
+def command_of(action: str) -> str:
+    """`hookscope fix NAME`: what does the same in a shell; empty where nothing does."""
+    does = COMMANDS.get(action, "")
+    return "" if isinstance(does, Reason) or not does else f"hookscope {does}"
+
+
+def reason_of(action: str) -> str:
+    """Why there is no such command; empty where there is one."""
+    does = COMMANDS.get(action, "")
+    return str(does) if isinstance(does, Reason) else ""
