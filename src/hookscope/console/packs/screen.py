@@ -37,9 +37,8 @@ KEYS = (
     ("packs.remove", "remove"),
     ("packs.help", "help"),
     ("packs.close", ""),
-    ("packs.recheck", "recheck"),
-    ("packs.copy", "copy"),
 )
+MORE = (("packs.recheck", "recheck"), ("packs.copy", "copy"))  # where there is room
 HOW = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
     "git address. It is checked as a whole, and everything that would be written is shown first."
@@ -151,7 +150,7 @@ class PacksScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Packs"
-            frame.border_subtitle = hints(*KEYS, gap=2)
+            frame.border_subtitle = hints(*(MORE if self.app.size.width >= WIDE else ()), *KEYS, gap=2)
             with Container():
                 yield OptionList(id="packs-rows", markup=False)
                 with VerticalScroll(id="packs-about"):
