@@ -180,6 +180,8 @@ async def test_a_filter_that_nothing_fits_loses_no_selection(
     async with console(size) as story:
         await story.press("down", "slash", *"zzz")
         await story.shows("Hooks 0/2", "No hook fits the filter")
+        await story.press("enter", "space")
+        await story.shows("does not fit the filter: esc")
         await story.press("escape")
         await story.shows("Hooks 2", "▸ beta")
 

@@ -11,6 +11,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from hookscope.console.hooks.rows import matching
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.theme import MUTED
@@ -138,6 +139,8 @@ def obstacle(action: str, state: ConsoleState) -> str:
             if not state.rows
             else "Select a hook in the list first."
         )
+    if action in needs_row and row is not None and state.filter and not matching((row,), state.filter):
+        return f"{row.name} does not fit the filter: {key_of('console.back')} clears it."
     match action:
         case "trust" if row is not None and not waits(row.item):
             return f"{row.name} waits for no trust: it is {row.look.word}."
