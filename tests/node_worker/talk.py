@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.runtime.lanes import FLAGS
-from hookscope.runtime.link import Program, Worker
+from hookscope.runtime.link import Worker
 from hookscope.runtime.node import Node, find_node
+from hookscope.runtime.worker import Program
 
 Message = dict[str, Any]
 WORKER = Path(__file__).parents[2] / "src/hookscope/runtime/node_worker/worker.mjs"

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from hookscope.runtime.lanes import node_lane, python_lane
     from hookscope.runtime.ledger import Ledger
     from hookscope.runtime.limits import Limits
-    from hookscope.runtime.link import Program, Worker
+    from hookscope.runtime.link import Worker
     from hookscope.runtime.node import Node, NoNode, find_node
     from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
+    from hookscope.runtime.worker import Program
 
 _HOMES = {
     "Firing": "firing",
@@ -35,7 +36,7 @@ _HOMES = {
     "NoNode": "node",
     "Node": "node",
     "ProcessLane": "process_lane",
-    "Program": "link",
+    "Program": "worker",
     "Worker": "link",
     "WorkerFacts": "process_lane",
     "digest_of": "digest",

@@ -6,10 +6,9 @@ import asyncio
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
-from pathlib import Path
 from secrets import token_hex
 
 from hookscope.core.runs import Failure
@@ -18,67 +17,11 @@ from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
 from hookscope.runtime.output import CHUNK, SILENCE, Pipe
 from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
-from hookscope.values import dataclass
+from hookscope.runtime.worker import NOTHING, Late, NotStarted, Printed, Program, WorkerLost
 
 LATE_ERRORS = 50  # kept between two questions
 LAST_SIGNAL = 64
 GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A worker program. It gets two more arguments: the descriptors it reads from and writes to.
-
-    `env` is its whole environment, but for the mark of its worker (escapes.py). `missing` is the next
-    step for people, where it cannot be started. `control`: it gets a third descriptor, which a thread of
-    its own reads, for what must reach it while a handler keeps its main thread; and so it notices at once
-    that we are gone.
-    """
-
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
-    missing: str = ""
-    control: bool = False
-    walled: bool = False  # something in front of it turns a death by signal n into status 128+n
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """What was printed since somebody last asked."""
-
-    stdout: str = ""
-    stderr: str = ""
-    notes: tuple[str, ...] = ()
-
-
-NOTHING = Printed()
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """Of a handler that had already answered: an error that nobody caught, or a sentence."""
-
-    who: str  # the hook's name; empty where it is not known
-    error: object  # as the worker describes it
-    text: str = ""  # in place of an error
-
-
-class WorkerLost(Exception):
-    """The worker is gone, or cannot be trusted any further: end it."""
-
-    def __init__(self, text: str, *, died: bool = False) -> None:
-        super().__init__(text)
-        self.text = text
-        self.died = died  # by itself, and not because it spoke nonsense
-
-
-class NotStarted(Exception):
-    """There is no worker, and trying again at once would not help."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
 
 
 class Worker:

@@ -20,7 +20,6 @@ from hookscope.runtime.escapes import end, newest_pid
 from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import NOTHING, WorkerLost
 from hookscope.runtime.order import Order
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.talk import Talk
@@ -28,7 +27,7 @@ from hookscope.runtime.together import COMPANY, Together, ended_with_it
 from hookscope.runtime.traces import Traces, late_in_words
 from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.waiting import to_the_end
-from hookscope.runtime.worker import Link
+from hookscope.runtime.worker import NOTHING, Link, WorkerLost
 from hookscope.values import dataclass
 
 GATHER = 0.1  # seconds in which late output is gathered before it is told

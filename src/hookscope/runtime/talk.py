@@ -12,11 +12,10 @@ from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.course import Course, is_answer, seconds_of
 from hookscope.runtime.deadlines import POLL, Overran, asked_to_end, check_memory, limited, overran_by
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.order import Order
 from hookscope.runtime.python_worker.protocol import Message, encode, framed
 from hookscope.runtime.views import is_hook_event
-from hookscope.runtime.worker import Link
+from hookscope.runtime.worker import Link, WorkerLost
 
 FIRST = 0.005  # seconds in which most handlers have ended: so long nobody reads what they print
 
@@ -75,8 +74,12 @@ class Talk:
                 await self._worker.converse(self._hear)
                 if self._error is not None:
                     raise self._error
-                if self._number < len(self._orders) and self._overdue():
+                if self._number == len(self._orders):
+                    break
+                if self._overdue():
                     await self._stop()
+                else:
+                    self._watch(POLL)
         finally:
             self._alarm.still()
 

@@ -21,9 +21,8 @@ from hookscope.runtime.deadlines import (
 )
 from hookscope.runtime.failures import Phase
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.python_worker.protocol import LIMIT, Message, encode
-from hookscope.runtime.worker import Link
+from hookscope.runtime.worker import Link, WorkerLost
 
 COMPANY = "it ran beside other handlers of its plugin: some of what it printed may be theirs"
 ROOM = LIMIT - 1024 * 1024  # bytes for the views of one message; the rest is for what says whom to call

@@ -1,13 +1,71 @@
-"""A worker as those above its pipes see it."""
+"""A worker as those above its pipes see it: its program, what is heard of it, and why it is lost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Protocol
 
-from hookscope.runtime.link import Late, Printed
+from hookscope.core.runs import Failure
 from hookscope.runtime.python_worker.protocol import Message
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A worker program. It gets two more arguments: the descriptors it reads from and writes to.
+
+    `env` is its whole environment, but for the mark of its worker (escapes.py). `missing` is the next
+    step for people, where it cannot be started. `control`: it gets a third descriptor, which a thread of
+    its own reads, for what must reach it while a handler keeps its main thread; and so it notices at once
+    that we are gone.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    missing: str = ""
+    control: bool = False
+    walled: bool = False  # something in front of it turns a death by signal n into status 128+n
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What was printed since somebody last asked."""
+
+    stdout: str = ""
+    stderr: str = ""
+    notes: tuple[str, ...] = ()
+
+
+NOTHING = Printed()
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Of a handler that had already answered: an error that nobody caught, or a sentence."""
+
+    who: str  # the hook's name; empty where it is not known
+    error: object  # as the worker describes it
+    text: str = ""  # in place of an error
+
+
+class WorkerLost(Exception):
+    """The worker is gone, or cannot be trusted any further: end it."""
+
+    def __init__(self, text: str, *, died: bool = False) -> None:
+        super().__init__(text)
+        self.text = text
+        self.died = died  # by itself, and not because it spoke nonsense
+
+
+class NotStarted(Exception):
+    """There is no worker, and trying again at once would not help."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
 
 
 class Link(Protocol):
