@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
+from hookscope.console.collecting import set_aside
 from hookscope.console.hooks.listing import listing_of
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import (
@@ -69,6 +70,7 @@ class Bridge:
             view = self.bench.look()
             filling = self.bench.filling(view)
             listing = listing_of(view).with_groups()
+            set_aside(listing.rows)
         except Exception as error:  # the console lives on; what went wrong is said
             post(self.screen, Changed(LookFailed(said(error))))
         else:
