@@ -82,7 +82,7 @@ class Painting(App[None]):
         if self.waits is not None and self.waits():
             return False
         focused = self.screen.focused
-        # Those that carry a key and what it asks for; a widget that is laid out anew hears of it as it is painted.
+        # Those that carry a key and what it asks for; others hear of their new size just as they are painted.
         nodes = [self, *(focused.ancestors_with_self if focused is not None else [self.screen])]
         return not self.screen._layout_required and not any(node.message_queue_size for node in nodes)
 

@@ -15,7 +15,8 @@ from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
 from hookscope.console.runner import Runner
 from hookscope.console.state import LookBegan, Looked, LookFailed
-from hookscope.core.runs import Event, Plan
+from hookscope.core.hooks import Inventory
+from hookscope.core.runs import Event, Plan, Registry
 from hookscope.core.surroundings import real_surroundings
 from hookscope.systems.folders.policy import SharedEvent
 
@@ -61,7 +62,14 @@ class SlowBench:
     def look(self) -> Any:
         self.looks += 1
         assert self.gate.wait(10)
-        return SimpleNamespace(number=self.looks)
+        dialect = SimpleNamespace(catalogue=lambda: SimpleNamespace(events=()))
+        nothing = {
+            "inventory": Inventory(),
+            "registry": Registry(),
+            "quarantined": frozenset(),
+            "folders": (),
+        }
+        return SimpleNamespace(host=SimpleNamespace(dialect=dialect), **nothing)
 
     def filling(self, view: Any) -> None: ...
 
