@@ -52,7 +52,11 @@ class Console(App[None]):
         """`watches`: look again by itself when files change."""
         no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
         super().__init__(ansi_color=True if no_color else None)
+        # Before anything is styled: another theme later styles every widget anew.
         self.wardrobe = Wardrobe(self, no_color)
+        self.wardrobe.put_on(read_clothes())
+        self._colours = self._colours_now()
+        self.stylesheet.set_variables(self._colours[1])
         self.bench = bench
         self._began = bench.options
         self._opened = 1
@@ -70,10 +74,18 @@ class Console(App[None]):
         put_in_force(keymap)
 
     def on_mount(self) -> None:
-        self.wardrobe.put_on(read_clothes())
         notice = self.bench.setup.notice
         if notice:
             self.screen.post_message(Said(notice, "warning"))
+
+    def _colours_now(self) -> tuple[str, dict[str, str]]:
+        return self.theme, self.get_css_variables()
+
+    def refresh_css(self, animate: bool = True) -> None:
+        """Style all widgets anew, but not where they have these colours already, as at each start."""
+        before, self._colours = self._colours, self._colours_now()
+        if self._colours != before:
+            super().refresh_css(animate)
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as though the console had begun there; the workers of this one end."""

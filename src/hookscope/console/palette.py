@@ -100,6 +100,7 @@ class Palette(Entries):
     def entries(self) -> Iterator[Entry]:
         """Actions first, then panes, events and hooks."""
         screen = self.main
+        screen.query_one(FirePane).furnish()  # its actions are listed, too
         yield from self._actions(screen)
         yield Entry("save", "Screenshot", "the screen as an SVG picture", screen.app.deliver_screenshot)
         for title, change in PANES:

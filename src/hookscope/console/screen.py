@@ -328,6 +328,10 @@ class MainScreen(Shell):
 
     # The composer.
 
+    @on(asked.Furnished)
+    def _furnished(self) -> None:
+        self.settle_focus()
+
     @on(asked.DraftChanged)
     def _drafted(self, event: asked.DraftChanged) -> None:
         self.change(Drafted(Draft(event.event, event.only)))

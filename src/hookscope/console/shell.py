@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
 PLACES = "#hooks, #list, #why, #keys, #start, #fire, #log, #hosts, #right"
+NEED_AN_EVENT: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
 
 
 class Shell(Screen[None]):
@@ -87,13 +88,14 @@ class Shell(Screen[None]):
 
     def compose(self) -> ComposeResult:
         # Before there are panes: each that is mounted is styled once, and not again with the whole screen.
-        self._set_layout(self._layout(self.app.size.width, self.app.size.height))
+        layout = self._layout(self.app.size.width, self.app.size.height)
+        self._set_layout(layout)
         yield Header(id="header")
         yield WhatIfStrip(id="what-if")
         yield ProblemLines(id="problems")
         with Container(id="body"):
             yield HooksPane(id="hooks")
-            yield FirePane(id="fire")
+            yield FirePane(id="fire", at_once="fire" in layout.panes)
             yield HostsPane(id="hosts")
             with Container(id="right"):
                 yield StartHere(id="start")
@@ -147,8 +149,7 @@ class Shell(Screen[None]):
         self._read_source()
         self._show_keys()
         if whereabouts(before) != whereabouts(state):
-            self._settling = True  # news of an older focus says nothing any more
-            self.call_after_refresh(self._settle_focus)
+            self.settle_focus()
 
     def _read_source(self) -> None:
         row, view = self.state.row, self.state.view
@@ -183,6 +184,8 @@ class Shell(Screen[None]):
         layout = self._layout(width, height)
         covered, self.panes = not self.panes, layout.panes
         self._set_layout(layout)
+        if NEED_AN_EVENT.intersection(layout.panes):
+            self.query_one(FirePane).furnish()
         if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
             self.call_after_refresh(self._settle_focus)
         if layout.size == "tiny":
@@ -211,6 +214,11 @@ class Shell(Screen[None]):
             if pane is not None and pane in self.panes:
                 self.change(PaneFocused(pane))
         self._show_keys()
+
+    def settle_focus(self) -> None:
+        """Once the screen shows what it is about now, the focus goes there."""
+        self._settling = True  # news of an older focus says nothing any more
+        self.call_after_refresh(self._settle_focus)
 
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""

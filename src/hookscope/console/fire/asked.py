@@ -36,6 +36,10 @@ class FireAsked(Message):
         self.written = written
 
 
+class Furnished(Message):
+    """The pane has got its parts: it can take the focus."""
+
+
 class DraftChanged(Message):
     """The composer holds another event; None while it holds none that is valid."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 from textual import events
 from textual.app import ComposeResult
@@ -57,8 +58,30 @@ def hooks_of(view: View, event: Event) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.hook.name for row in rows if kind_of(row.hook) == event.kind))
 
 
+Given = ParamSpec("Given")
+
+
+def by_its_parts(
+    method: Callable[Concatenate[FireFrame, Given], None],
+) -> Callable[Concatenate[FireFrame, Given], None]:
+    """What the parts do: without them it furnishes the pane, and is done then."""
+
+    @wraps(method)
+    def done(frame: FireFrame, /, *given: Given.args, **named: Given.kwargs) -> None:
+        if frame.furnished:
+            method(frame, *given, **named)
+        else:
+            frame.waiting.append(partial(method, frame, *given, **named))
+            frame.furnish()
+
+    return done
+
+
 class FireFrame(Widget):
-    """Composer, plan, runs and run, laid out, and what the screen tells them."""
+    """Composer, plan, runs and run, laid out, and what the screen tells them.
+
+    Most sittings begin elsewhere: the parts are mounted when they are first needed.
+    """
 
     view: reactive[View | None] = reactive(None, init=False)
 
@@ -68,8 +91,17 @@ class FireFrame(Widget):
         id: str | None = None,  # noqa: A002  (Textual's name)
         classes: str | None = None,
         clock: Callable[[], float] = time.monotonic,
+        at_once: bool = True,
     ) -> None:
+        """`at_once`: with its parts from the beginning."""
         super().__init__(id=id, classes=classes)
+        self.add_class("-plan")
+        self.furnished = False
+        self.waiting: list[Callable[[], None]] = []  # for the parts
+        self._at_once = at_once
+        self._furnishing = at_once
+        self._filling: Filling | None = None
+        self._restoring: tuple[KeptDraft, str | None, bool] | None = None  # once there are parts and a view
         self.runs = Runs(clock)
         self._frame: Timer | None = None
         self._told: asked.DraftChanged | None = None
@@ -84,16 +116,39 @@ class FireFrame(Widget):
         self._composer = Composer(id="fire-composer")
 
     def compose(self) -> ComposeResult:
-        with Container(id="fire-top"):
-            yield self._composer
-            with Container(id="fire-side"):
-                yield PlanView(id="fire-plan")
-                yield History(id="fire-runs")
+        if self._at_once:
+            yield from self._parts()
+
+    def _parts(self) -> Iterator[Widget]:
+        side = Container(PlanView(id="fire-plan"), History(id="fire-runs"), id="fire-side")
+        yield Container(self._composer, side, id="fire-top")
         yield RunPane(id="fire-run")
 
     def on_mount(self) -> None:
-        self.set_class(True, "-plan")
+        if self._at_once:
+            self._complete()
+
+    def furnish(self) -> None:
+        """Mount the parts, if they are not there yet."""
+        if not self._furnishing:
+            self._furnishing = True
+            self.call_later(self._mount_parts)
+
+    async def _mount_parts(self) -> None:
+        await self.mount(*self._parts())
+        self._complete()
+        self.post_message(asked.Furnished())
+
+    def _complete(self) -> None:
+        self.furnished = True
+        if self._filling is not None:
+            self._composer.show_filling(self._filling)
         self._show_view()
+        self._draw_run()
+        waiting, self.waiting = self.waiting, []
+        for call in waiting:
+            call()
+        self.refresh_bindings()
 
     def on_resize(self, event: events.Resize) -> None:
         now = arrangement(event.size.width, event.size.height)
@@ -104,10 +159,11 @@ class FireFrame(Widget):
         self.set_class(self.query_one(Composer).sheet.has_focus_within, "-writing")
 
     def watch_view(self) -> None:
-        if self.is_mounted:
+        if self.furnished:
             self._show_view()
             self.refresh_bindings()
 
+    @by_its_parts
     def compose_event(self, key: str, only: str | None = None) -> None:
         """Put an event of this key into the composer, at one hook only where `only` names it."""
         if self.view is None:
@@ -120,8 +176,12 @@ class FireFrame(Widget):
             composer.load(key, only)
         self._zoom(None)
         self._prefer_plan(True)
-        # Not an editor: the next key is a command. Later, as a pane just shown takes no focus before.
-        self.call_after_refresh(self.query_one(KeyField).focus)
+        self.call_after_refresh(self._focus_key)  # a pane just shown takes no focus before
+
+    def _focus_key(self) -> None:
+        """Not an editor: the next key is a command."""
+        if self.display:  # and the user has not gone elsewhere meanwhile
+            self.query_one(KeyField).focus()
 
     @property
     def loaded(self) -> Path | None:
@@ -131,17 +191,20 @@ class FireFrame(Widget):
     @property
     def event(self) -> Event | None:
         """The composer's event, where it is one."""
-        return self.query_one(Composer).checked.event
+        return self._composer.checked.event
 
     @property
     def key(self) -> str:
         """The key of the composer's event."""
-        return self.query_one(Composer).draft.key
+        return self._composer.draft.key
 
     def show_filling(self, filling: Filling | None) -> None:
         """Fill events with these variables from now on."""
-        self.query_one(Composer).show_filling(filling)
+        self._filling = filling
+        if self.furnished:
+            self._composer.show_filling(filling)
 
+    @by_its_parts
     def load_saved(self, file: Path, saved: SavedDraft) -> None:
         """Put a saved event into the composer."""
         if self.view is None:
@@ -149,6 +212,7 @@ class FireFrame(Widget):
         self._put(draft_from(saved, self.view))
         self.kept_as(file)
 
+    @by_its_parts
     def load_event(self, event: Event) -> None:
         """Put an event into the composer that was sent before."""
         self._put(event_draft(event))
@@ -159,8 +223,9 @@ class FireFrame(Widget):
         self.query_one(Composer).put(draft)
         self._zoom(None)
         self._prefer_plan(True)
-        self.call_after_refresh(self.query_one(KeyField).focus)
+        self.call_after_refresh(self._focus_key)
 
+    @by_its_parts
     def kept_as(self, file: Path) -> None:
         """The composer's event is what this file says."""
         self._loaded = Loaded(file, self.query_one(Composer).draft)
@@ -168,6 +233,8 @@ class FireFrame(Widget):
 
     def kept(self) -> tuple[KeptDraft, str | None, bool]:
         """The event in the composer, the part that has all the room, and whether the form is shown."""
+        if self._restoring is not None:
+            return self._restoring
         composer = self._composer
         draft = composer.draft
         kept = KeptDraft(draft.key, draft.only)
@@ -181,6 +248,9 @@ class FireFrame(Widget):
 
     def restore(self, kept: KeptDraft, part: str | None, *, form: bool) -> None:
         """Compose and show that again, unless something was composed since the start."""
+        if not self.furnished:
+            self._restoring = kept, part, form
+            return
         composer = self._composer
         if self.view is None or not composer.untouched:
             return
@@ -198,7 +268,9 @@ class FireFrame(Widget):
 
     def came_from(self, file: Path, saved: SavedDraft | None) -> None:
         """The composer's event is one of a file, perhaps changed since."""
-        if saved is not None and self.view is not None and saved.key == self.key:
+        if not self.furnished:
+            self.waiting.append(partial(self.came_from, file, saved))
+        elif saved is not None and self.view is not None and saved.key == self.key:
             self._loaded = Loaded(file, draft_from(saved, self.view))
             self._draw_title()
 
@@ -222,7 +294,7 @@ class FireFrame(Widget):
     def show_plan(self, plan: Plan | None, problem: str = "") -> None:
         """Show who would run, or why there is no plan."""
         self._plan, self._problem = plan, problem
-        if self.is_mounted:
+        if self.furnished:
             self._draw_plan()
 
     def remember(self, past: Sequence[PastRun]) -> None:
@@ -238,7 +310,9 @@ class FireFrame(Widget):
     def shown_plan(self) -> Shown | None:
         """The plan of the composer's event, where there is one."""
         plan = self._plan
-        return shown_plan(plan, self.query_one(PlanView).as_text()) if plan is not None else None
+        if plan is None or not self.furnished:
+            return None
+        return shown_plan(plan, self.query_one(PlanView).as_text())
 
     def run_text(self) -> str:
         """The run on the screen as plain text."""
@@ -294,6 +368,9 @@ class FireFrame(Widget):
             self.compose_event(key, only)
         elif not composer.draft.key and view.keys:
             composer.load(first_key(view))
+        if self._restoring is not None:
+            (kept, part, form), self._restoring = self._restoring, None
+            self.restore(kept, part, form=form)
         self._draw_plan()
 
     def name_keys(self) -> None:
@@ -313,6 +390,8 @@ class FireFrame(Widget):
 
     def _draw_run(self) -> None:
         self.runs.settle()
+        if not self.furnished:
+            return
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
         neighbours = (("fire.older", older), ("fire.newer", newer))
         beside = hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
@@ -321,6 +400,9 @@ class FireFrame(Widget):
 
     def _prefer_plan(self, plan: bool) -> None:
         """Where there is room for one of them, show the plan or the run."""
+        if not self.furnished:
+            self.set_class(plan, "-plan")
+            return
         leaving = self.query_one(PlanView) if not plan else self.query_one(RunPane)
         had_focus = leaving.has_focus or leaving.has_focus_within
         self.set_class(plan, "-plan")

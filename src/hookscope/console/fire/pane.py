@@ -65,7 +65,7 @@ class FirePane(FireFrame):
             other = key_of("console.dialect")
             sends = f"{host.product} sends no stream of events" if host is not None else "Still looking"
             return f"{sends}: there is no session to play. {other} goes on to another dialect."
-        if action == "part" and self.is_mounted:
+        if action == "part" and self.furnished:
             ctx = has_ctx(self.query_one(Composer).draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
         if action == "cancel" and self.runs.running is None:
