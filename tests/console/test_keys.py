@@ -49,9 +49,9 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
 ) -> None:
     async with console((120, 36)) as story:
         screen = story.screen
+        palette = {entry.text for entry in await Palette(screen).collected()}
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(None, screen)]  # type: ignore[arg-type]
-        palette = {entry.text for entry in Palette(screen).entries()}
         owners: dict[str, set[tuple[str, str, str]]] = {}
         for node in nodes:
             for binding in own_bindings(node):

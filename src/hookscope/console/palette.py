@@ -95,12 +95,12 @@ class Palette(Entries):
     """Everything that can be done from here."""
 
     async def collected(self) -> Iterable[Entry]:
+        await self.main.query_one(FirePane).with_its_parts()  # their actions, too
         return self.entries()
 
     def entries(self) -> Iterator[Entry]:
         """Actions first, then panes, events and hooks."""
         screen = self.main
-        screen.query_one(FirePane).furnish()  # its actions are listed, too
         yield from self._actions(screen)
         yield Entry("save", "Screenshot", "the screen as an SVG picture", screen.app.deliver_screenshot)
         for title, change in PANES:

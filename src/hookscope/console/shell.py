@@ -223,6 +223,8 @@ class Shell(Screen[None]):
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""
         wanted, target = pane_wanted(self.state), None
+        if wanted == "fire" and not self.query_one(FirePane).furnished:
+            return  # it says when it is
         if not self.state.filtering and pane_of(self.focused) != wanted and self.panes:
             target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:

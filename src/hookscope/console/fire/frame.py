@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -96,7 +97,7 @@ class FireFrame(Widget):
         """`at_once`: with its parts from the beginning."""
         super().__init__(id=id, classes=classes)
         self.add_class("-plan")
-        self.furnished = False
+        self._there = asyncio.Event()  # the parts are
         self.waiting: list[Callable[[], None]] = []  # for the parts
         self._at_once = at_once
         self._furnishing = at_once
@@ -124,6 +125,11 @@ class FireFrame(Widget):
         yield Container(self._composer, side, id="fire-top")
         yield RunPane(id="fire-run")
 
+    @property
+    def furnished(self) -> bool:
+        """Are the parts there."""
+        return self._there.is_set()
+
     def on_mount(self) -> None:
         if self._at_once:
             self._complete()
@@ -134,13 +140,18 @@ class FireFrame(Widget):
             self._furnishing = True
             self.call_later(self._mount_parts)
 
+    async def with_its_parts(self) -> None:
+        """Furnish it, and wait for that."""
+        self.furnish()
+        await self._there.wait()
+
     async def _mount_parts(self) -> None:
         await self.mount(*self._parts())
         self._complete()
         self.post_message(asked.Furnished())
 
     def _complete(self) -> None:
-        self.furnished = True
+        self._there.set()
         if self._filling is not None:
             self._composer.show_filling(self._filling)
         self._show_view()
