@@ -84,7 +84,9 @@ async def test_a_saved_env_file_counts_at_the_next_fire(console: Open, agent: Pa
 
 async def test_a_secret_is_fired_and_never_shown(console: Open, agent: Path) -> None:
     async with console((120, 36)) as story:
-        await story.press("2", "tab", "tab")
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("tab", "tab")
         editor = story.screen.query_one(JsonEditor)
         write(story, '{"senderId": "${API_TOKEN}"}')
         editor.move_cursor((0, 20))
