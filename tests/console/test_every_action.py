@@ -66,6 +66,7 @@ class Presser:
         if place != "#why" and (screen.state.zoom or (mode == "hooks" and screen.state.reading)):
             screen.change(WentBack())
             await self.story.pilot.pause()
+        await self.story.until(lambda: screen.query(place), f"{place} is there")
         target = screen.query(place).first()
         if screen.focused is not target:
             target.focus()

@@ -386,7 +386,7 @@ class FireFrame(Widget):
 
     def name_keys(self) -> None:
         """Write the keys in force."""
-        if self.is_mounted:
+        if self.furnished:
             self.query_one(Composer).read()
             self._draw_plan()
             self.query_one(RunPane).forget()
