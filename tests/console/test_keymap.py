@@ -156,7 +156,7 @@ async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) ->
     """Every pane with keys is in the table, within the panes that it really lies in."""
     async with console((200, 50)) as story:
         for node in story.screen.walk_children(Widget, with_self=True):
-            own = {binding.id for cls in type(node).__mro__ for binding in bindings_of(cls)}
+            own = {binding.id for binding in own_bindings(node)}
             above = {binding.id for outer in node.ancestors for binding in own_bindings(outer)}
             for inner in own:
                 for outer_id in above - own:

@@ -38,6 +38,8 @@ def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT) -> list[Binding]:
             if isinstance(binding, Binding) and binding.id and binding.id not in found:
                 keys = keymap.of(binding.id, binding.key)
                 found[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
+        if not cls.__dict__.get("_inherit_bindings", True):  # what Textual keeps of `inherit_bindings`
+            break
     return list(found.values())
 
 
