@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
+from textual import events
 
 from hookscope.console.finding import best
 from hookscope.console.fire.pane import FirePane
@@ -90,3 +91,12 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
         assert [sheet.number for sheet in fire.runs.sheets] == [1, 2]
         assert fire.runs.sheets[0].at < datetime.now(UTC)
         await story.shows("hello")
+
+
+async def test_letters_typed_at_once_find_what_they_spell(console: Open) -> None:
+    """Each cancels the search for the one before, while the entries are still collected."""
+    async with console() as story:
+        await story.until(lambda: story.screen.state.view is not None, "the first look is there")
+        for key in ("ctrl+p", *"screensh"):
+            story.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await story.shows("the screen as an SVG picture")

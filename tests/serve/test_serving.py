@@ -1,5 +1,6 @@
 """The command: what it refuses, how many consoles it gives, and that none stays behind."""
 
+import asyncio
 import json
 import signal
 import stat
@@ -12,7 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import aiohttp
 import pytest
-from tests.serve.conftest import Served, alive, until
+from tests.serve.conftest import PATIENCE, Served, alive, until
 
 from hookscope.cli.main import exit_code
 from hookscope.serve.serving import Address, signpost
@@ -116,14 +117,17 @@ class Client:
 async def read(socket: aiohttp.ClientWebSocketResponse, wanted: str = "") -> str:
     """What comes, until it holds what is wanted or the socket is shut."""
     text = ""
-    while not wanted or wanted not in text:
-        message = await socket.receive(15)
-        if message.type is not aiohttp.WSMsgType.BINARY:
-            assert not wanted or message.type is aiohttp.WSMsgType.TEXT, text
-            if message.type is not aiohttp.WSMsgType.TEXT:
-                break
-            continue
-        text += message.data.decode("utf-8", "replace")
+    try:
+        async with asyncio.timeout(PATIENCE):
+            while not wanted or wanted not in text:
+                message = await socket.receive()
+                if message.type is aiohttp.WSMsgType.BINARY:
+                    text += message.data.decode("utf-8", "replace")
+                elif message.type is not aiohttp.WSMsgType.TEXT:
+                    assert not wanted, text
+                    break
+    except TimeoutError:
+        pytest.fail(f"waited in vain for {wanted or 'the end'!r} in {text!r}")
     return text
 
 

@@ -119,5 +119,7 @@ class Console(App[None]):
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
             for screen in self.screen_stack:
                 if isinstance(screen, MainScreen):
+                    if isinstance(event, Key) and screen.is_current:
+                        await screen.settled()
                     screen.touched()
         await super().on_event(event)

@@ -63,7 +63,7 @@ class Entries(Provider):
 
     def __init__(self, *args: object, **named: object) -> None:
         super().__init__(*args, **named)  # type: ignore[arg-type]
-        self._all: tuple[Entry, ...] = ()
+        self._collecting: asyncio.Future[tuple[Entry, ...]] | None = None
 
     @property
     def main(self) -> MainScreen:
@@ -73,18 +73,26 @@ class Entries(Provider):
     async def collected(self) -> Iterable[Entry]:
         """All entries."""
 
-    async def startup(self) -> None:
-        self._all = tuple(await self.collected())
+    async def _entries(self) -> tuple[Entry, ...]:
+        """All of them. A key that is typed cancels the search before it, but not what all searches need."""
+        if self._collecting is None:
+            self._collecting = asyncio.ensure_future(self._collect())
+        return await asyncio.shield(self._collecting)
+
+    async def _collect(self) -> tuple[Entry, ...]:
+        return tuple(await self.collected())
 
     async def discover(self) -> Hits:
-        for kind in dict.fromkeys(entry.kind for entry in self._all):
-            for entry in islice((entry for entry in self._all if entry.kind == kind), UNASKED):
+        entries = await self._entries()
+        for kind in dict.fromkeys(entry.kind for entry in entries):
+            for entry in islice((entry for entry in entries if entry.kind == kind), UNASKED):
                 yield DiscoveryHit(entry.shown, entry.run, entry.text)
 
     async def search(self, query: str) -> Hits:
-        named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in self._all)
-        bare = ((entry.text, entry.help, entry) for entry in self._all)
-        kinds = {entry.kind for entry in self._all}
+        entries = await self._entries()
+        named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in entries)
+        bare = ((entry.text, entry.help, entry) for entry in entries)
+        kinds = {entry.kind for entry in entries}
         first = query.split(maxsplit=1)[:1]
         found = await asyncio.to_thread(best, query, named if kinds.intersection(first) else bare)
         for score, entry in found:

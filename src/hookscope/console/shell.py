@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import Workbench
 
 
+PATIENCE = 2.0  # seconds that a key waits at most for the focus to be where the last one has sent it
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
 PLACES = "#hooks, #list, #why, #keys, #start, #fire, #log, #hosts, #right"
 NEED_AN_EVENT: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
@@ -82,7 +85,8 @@ class Shell(Screen[None]):
         self.preferences = PreferenceDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._laid_out: Layout | None = None
-        self._settling = False  # the focus is on its way to the pane that is wanted
+        self._settled = asyncio.Event()  # the focus is not on its way to the pane that is wanted
+        self._settled.set()
         # The row whose file was asked for, in which look, during which run.
         self._reading: tuple[str, int, int | None] = ("", 0, None)
 
@@ -209,15 +213,15 @@ class Shell(Screen[None]):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)
-        if not self._settling or pane == pane_wanted(self.state):
-            self._settling = False
+        if self._settled.is_set() or pane == pane_wanted(self.state):
+            self._settled.set()
             if pane is not None and pane in self.panes:
                 self.change(PaneFocused(pane))
         self._show_keys()
 
     def settle_focus(self) -> None:
         """Once the screen shows what it is about now, the focus goes there."""
-        self._settling = True  # news of an older focus says nothing any more
+        self._settled.clear()  # news of an older focus says nothing any more
         self.call_after_refresh(self._settle_focus)
 
     def _settle_focus(self) -> None:
@@ -230,11 +234,17 @@ class Shell(Screen[None]):
         if target is not None:
             target.focus()  # the news of it is what is waited for
         else:
-            self._settling = False
+            self._settled.set()
+
+    async def settled(self) -> None:
+        """Wait until the focus is where the last key has sent it: the next is for there. Not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await self._settled.wait()
 
     def touched(self) -> None:
         """A key or a click: whatever gets the focus by it is wanted. Called before it has any effect."""
-        self._settling = False
+        self._settled.set()
         self.last_time.touched()
 
     # What is said.

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec
+from typing import TYPE_CHECKING
 
 from textual import events
-from textual.app import ComposeResult
 from textual.containers import Container
 from textual.reactive import reactive
 from textual.timer import Timer
@@ -23,6 +21,7 @@ from hookscope.console.fire import asked
 from hookscope.console.fire.arrangement import ARRANGEMENTS, PARTS, arrangement
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.draft import Draft, event_draft, template_draft
+from hookscope.console.fire.furnishing import LatePane, by_its_parts
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.history import History
 from hookscope.console.fire.otherwise import Otherwise
@@ -33,7 +32,6 @@ from hookscope.console.fire.saved import Loaded, draft_from
 from hookscope.console.fire.saved import title as saved_title
 from hookscope.console.keymap.hints import hints
 from hookscope.console.last_time.model import KeptDraft
-from hookscope.core.plan import kind_of
 from hookscope.core.runs import Event, Plan, Run, Step
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from hookscope.workbench.filling import Filling
     from hookscope.workbench.testing import Checked
 
-FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
 FRAME = 0.1  # seconds between two drawings of a running run
 
 
@@ -53,36 +50,8 @@ def first_key(view: View) -> str:
     return next(listened, view.keys[0] if view.keys else "")
 
 
-def hooks_of(view: View, event: Event) -> tuple[str, ...]:
-    """The hooks of the event's kind, each by its name."""
-    rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
-    return tuple(dict.fromkeys(row.hook.name for row in rows if kind_of(row.hook) == event.kind))
-
-
-Given = ParamSpec("Given")
-
-
-def by_its_parts(
-    method: Callable[Concatenate[FireFrame, Given], None],
-) -> Callable[Concatenate[FireFrame, Given], None]:
-    """What the parts do: without them it furnishes the pane, and is done then."""
-
-    @wraps(method)
-    def done(frame: FireFrame, /, *given: Given.args, **named: Given.kwargs) -> None:
-        if frame.furnished:
-            method(frame, *given, **named)
-        else:
-            frame.waiting.append(partial(method, frame, *given, **named))
-            frame.furnish()
-
-    return done
-
-
-class FireFrame(Widget):
-    """Composer, plan, runs and run, laid out, and what the screen tells them.
-
-    Most sittings begin elsewhere: the parts are mounted when they are first needed.
-    """
+class FireFrame(LatePane):
+    """Composer, plan, runs and run, laid out, and what the screen tells them."""
 
     view: reactive[View | None] = reactive(None, init=False)
 
@@ -94,13 +63,8 @@ class FireFrame(Widget):
         clock: Callable[[], float] = time.monotonic,
         at_once: bool = True,
     ) -> None:
-        """`at_once`: with its parts from the beginning."""
-        super().__init__(id=id, classes=classes)
+        super().__init__(at_once=at_once, id=id, classes=classes)
         self.add_class("-plan")
-        self._there = asyncio.Event()  # the parts are
-        self.waiting: list[Callable[[], None]] = []  # for the parts
-        self._at_once = at_once
-        self._furnishing = at_once
         self._filling: Filling | None = None
         self._restoring: tuple[KeptDraft, str | None, bool] | None = None  # once there are parts and a view
         self.runs = Runs(clock)
@@ -116,50 +80,16 @@ class FireFrame(Widget):
         self._zoomed: str | None = None
         self._composer = Composer(id="fire-composer")
 
-    def compose(self) -> ComposeResult:
-        if self._at_once:
-            yield from self._parts()
-
-    def _parts(self) -> Iterator[Widget]:
+    def parts(self) -> Iterator[Widget]:
         side = Container(PlanView(id="fire-plan"), History(id="fire-runs"), id="fire-side")
         yield Container(self._composer, side, id="fire-top")
         yield RunPane(id="fire-run")
 
-    @property
-    def furnished(self) -> bool:
-        """Are the parts there."""
-        return self._there.is_set()
-
-    def on_mount(self) -> None:
-        if self._at_once:
-            self._complete()
-
-    def furnish(self) -> None:
-        """Mount the parts, if they are not there yet."""
-        if not self._furnishing:
-            self._furnishing = True
-            self.call_later(self._mount_parts)
-
-    async def with_its_parts(self) -> None:
-        """Furnish it, and wait for that."""
-        self.furnish()
-        await self._there.wait()
-
-    async def _mount_parts(self) -> None:
-        await self.mount(*self._parts())
-        self._complete()
-        self.post_message(asked.Furnished())
-
-    def _complete(self) -> None:
-        self._there.set()
+    def show_all(self) -> None:
         if self._filling is not None:
             self._composer.show_filling(self._filling)
         self._show_view()
         self._draw_run()
-        waiting, self.waiting = self.waiting, []
-        for call in waiting:
-            call()
-        self.refresh_bindings()
 
     def on_resize(self, event: events.Resize) -> None:
         now = arrangement(event.size.width, event.size.height)
@@ -279,9 +209,10 @@ class FireFrame(Widget):
 
     def came_from(self, file: Path, saved: SavedDraft | None) -> None:
         """The composer's event is one of a file, perhaps changed since."""
-        if not self.furnished:
-            self.waiting.append(partial(self.came_from, file, saved))
-        elif saved is not None and self.view is not None and saved.key == self.key:
+        self.once_furnished(partial(self._came_from, file, saved))
+
+    def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
+        if saved is not None and self.view is not None and saved.key == self.key:
             self._loaded = Loaded(file, draft_from(saved, self.view))
             self._draw_title()
 

@@ -36,14 +36,6 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
-FRAME = 0.1  # seconds between two drawings of a running run
-
-
-def first_key(view: View) -> str:
-    """The event to begin with: one that somebody would hear."""
-    heard = {call.key for call in view.registry.registrations}
-    listened = (key for key in view.keys if key in heard or key.partition(":")[0] in heard)
-    return next(listened, view.keys[0] if view.keys else "")
 
 
 def hooks_of(view: View, event: Event) -> tuple[str, ...]:
