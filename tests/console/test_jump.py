@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import EXTREMES, READY, Open, Story
 
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
@@ -39,7 +39,7 @@ async def jump(story: Story, text: str = "", label: str = "") -> None:
     await story.until(lambda: len(story.app.screen_stack) == 1, "the label was taken")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
 async def test_a_letter_leads_to_every_row_and_pane(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:

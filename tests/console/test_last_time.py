@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import EXTREMES, READY, Open, Story
 
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.pane import FirePane
@@ -99,7 +99,7 @@ async def compose(story: Story) -> None:
     await story.until(lambda: "ada" in composer.draft.text, "the event is written")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
 async def test_a_console_goes_on_where_it_was_left(
     console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:

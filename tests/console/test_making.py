@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import EXTREMES, READY, Open, Story
 from tests.making.conftest import tree
 
 from hookscope.console.hooks.pane import HooksPane
@@ -18,7 +18,7 @@ def selected(story: Story) -> str:
     return row.name if row is not None else ""
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
 async def test_three_keys_to_a_hook_that_runs(
     console: Open, size: tuple[int, int], workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import EXTREMES, READY, Open, Story
 
 from hookscope.console.fire.otherwise import Otherwise, choices, turned
 from hookscope.workbench import Options, Workbench
@@ -35,7 +35,7 @@ async def over(story: Story, number: int) -> None:
     await story.until(lambda: story.screen.state.firing is None, "the run is over")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
 async def test_a_fault_in_a_handlers_place_shows_what_the_others_do(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:

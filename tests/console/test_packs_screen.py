@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.console.conftest import SIZES, Open, Story
+from tests.console.conftest import EXTREMES, Open, Story
 from tests.packs.conftest import SETTINGS, make_pack, on_disk
 from tests.packs.hostile import entry, tar_of
 from textual.widgets import Input
@@ -45,7 +45,7 @@ async def agree(story: Story) -> None:
         await story.press("enter")
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("size", EXTREMES, ids=str)
 async def test_a_pack_comes_changes_and_goes(
     console: Open, size: tuple[int, int], home: Path, settings: Path, tmp_path: Path
 ) -> None:
@@ -75,7 +75,7 @@ async def test_a_pack_comes_changes_and_goes(
         await story.press("d")
         await story.shows("changed on disk since", "+# [b]mine[/b]␛[2J")
         await story.press("escape")
-        if size == SIZES[0]:
+        if size == EXTREMES[0]:
             make_pack(pack, "hello", "welcome", version="2.0.0")
             await story.press("c")
             await story.shows("Newer: greetings; u shows it.", "→ 2.0.0")
@@ -99,7 +99,7 @@ async def test_a_pack_comes_changes_and_goes(
         log = story.screen.query_one(LogPane).ring.numbered(0)
         told = [one.text for _, one in log if one.kind == "pack"]
         did = [text.partition(":")[0] for text in told]
-        assert did == ["install", *(["update"] if size == SIZES[0] else []), "remove"]
+        assert did == ["install", *(["update"] if size == EXTREMES[0] else []), "remove"]
 
 
 async def test_a_hostile_archive_and_a_slow_registry_leave_nothing(

@@ -42,6 +42,12 @@ HOSTILE = {
     "a megabyte of brackets": "[/" * 500_000,
     "empty": "",
 }
+# One of each kind, for what treats all texts alike.
+SOME = (
+    *("action", "open end", "clear screen", "right to left", "lone surrogate", "wide", "tabs"),
+    *("a megabyte of brackets", "empty"),
+)
+ALL, KINDS = tuple(HOSTILE.values()), tuple(HOSTILE[name] for name in SOME)
 
 
 def seen(text: str, cells: int = 8) -> str:
@@ -81,12 +87,12 @@ def everything(text: str) -> Callable[[Result], Result]:
 # One console shows one text after the other: starting one costs more than all that is looked at.
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize(("size", "texts"), [(SIZES[0], KINDS), (SIZES[1], ALL)], ids=["small", "medium"])
 async def test_no_text_of_a_run_does_harm(
-    console: Any, renamed: Callable[[str], View], size: tuple[int, int]
+    console: Any, renamed: Callable[[str], View], size: tuple[int, int], texts: tuple[str, ...]
 ) -> None:
     async with console(size) as c:
-        for number, text in enumerate(HOSTILE.values(), 1):
+        for number, text in enumerate(texts, 1):
             c.app.look = c.pane.view = renamed(text)
             await c.settle()
             plan = planned(c.app.look, c.last(asked.DraftChanged).event)
@@ -107,7 +113,7 @@ async def test_no_text_of_a_run_does_harm(
 
 async def test_what_a_tab_shows_is_literal(console: Any) -> None:
     async with console((120, 36)) as c:
-        for number, text in enumerate(HOSTILE.values(), 1):
+        for number, text in enumerate(KINDS, 1):
             await c.fired(number, everything(text))
             c.pane.query_one(Waterfall).focus()
             for tab in ("Error", "Messages", "Output", "Context"):
@@ -118,7 +124,7 @@ async def test_what_a_tab_shows_is_literal(console: Any) -> None:
 async def test_no_draft_does_harm(console: Any) -> None:
     async with console((120, 36)) as c:
         composer = c.pane.query_one(Composer)
-        for text in HOSTILE.values():
+        for text in KINDS:
             composer.put(Draft(text[:5000], text[:5000], text[:200_000], text))
             await c.settle()
             await c.press("ctrl+r")
@@ -150,7 +156,7 @@ async def test_a_context_keeps_what_nobody_sees(console: Any, view: View) -> Non
 
 async def test_the_picker_takes_any_name(console: Any, view: View) -> None:
     async with console((80, 24)) as c:
-        for text in HOSTILE.values():
+        for text in KINDS:
             c.app.look = c.pane.view = replace(view, keys=(*view.keys, text))
             await c.settle()
             await c.press("ctrl+@")

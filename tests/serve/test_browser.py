@@ -1,5 +1,6 @@
 """The console in a real browser."""
 
+import os
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from tests.serve.browser import browser, found
 from tests.serve.conftest import Served, alive, environment, until
 
+from hookscope.console.served import READ_BY_TEXTUAL
 from hookscope.serve.serving import Address, signpost
 
 PROGRAM = found()
@@ -42,7 +44,9 @@ async def test_a_hook_is_fired_at_from_a_page(
         first = server.consoles()
         everything = server.below()
         assert len(first) == 1
-        assert not [pid for pid in everything if b"TEXTUAL_" in environment(pid)]  # hooks see their own
+        added = [f"\0{name}=".encode() for name in READ_BY_TEXTUAL if name not in os.environ]
+        assert added  # hooks see the environment as it was
+        assert not [pid for pid in everything for one in added if one in b"\0" + environment(pid)]
 
         await page.ask("Page.reload")
         await until(lambda: not alive(everything & first))
