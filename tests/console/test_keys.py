@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from tests.console.conftest import Open
 from textual import events
 from textual.binding import Binding
@@ -10,6 +11,7 @@ from textual.dom import DOMNode
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
+from hookscope.console import shell
 from hookscope.console.help import HelpScreen, help_sheet, own_bindings
 from hookscope.console.keymap.names import written
 from hookscope.console.keys import Key, key_line, keys_of, obstacle
@@ -81,8 +83,11 @@ async def test_keys_of_one_pane_and_of_the_screen_do_not_clash(console: Open, wo
                 assert not set(binding.key.split(",")) & set(everywhere), binding.id
 
 
-async def test_a_key_is_for_the_pane_that_the_one_before_has_asked_for(console: Open) -> None:
+async def test_a_key_is_for_the_pane_that_the_one_before_has_asked_for(
+    console: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """However fast they are typed: the Fire pane gets its parts only when it is first shown."""
+    monkeypatch.setattr(shell, "PATIENCE", 600.0)  # it is not this that ends the waiting
     async with console() as story:
         await story.until(lambda: story.screen.state.view is not None, "the first look is there")
         story.app.post_message(events.Key("2", "2"))

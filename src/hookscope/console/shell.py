@@ -232,9 +232,9 @@ class Shell(Screen[None]):
         if not self.state.filtering and pane_of(self.focused) != wanted and self.panes:
             target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:
-            target.focus()  # the news of it is what is waited for
-        else:
-            self._settled.set()
+            self.set_focus(target)  # at once: the app itself may wait for it
+        if target is None or self.focused is not target:
+            self._settled.set()  # else the news of it is what is waited for
 
     async def settled(self) -> None:
         """Wait until the focus is where the last key has sent it: the next is for there. Not for long."""
