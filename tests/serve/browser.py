@@ -30,7 +30,7 @@ FLAGS = (
     "--remote-debugging-port=0",
     "--window-size=1120,700",
 )
-PATIENCE = 20.0
+PATIENCE = 60.0
 # The terminal is nobody's global: it is caught where it gets its `_core`.
 CATCH = """
 Object.defineProperty(Object.prototype, "_core", {

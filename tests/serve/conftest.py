@@ -15,7 +15,7 @@ import pytest_asyncio
 from tests.forking import Forks
 
 PROC = Path("/proc")
-PATIENCE = 15.0
+PATIENCE = 60.0
 
 
 @dataclass

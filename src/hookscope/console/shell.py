@@ -111,7 +111,7 @@ class Shell(Screen[None]):
         self.bindings_updated_signal.subscribe(self, lambda _: self._show_keys())
         self._show(ConsoleState())
         self.preferences.read()
-        self.query_one(HookList).focus()
+        self.set_focus(self.query_one(HookList))
         self.bridge.hear_late()
         self.last_time.begin()
 

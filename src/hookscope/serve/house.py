@@ -76,7 +76,7 @@ class House:
 
     def _welcome(self) -> web.Response:
         """Give the cookie, and go on from a page of our own: it would not be sent where another led here."""
-        on = f'<meta http-equiv="refresh" content="0; url={self.door.room}">'
+        on = f'<link rel="icon" href="data:,"><meta http-equiv="refresh" content="0; url={self.door.room}">'
         response = web.Response(
             text=f"<!DOCTYPE html>{on}<title>Hookscope</title>\n", content_type="text/html"
         )
