@@ -12,20 +12,18 @@ from textual import on
 from textual.worker import Worker, WorkerState
 
 from hookscope.console import narrate
+from hookscope.console.carrying import Carrier
 from hookscope.console.editor import open_editor
 from hookscope.console.fire import asked
-from hookscope.console.fire.draft import same_event
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of, whereabouts
 from hookscope.console.header import ModeTab
 from hookscope.console.help import HelpScreen
-from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.jump.screen import Going, JumpScreen
 from hookscope.console.jump.spots import spots_of
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.layout import Mode
 from hookscope.console.log.model import LogEntry
-from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
     Answered,
     Changed,
@@ -34,8 +32,6 @@ from hookscope.console.messages import (
     Failed,
     FilesChanged,
     FireHookAsked,
-    FiringOver,
-    FiringStarted,
     FixAsked,
     LateCame,
     LiftAsked,
@@ -43,12 +39,9 @@ from hookscope.console.messages import (
     NewAsked,
     PacksAsked,
     PastRuns,
-    PlayOver,
     PreferencesSaved,
-    RealCame,
     Said,
     SettingsWritten,
-    StepsCame,
     ToggleAsked,
     TogglePlanned,
     TrustAsked,
@@ -56,14 +49,8 @@ from hookscope.console.messages import (
     UndoAsked,
     UndoPlanned,
 )
-from hookscope.console.shell import Shell
 from hookscope.console.state import (
-    Armed,
     ConsoleState,
-    Draft,
-    Drafted,
-    FiringBegan,
-    FiringEnded,
     Looked,
     LookFailed,
     ModeChosen,
@@ -84,7 +71,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import Workbench
 
 
-class MainScreen(Shell):
+class MainScreen(Carrier):
     """Hooks, Fire, Log and Hosts: carries words between panes, desks and bridge."""
 
     def __init__(self, bench: Workbench, watches: bool) -> None:
@@ -326,69 +313,6 @@ class MainScreen(Shell):
             self.log_line("trust", f"{folder} may run now", subject=folder.name)
         self.bridge.look()
 
-    # The composer.
-
-    @on(asked.Furnished)
-    def _furnished(self) -> None:
-        self.settle_focus()
-
-    @on(asked.DraftChanged)
-    def _drafted(self, event: asked.DraftChanged) -> None:
-        self.change(Drafted(Draft(event.event, event.only)))
-
-    @on(asked.FireAsked)
-    def _fire(self, event: asked.FireAsked) -> None:
-        self.desk.ask(Draft(event.event, event.only, event.guarded, event.written, event.way, event.file))
-
-    @on(asked.EnvironmentAsked)
-    def _environment_asked(self, event: asked.EnvironmentAsked) -> None:
-        self.bridge.bench.use_environment(event.name)
-        self.bridge.look()
-
-    @on(asked.SavedAsked)
-    def _saved_asked(self) -> None:
-        self.saved.show_list()
-
-    @on(asked.SaveAsked)
-    def _save_asked(self, event: asked.SaveAsked) -> None:
-        self.saved.save(event.saved, event.file)
-
-    @on(asked.FuzzAsked)
-    def _fuzz_asked(self, event: asked.FuzzAsked) -> None:
-        self.desk.fuzz(event.event, event.only)
-
-    @on(asked.ReplayAsked)
-    def _replay_asked(self, event: asked.ReplayAsked) -> None:
-        self.comparing.replay(event.start)
-
-    @on(asked.CompareAsked)
-    def _compare_asked(self) -> None:
-        self.comparing.show()
-
-    @on(asked.AcceptAsked)
-    def _accept_asked(self, event: asked.AcceptAsked) -> None:
-        self.saved.accept(event.number, event.checked)
-
-    @on(asked.PlayAsked)
-    def _play(self, event: asked.PlayAsked) -> None:
-        self.desk.play(event.text)
-
-    @on(asked.ArmAsked)
-    def _arm(self, event: asked.ArmAsked) -> None:
-        draft, armed = Draft(event.event, event.only, written=True, file=event.file), self.state.armed
-        if not self.watches:
-            self.say("Nothing is watched, so no save would be noticed.", "warning")
-        elif armed and same_event(armed.event, draft.event) and armed.only == draft.only:
-            self.change(Armed(None))
-            self.say(f"{event.event.key} no longer fires on save.")
-        else:
-            self.change(Armed(draft))
-            self.say(f"{event.event.key} fires again whenever a file is saved; {key_of('fire.arm')} ends it.")
-
-    @on(asked.CancelAsked)
-    def _cancel(self) -> None:
-        self.desk.cancel()
-
     @on(asked.EditAsked)
     def _edit_from_fire(self, event: asked.EditAsked) -> None:
         self._open(Place(event.path, event.line))
@@ -397,52 +321,11 @@ class MainScreen(Shell):
     def _trust_from_fire(self, event: asked.TrustAsked) -> None:
         self._question(event.folders)
 
-    @on(LogPane.RunAsked)
-    def _run_asked(self, event: LogPane.RunAsked) -> None:
-        if self.query_one(FirePane).show_run(event.number):
-            self.change(ModeChosen("fire"))
-        else:
-            self.say(f"Run {event.number} is no longer kept.", "warning")
-
-    @on(LogPane.RealAsked)
-    def _real_asked(self, event: LogPane.RealAsked) -> None:
-        (self.real.save if event.save else self.real.open)(event.name)
-
-    @on(LogPane.TapAsked)
-    def _tap_asked(self) -> None:
-        self.real.show_lists()
-
-    @on(HostsPane.Asked)
-    def _hosts_asked(self, event: HostsPane.Asked) -> None:
-        self.hosts.asked(event.what)
-
-    @on(RealCame)
-    def _real_came(self, event: RealCame) -> None:
-        self.log_entries(event.entries)
-
     @on(PastRuns)
     def _past_runs(self, event: PastRuns) -> None:
         self.query_one(FirePane).remember(event.runs)
         self.log_entries([*(narrate.remembered(run) for run in event.runs), *self._first_look])
         self._first_look = ()
-
-    @on(FiringStarted)
-    def _firing_started(self, event: FiringStarted) -> None:
-        self.change(FiringBegan(event.number))
-        self.desk.started(event)
-
-    @on(StepsCame)
-    def _steps_came(self, event: StepsCame) -> None:
-        self.desk.steps(event)
-
-    @on(PlayOver)
-    def _play_over(self, event: PlayOver) -> None:
-        self.desk.played(event)
-
-    @on(FiringOver)
-    def _firing_over(self, event: FiringOver) -> None:
-        self.change(FiringEnded(event.number))
-        self.desk.over(event)
 
     # What is said.
 

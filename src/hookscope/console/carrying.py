@@ -1,0 +1,121 @@
+"""What the Fire, Log and Hosts panes ask for, and what comes of it, carried between them and the desks."""
+
+from __future__ import annotations
+
+from textual import on
+
+from hookscope.console.fire import asked
+from hookscope.console.fire.draft import same_event
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.keymap.hints import key_of
+from hookscope.console.log.pane import LogPane
+from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, RealCame, StepsCame
+from hookscope.console.shell import Shell
+from hookscope.console.state import Armed, Draft, Drafted, FiringBegan, FiringEnded, ModeChosen
+
+
+class Carrier(Shell):
+    """Composing, firing, and what is seen of it."""
+
+    @on(asked.Furnished)
+    def _furnished(self) -> None:
+        self.settle_focus()
+
+    @on(asked.DraftChanged)
+    def _drafted(self, event: asked.DraftChanged) -> None:
+        self.change(Drafted(Draft(event.event, event.only)))
+
+    @on(asked.FireAsked)
+    def _fire(self, event: asked.FireAsked) -> None:
+        self.desk.ask(Draft(event.event, event.only, event.guarded, event.written, event.way, event.file))
+
+    @on(asked.EnvironmentAsked)
+    def _environment_asked(self, event: asked.EnvironmentAsked) -> None:
+        self.bridge.bench.use_environment(event.name)
+        self.bridge.look()
+
+    @on(asked.SavedAsked)
+    def _saved_asked(self) -> None:
+        self.saved.show_list()
+
+    @on(asked.SaveAsked)
+    def _save_asked(self, event: asked.SaveAsked) -> None:
+        self.saved.save(event.saved, event.file)
+
+    @on(asked.FuzzAsked)
+    def _fuzz_asked(self, event: asked.FuzzAsked) -> None:
+        self.desk.fuzz(event.event, event.only)
+
+    @on(asked.ReplayAsked)
+    def _replay_asked(self, event: asked.ReplayAsked) -> None:
+        self.comparing.replay(event.start)
+
+    @on(asked.CompareAsked)
+    def _compare_asked(self) -> None:
+        self.comparing.show()
+
+    @on(asked.AcceptAsked)
+    def _accept_asked(self, event: asked.AcceptAsked) -> None:
+        self.saved.accept(event.number, event.checked)
+
+    @on(asked.PlayAsked)
+    def _play(self, event: asked.PlayAsked) -> None:
+        self.desk.play(event.text)
+
+    @on(asked.ArmAsked)
+    def _arm(self, event: asked.ArmAsked) -> None:
+        draft, armed = Draft(event.event, event.only, written=True, file=event.file), self.state.armed
+        if not self.watches:
+            self.say("Nothing is watched, so no save would be noticed.", "warning")
+        elif armed and same_event(armed.event, draft.event) and armed.only == draft.only:
+            self.change(Armed(None))
+            self.say(f"{event.event.key} no longer fires on save.")
+        else:
+            self.change(Armed(draft))
+            self.say(f"{event.event.key} fires again whenever a file is saved; {key_of('fire.arm')} ends it.")
+
+    @on(asked.CancelAsked)
+    def _cancel(self) -> None:
+        self.desk.cancel()
+
+    @on(LogPane.RunAsked)
+    def _run_asked(self, event: LogPane.RunAsked) -> None:
+        if self.query_one(FirePane).show_run(event.number):
+            self.change(ModeChosen("fire"))
+        else:
+            self.say(f"Run {event.number} is no longer kept.", "warning")
+
+    @on(LogPane.RealAsked)
+    def _real_asked(self, event: LogPane.RealAsked) -> None:
+        (self.real.save if event.save else self.real.open)(event.name)
+
+    @on(LogPane.TapAsked)
+    def _tap_asked(self) -> None:
+        self.real.show_lists()
+
+    @on(HostsPane.Asked)
+    def _hosts_asked(self, event: HostsPane.Asked) -> None:
+        self.hosts.asked(event.what)
+
+    @on(RealCame)
+    def _real_came(self, event: RealCame) -> None:
+        self.log_entries(event.entries)
+
+    @on(FiringStarted)
+    def _firing_started(self, event: FiringStarted) -> None:
+        self.change(FiringBegan(event.number))
+        self.desk.started(event)
+
+    @on(StepsCame)
+    def _steps_came(self, event: StepsCame) -> None:
+        self.desk.steps(event)
+
+    @on(PlayOver)
+    def _play_over(self, event: PlayOver) -> None:
+        self.desk.played(event)
+
+    @on(FiringOver)
+    def _firing_over(self, event: FiringOver) -> None:
+        self.change(FiringEnded(event.number))
+        self.desk.over(event)
