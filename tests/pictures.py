@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import copytree, rmtree
 from textwrap import dedent
 
+from tests.drawing import drawn
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
@@ -247,7 +248,7 @@ async def take_expected(bench: Workbench, size: tuple[int, int]) -> None:
 
 def shown(app: Console) -> str:
     """The words on the screen."""
-    strips = app.screen._compositor.render_strips()
+    strips = drawn(app)
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 

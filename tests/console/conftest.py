@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.drawing import drawn
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
@@ -37,8 +38,7 @@ class Story:
 
     def lines(self) -> list[str]:
         """The screen as its user reads it."""
-        # Textual has no public way to the drawn text but an SVG, which loses columns and costs 10 ms.
-        strips = self.app.screen._compositor.render_strips()
+        strips = drawn(self.app)
         return ["".join(segment.text for segment in strip) for strip in strips]
 
     def text(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
+from tests.drawing import drawn
 from textual.color import Color
 
 from hookscope.console.theme import FAINT, LOOKS, MUTED
@@ -112,7 +113,7 @@ def colours(story: Story) -> set[str]:
     """Every colour that the terminal is told of."""
     found = set()
     last = story.app._filters[-1]  # what takes colours out, where they are not wanted
-    for strip in story.app.screen._compositor.render_strips():
+    for strip in drawn(story.app):
         for segment in strip.apply_filter(last, Color(0, 0, 0)):
             if segment.style is not None:
                 found |= {str(c.name) for c in (segment.style.color, segment.style.bgcolor) if c is not None}
@@ -153,7 +154,7 @@ async def test_without_colours_each_state_is_read_and_the_cursor_seen(
     async with console((80, 24)) as story:
         await story.shows("◇ untrusted", "▲ blocked")
         assert colours(story) <= {"default"}
-        strips = story.app.screen._compositor.render_strips()
+        strips = drawn(story.app)
         row = next(strip for strip in strips if "▸ one" in strip.text)
         assert any(segment.style and segment.style.bold for segment in row), "the row of the cursor"
         assert "┏" in story.text(), "the pane with the focus has a heavy border"

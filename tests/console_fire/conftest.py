@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.drawing import drawn
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
@@ -103,7 +104,7 @@ class Console:
     @property
     def screen(self) -> str:
         """The screen as lines of text."""
-        strips = self.app.screen._compositor.render_strips()
+        strips = drawn(self.app)
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
 
     async def settle(self) -> None:

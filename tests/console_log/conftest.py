@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
+from tests.drawing import drawn
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
@@ -52,7 +53,7 @@ class Log:
 
     @property
     def screen(self) -> str:
-        strips = self.app.screen._compositor.render_strips()
+        strips = drawn(self.app)
         return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
 
     async def shows(self, *texts: str) -> None:
