@@ -3,7 +3,7 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -71,55 +71,70 @@ def room_of(path: Path) -> str:
     return relative.parts[0] if len(relative.parts) > 1 else relative.stem
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def imported(path: Path) -> frozenset[str]:
     """Every module that a file imports: inside functions and under TYPE_CHECKING too."""
     package = ("hookscope", *path.relative_to(SOURCE).parent.parts)
-    for node in ast.walk(ast.parse(path.read_text())):
+    names = []
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level:
-            yield ".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module])))
+            names.append(".".join((*package[: len(package) - node.level + 1], *filter(None, [node.module]))))
         elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
+            names.append(node.module or "")
+    return frozenset(names)
 
 
 def name_of(path: Path) -> str:
     return path.relative_to(SOURCE).as_posix()
 
 
-@pytest.mark.parametrize("path", FILES, ids=name_of)
-def test_a_room_imports_only_rooms_below_it(path: Path) -> None:
-    rooms = {name.split(".")[1] for name in imported(path) if name.startswith("hookscope.")} - EVERYBODYS
-    allowed = MAY_IMPORT[room_of(path)] | {room_of(path)}
-    assert rooms <= allowed, f"{name_of(path)} imports {sorted(rooms - allowed)}"
+def test_a_room_imports_only_rooms_below_it() -> None:
+    wrong = []
+    for path in FILES:
+        rooms = {name.split(".")[1] for name in imported(path) if name.startswith("hookscope.")} - EVERYBODYS
+        above = rooms - MAY_IMPORT[room_of(path)] - {room_of(path)}
+        wrong += [f"{name_of(path)} imports {room}" for room in sorted(above)]
+    assert not wrong
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) in PURE_ROOMS], ids=name_of)
-def test_a_pure_room_does_not_reach_into_the_world(path: Path) -> None:
-    worldly = WORLDLY & {name.split(".")[0] for name in imported(path)}
-    if name_of(path) in MAY_TOUCH_THE_DISK:
-        worldly -= {"os"}
-    assert not worldly, f"{name_of(path)} imports {sorted(worldly)}"
+def test_a_pure_room_does_not_reach_into_the_world() -> None:
+    wrong = []
+    for path in FILES:
+        if room_of(path) in PURE_ROOMS:
+            worldly = WORLDLY & {name.split(".")[0] for name in imported(path)}
+            if name_of(path) in MAY_TOUCH_THE_DISK:
+                worldly -= {"os"}
+            wrong += [f"{name_of(path)} imports {module}" for module in sorted(worldly)]
+    assert not wrong
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if room_of(path) != "dialects"], ids=name_of)
-def test_no_host_is_known_by_name_outside_the_dialects(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    documentation = {
-        id(node.body[0].value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-        and node.body
-        and isinstance(node.body[0], ast.Expr)
-    }
-    named = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and id(node) not in documentation
-        and any(host in node.value.lower() for host in HOSTS)
-    ]
+def test_no_host_is_known_by_name_outside_the_dialects() -> None:
+    named = []
+    for path in FILES:
+        if room_of(path) != "dialects":
+            nodes = list(ast.walk(tree_of(path)))
+            documentation = {
+                id(node.body[0].value)
+                for node in nodes
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+                and node.body
+                and isinstance(node.body[0], ast.Expr)
+            }
+            named += [
+                f"{name_of(path)}:{node.lineno}: {node.value}"
+                for node in nodes
+                if isinstance(node, ast.Constant)
+                and isinstance(node.value, str)
+                and id(node) not in documentation
+                and any(host in node.value.lower() for host in HOSTS)
+            ]
     assert not named
 
 
