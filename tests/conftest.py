@@ -1,6 +1,7 @@
 """A home of one's own for every test, and hooks written as folders."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -13,8 +14,14 @@ from hookscope import library
 
 MakeHook = Callable[..., Path]
 
-# How long an example takes is the machine's: a property says what holds, not how fast.
-settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# How long an example takes is the machine's: a property says what holds, not how fast. Others are drawn each
+# time, so that few of them see much in the end; HOOKSCOPE_EXAMPLES asks for more at once.
+settings.register_profile(
+    "calm",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=int(os.environ.get("HOOKSCOPE_EXAMPLES", "50")),
+)
 settings.load_profile("calm")
 
 

@@ -7,6 +7,7 @@ is that process; each line that it reads is a call.
 
 import gc
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,9 +98,22 @@ def _started(arguments: Sequence[str], cwd: Path, env: Mapping[str, str], text: 
 
 
 def _import_all() -> None:
-    commands = importlib.import_module("hookscope.cli.commands")
-    for module in pkgutil.iter_modules(commands.__path__):
-        importlib.import_module(f"hookscope.cli.commands.{module.name}")
+    """Everything that a command may come to need, asyncio and sqlite3 among it."""
+    for room in ("cli.commands", "workbench", "runtime", "journal", "lint", "packs"):
+        package = importlib.import_module(f"hookscope.{room}")
+        for module in pkgutil.iter_modules(package.__path__):
+            if not module.ispkg:
+                importlib.import_module(f"hookscope.{room}.{module.name}")
+
+
+def _warm_up() -> None:
+    """Ask once about nothing: classes are compiled and catalogues read when they are first needed."""
+    cli = importlib.import_module("hookscope.cli.main")
+    said = io.StringIO()
+    with tempfile.TemporaryDirectory() as nowhere, redirect_stdout(said), redirect_stderr(said):
+        for host in ("openclaw", "openclaw@2026.9", "eve"):
+            for command in (["list", "--json"], ["plan", "command:new"], ["lint"], ["events"]):
+                cli.exit_code(["--dialect", host, "--home", nowhere, "--workspace", nowhere, *command])
 
 
 def _serve() -> None:
@@ -150,6 +165,7 @@ def _become(call: Mapping[str, Any]) -> None:
 
 if __name__ == "__main__":
     _import_all()
+    _warm_up()
     gc.freeze()  # else each fork copies what it only looks at
     _serve()
     main = importlib.import_module("hookscope.cli").main

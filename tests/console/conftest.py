@@ -19,6 +19,9 @@ from hookscope.workbench import Limits, Options, Workbench
 SIZES = [(80, 24), (120, 36), (200, 50)]
 EXTREMES = [SIZES[0], SIZES[-1]]  # for what hangs less on the room that there is
 USUAL = SIZES[1]  # for what does not
+at_every_size = pytest.mark.parametrize("size", SIZES, ids=str)
+at_extremes = pytest.mark.parametrize("size", EXTREMES, ids=str)
+small, medium, large = (pytest.mark.parametrize("size", [size], ids=str) for size in SIZES)
 TURNS = 2_000  # of the event loop that a condition may take; each waits for idle widgets
 
 READY = "{openclaw: {events: [command:new]}}"
@@ -76,6 +79,7 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     """console(size, **options) opens the real console over `workspace`, and waits for the first look."""
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(Console, "NOTIFICATION_TIMEOUT", 600)  # a slow machine reads as slowly as it draws
     bundled = tmp_path / "bundled"
     bundled.mkdir(exist_ok=True)
 

@@ -3,13 +3,11 @@
 from pathlib import Path
 
 import pytest
-from tests.console.conftest import EXTREMES, Open, Story
+from tests.console.conftest import Open, Story, at_extremes, large, small
 
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.waterfall import Waterfall
 from hookscope.workbench import Workbench
-
-pytestmark = pytest.mark.parametrize("size", EXTREMES, ids=str)
 
 GUARD = """
 async def guard(event, ctx):
@@ -63,6 +61,7 @@ async def composed(story: Story, key: str) -> None:
     await story.shows(key)
 
 
+@at_extremes
 async def test_a_blocked_call_tells_how_the_answers_added_up(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
@@ -78,6 +77,7 @@ async def test_a_blocked_call_tells_how_the_answers_added_up(
         await story.shows("→ params =", "merged so far")
 
 
+@small
 async def test_observers_run_side_by_side(console: Open, size: tuple[int, int], workspace: Path) -> None:
     write(workspace, "plugins/listeners/index.js", LISTENERS)
     async with console(size, dialect="openclaw") as story:
@@ -87,6 +87,7 @@ async def test_observers_run_side_by_side(console: Open, size: tuple[int, int], 
         await story.shows("✓ 2 handlers ran")  # one after another they would wait for each other for ever
 
 
+@large
 async def test_a_stream_event_shows_its_lanes_and_what_a_cancel_is_followed_by(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
@@ -99,6 +100,7 @@ async def test_a_stream_event_shows_its_lanes_and_what_a_cancel_is_followed_by(
             await story.shows("recorded", "evt_", "↳ turn.cancelled", "↳ session.waiting")
 
 
+@small
 @pytest.mark.parametrize(("dialect", "follows"), [("eve", "turn.failed"), ("eve@0.18", "session.failed")])
 async def test_a_throw_shows_what_follows_under_the_rule_in_force(
     console: Open, size: tuple[int, int], workspace: Path, dialect: str, follows: str
@@ -112,6 +114,7 @@ async def test_a_throw_shows_what_follows_under_the_rule_in_force(
             await story.shows(f"↳ {follows} follows")
 
 
+@large
 async def test_an_event_that_lacks_a_field_says_so_before_it_is_fired(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
@@ -129,6 +132,7 @@ agent = define_agent(model=mock_model("Hello back"))
 """
 
 
+@at_extremes
 async def test_a_session_is_played_from_message_to_rest(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
@@ -145,6 +149,7 @@ async def test_a_session_is_played_from_message_to_rest(
         await story.shows("rule: a hook")
 
 
+@small
 async def test_a_host_without_streams_plays_nothing(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import EXTREMES, READY, Open, Story
+from tests.console.conftest import READY, Open, Story, at_extremes, medium, small
 
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.pane import FirePane
 from hookscope.workbench import Options, Workbench
-
-pytestmark = pytest.mark.parametrize("size", EXTREMES, ids=str)
 
 
 def write(file: Path, text: str) -> None:
@@ -37,6 +35,7 @@ async def saved(story: Story, file: Path, text: str, seen: Callable[[], object])
         assert number < 20, f"saving {file} was never noticed:\n{story.text()}"
 
 
+@at_extremes
 async def test_a_saved_handler_changes_its_row_and_keeps_the_selection(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -57,6 +56,7 @@ async def test_a_saved_handler_changes_its_row_and_keeps_the_selection(
         await story.shows("b-second/h", "✗ broken")  # the wide screen's log is narrow
 
 
+@small
 async def test_an_armed_event_fires_on_save_and_says_what_changed(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -78,6 +78,7 @@ async def test_an_armed_event_fires_on_save_and_says_what_changed(
         await story.until(lambda: story.screen.state.armed is None, "it is disarmed")
 
 
+@medium
 async def test_function_keys_work_inside_the_editor_too(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -99,6 +100,7 @@ async def test_function_keys_work_inside_the_editor_too(
         assert story.screen.query_one(JsonEditor).text != text
 
 
+@small
 @pytest.mark.parametrize("fault", ["def handler(:", "import no_such_module"])
 async def test_the_last_good_version_stays_in_use_and_is_labelled(
     console: Open, size: tuple[int, int], fault: str, workspace: Path, make_hook: MakeHook
@@ -125,6 +127,7 @@ async def test_the_last_good_version_stays_in_use_and_is_labelled(
         await story.shows("✓ ok")
 
 
+@medium
 async def test_saved_settings_and_new_hooks_are_noticed(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:

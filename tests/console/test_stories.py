@@ -5,13 +5,11 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story
+from tests.console.conftest import READY, Open, Story, at_every_size, at_extremes, large, medium, small
 from textual.widgets import Input
 
 from hookscope.console.header import ModeTab
 from hookscope.workbench import Options, Workbench
-
-pytestmark = pytest.mark.parametrize("size", SIZES, ids=str)
 
 NEEDS = "{openclaw: {events: [command:new], requires: {bins: [no-such-program], env: [NO_SUCH_VARIABLE]}}}"
 
@@ -25,6 +23,7 @@ def trusted(workspace: Path) -> None:
     Workbench().trust(workspace / "hooks")
 
 
+@at_every_size
 async def test_a_first_start_says_that_nothing_has_happened(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -37,6 +36,7 @@ async def test_a_first_start_says_that_nothing_has_happened(
         await story.shows("Start here")
 
 
+@at_every_size
 async def test_a_blocked_hook_says_what_is_missing(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -51,6 +51,7 @@ async def test_a_blocked_hook_says_what_is_missing(
         await story.shows("Binary missing: no-such-program", "will not run")
 
 
+@small
 async def test_passing_checks_are_folded_until_enter(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -66,6 +67,7 @@ async def test_passing_checks_are_folded_until_enter(
         await story.until(lambda: not story.screen.state.reading, "back at the list")
 
 
+@medium
 async def test_a_decision_of_the_settings_names_its_line(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -76,6 +78,7 @@ async def test_a_decision_of_the_settings_names_its_line(
         await story.shows("○ off", "openclaw.json:3")
 
 
+@at_every_size
 async def test_a_first_event_is_fired_within_three_keys(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -94,6 +97,7 @@ async def test_a_first_event_is_fired_within_three_keys(
         await story.until(lambda: story.screen.state.firing is None, "the run is over")
 
 
+@at_extremes
 async def test_trust_is_asked_before_the_first_fire_and_cancel_is_the_default(
     console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
@@ -121,6 +125,7 @@ async def test_trust_is_asked_before_the_first_fire_and_cancel_is_the_default(
         await story.shows("Run 1")
 
 
+@small
 async def test_a_folder_is_trusted_from_the_list(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -135,6 +140,7 @@ async def test_a_folder_is_trusted_from_the_list(
         await story.shows("greet waits for no trust: it is ready.")
 
 
+@large
 async def test_looking_imports_nothing(
     console: Open, size: tuple[int, int], workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
@@ -151,6 +157,7 @@ async def test_looking_imports_nothing(
     assert not (tmp_path / "ran").exists()
 
 
+@small
 async def test_a_filter_shows_what_fits_and_esc_clears_it(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -171,6 +178,7 @@ async def test_a_filter_shows_what_fits_and_esc_clears_it(
         assert story.screen.state.row.name == "greet"
 
 
+@medium
 async def test_a_filter_that_nothing_fits_loses_no_selection(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -186,6 +194,7 @@ async def test_a_filter_that_nothing_fits_loses_no_selection(
         await story.shows("Hooks 2", "▸ beta")
 
 
+@at_extremes
 async def test_the_list_is_grouped_by_source_state_or_event(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -201,6 +210,7 @@ async def test_the_list_is_grouped_by_source_state_or_event(
         assert sum("greet" in line and "◇" in line for line in story.lines()) >= 2
 
 
+@small
 async def test_what_is_no_hook_stands_in_the_list_with_its_reason(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -215,6 +225,7 @@ async def test_what_is_no_hook_stands_in_the_list_with_its_reason(
         await story.shows("odd is no hook, so no event reaches it.")
 
 
+@large
 async def test_all_copies_of_a_name_are_listed_and_one_wins(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -229,6 +240,7 @@ async def test_all_copies_of_a_name_are_listed_and_one_wins(
         await story.shows("this one wins", "shadowed by 1")
 
 
+@small
 async def test_the_registry_says_who_is_called_in_order(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -245,6 +257,7 @@ async def test_the_registry_says_who_is_called_in_order(
         await story.until(lambda: story.screen.state.side == "why", "why is back")
 
 
+@medium
 async def test_settings_that_do_not_parse_are_said_on_top(
     console: Open, size: tuple[int, int], home: Path
 ) -> None:
@@ -254,11 +267,13 @@ async def test_settings_that_do_not_parse_are_said_on_top(
         assert any("openclaw.json" in line for line in story.lines()[2:4]), story.text()
 
 
+@small
 async def test_an_assumed_world_is_marked(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size, os="darwin", env={"A": "b"}) as story:
         await story.shows("≈ what if: os darwin, A set")
 
 
+@large
 async def test_a_new_look_keeps_the_selection(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -276,6 +291,7 @@ async def test_a_new_look_keeps_the_selection(
         assert any("▸" in line and "delta" in line for line in story.lines())
 
 
+@small
 async def test_without_an_editor_the_place_is_said(
     console: Open,
     size: tuple[int, int],
@@ -293,6 +309,7 @@ async def test_without_an_editor_the_place_is_said(
         await story.shows("No editor is named")
 
 
+@medium
 async def test_a_report_is_copied(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -305,6 +322,7 @@ async def test_a_report_is_copied(
         assert "✓ events" in story.app.clipboard
 
 
+@at_extremes
 async def test_modes_are_a_click_away(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size) as story:
         await story.pilot.click("#mode-log")
@@ -314,6 +332,7 @@ async def test_modes_are_a_click_away(console: Open, size: tuple[int, int], work
         await story.until(lambda: story.screen.state.mode == "hooks", "the hooks")
 
 
+@small
 async def test_a_key_of_the_bottom_line_can_be_clicked(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -325,6 +344,7 @@ async def test_a_key_of_the_bottom_line_can_be_clicked(
         await story.until(lambda: story.screen.state.filtering, "the filter is open")
 
 
+@large
 async def test_a_screen_that_is_too_small_says_so_in_one_line(
     console: Open, size: tuple[int, int], workspace: Path
 ) -> None:
@@ -335,6 +355,7 @@ async def test_a_screen_that_is_too_small_says_so_in_one_line(
         await story.shows("1 Hooks")
 
 
+@small
 async def test_a_look_that_fails_leaves_the_console_alive(
     console: Open, size: tuple[int, int], workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -351,6 +372,7 @@ async def test_a_look_that_fails_leaves_the_console_alive(
         await story.until(lambda: story.screen.state.generation >= 2, "looking works again")
 
 
+@at_extremes
 async def test_help_lists_the_keys_of_the_pane(console: Open, size: tuple[int, int], workspace: Path) -> None:
     async with console(size) as story:
         await story.press("question_mark")
@@ -359,6 +381,7 @@ async def test_help_lists_the_keys_of_the_pane(console: Open, size: tuple[int, i
         await story.until(lambda: len(story.app.screen_stack) == 1, "help is closed")
 
 
+@at_every_size
 async def test_zoom_shows_one_pane_and_all_again(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -374,6 +397,7 @@ async def test_zoom_shows_one_pane_and_all_again(
         assert story.screen.panes == before
 
 
+@medium
 async def test_the_palette_goes_to_a_hook(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -394,6 +418,7 @@ def _selected(story: Story) -> str:
     return row.name if row is not None else ""
 
 
+@small
 async def test_what_is_no_hook_has_no_checks_to_list(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -407,6 +432,7 @@ async def test_what_is_no_hook_has_no_checks_to_list(
         await story.shows("odd is no hook: it has no checks to list.")
 
 
+@at_every_size
 async def test_going_to_a_mode_takes_the_focus_there_and_back(
     console: Open, size: tuple[int, int], workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -418,6 +444,7 @@ async def test_going_to_a_mode_takes_the_focus_there_and_back(
             await story.focus_in(pane)
 
 
+@large
 async def test_an_event_is_fired_on_copies(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -436,6 +463,7 @@ async def test_an_event_is_fired_on_copies(
     assert "new.txt" not in os.listdir(workspace)
 
 
+@small
 async def test_one_key_changes_the_dialect_and_the_header_says_which(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:

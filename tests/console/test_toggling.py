@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import EXTREMES, READY, Open
+from tests.console.conftest import READY, Open, at_extremes, medium, small
 
 from hookscope.console.edits import EditScreen
 from hookscope.workbench import Options, Workbench
-
-pytestmark = pytest.mark.parametrize("size", EXTREMES, ids=str)
 
 SETTINGS = "{\n  // mine\n  hooks: { internal: { entries: { other: { enabled: true } } } },\n}\n"
 
@@ -30,6 +28,7 @@ def extend(file: Path, text: str) -> None:
     file.write_text(file.read_text() + text)
 
 
+@at_extremes
 async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
@@ -57,6 +56,7 @@ async def test_space_shows_the_edit_once_writes_it_and_u_takes_it_back(
         await story.shows("There is nothing to undo.")
 
 
+@small
 async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
@@ -78,6 +78,7 @@ async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
         assert written(settings) == SETTINGS + "// later\n"
 
 
+@medium
 async def test_a_blocked_hook_may_be_switched_on_and_stays_blocked(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -93,6 +94,7 @@ async def test_a_blocked_hook_may_be_switched_on_and_stays_blocked(
         await story.shows("needy: on, but still blocked")
 
 
+@small
 async def test_what_cannot_be_edited_is_said_and_not_touched(
     console: Open, size: tuple[int, int], home: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -106,6 +108,7 @@ async def test_what_cannot_be_edited_is_said_and_not_touched(
     assert (home / ".openclaw" / "openclaw.json").read_text() == "{hooks: [/]"
 
 
+@medium
 async def test_a_hostile_name_stays_a_name_in_the_edit(
     console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:

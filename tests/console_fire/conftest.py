@@ -27,7 +27,7 @@ from hookscope.dialects import DIALECTS
 from hookscope.settings import open_host
 from hookscope.workbench import View, event_keys
 
-SIZES = [(80, 24), (120, 36), (200, 50)]
+SIZES = [(80, 24), (120, 36)]  # below each other, beside each other; odd ones have a story of their own
 
 
 class FireApp(App[None]):

@@ -277,12 +277,13 @@ async def test_a_call_that_was_left_over_says_why(console: Any) -> None:
         await c.shows("an earlier handler stopped the event", "– not run", "✓ 1 handler ran")
 
 
-@pytest.mark.parametrize("key", ["r", "y", "left_square_bracket", "right_square_bracket", "E", "right"])
-async def test_a_key_that_cannot_act_answers(console: Any, key: str) -> None:
+async def test_a_key_that_cannot_act_answers(console: Any) -> None:
     async with console((120, 36)) as c:
         c.pane.query_one(Waterfall).focus()
-        await c.press(key)
-        assert c.app._notifications, f"{key} was answered with silence"
+        for key in ("r", "y", "left_square_bracket", "right_square_bracket", "E", "right"):
+            await c.press(key)
+            assert c.app._notifications, f"{key} was answered with silence"
+            c.app.clear_notifications()
 
 
 @pytest.mark.parametrize("size", [(60, 13), (40, 8), (100, 10), (240, 70), (12, 4)])
