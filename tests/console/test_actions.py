@@ -1,46 +1,15 @@
-"""Every action of the console is reached by key, by mouse, in the palette and from the command line."""
+"""Every action of the console has a key and a command; test_reach.py shows the mouse and the palette."""
 
-import ast
 from pathlib import Path
 
 import click
 
-import hookscope.console
 from hookscope.cli.main import cli
-from hookscope.console.keymap.actions import ROOMS, Action, actions, binding_of
-from hookscope.console.keymap.commands import COMMANDS, Reason, command_of, reason_of
+from hookscope.console.keymap.actions import actions
+from hookscope.console.keymap.commands import COMMANDS, command_of, reason_of
 from hookscope.console.keymap.presets import PRESETS
 from hookscope.console.keymap.resolve import resolve
 from hookscope.workbench.preferences import KeysFile
-
-ROOT = Path(hookscope.console.__path__[0])
-# Rooms that are a screen of their own: there the palette waits until it is answered.
-OPENED = {room.name for room in ROOMS if room.within == ("app",)} - {"app", "console"} | {"choice"}
-# Over such a screen: what is clicked, where its frame does not say it.
-CLICKED = {
-    "trust.trust": "its button",
-    "trust.without": "its button",
-    "choice.next": "the word itself",
-    "choice.before": "the word itself",
-    "otherwise.fire": "the line that is chosen",
-    "jump.leave": "anything",
-}
-
-
-def hinted() -> set[str]:
-    """The actions that frames name: each is a key press for who clicks it."""
-    found = set()
-    for file in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text())):
-            match node:
-                case ast.Tuple(elts=[ast.Constant(value=str(name)), *_]) if name in COMMANDS:
-                    found.add(name)
-    return found
-
-
-def over(action: Action) -> bool:
-    """Does it act on a screen that lies over the panes."""
-    return set(action.rooms) <= OPENED
 
 
 def test_every_action_has_a_key_in_each_preset_and_a_sentence() -> None:
@@ -50,16 +19,6 @@ def test_every_action_has_a_key_in_each_preset_and_a_sentence() -> None:
         for action in actions().values():
             assert force.keys.get(action.id, action.keys), (preset, action.id)
             assert action.meaning, action.id
-
-
-def test_every_action_is_reached_by_mouse() -> None:
-    """In the panes the line of keys and the palette are clicked – a click on the program's name opens it
-    (test_every_action.py) –, over them frames and buttons."""
-    named = hinted()
-    for action in actions().values():
-        scrolled = COMMANDS[action.id] is Reason.MOVES  # by the wheel, or by a click on the line itself
-        assert scrolled or not over(action) or action.id in named or action.id in CLICKED, action.id
-    assert binding_of("console.palette").show, "the palette is in the line of keys"
 
 
 def test_every_action_has_a_command_or_says_why_none() -> None:

@@ -13,7 +13,8 @@ from textual.keys import _character_to_key
 from textual.widget import Widget
 
 import hookscope.console
-from hookscope.console.help import help_sheet, own_bindings
+from hookscope.console.doing import own_bindings
+from hookscope.console.help import help_sheet
 from hookscope.console.keymap.actions import ROOMS, actions, around, bindings_of, shared, together
 from hookscope.console.keymap.names import SIGNS, TWINS, BadKey, all_written, key_named, typed, written
 from hookscope.console.keymap.presets import PRESETS
@@ -184,16 +185,16 @@ async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_sa
         await story.until(lambda: story.screen.state.selected != first, "j goes down")
         await story.press("g")
         await story.until(lambda: story.screen.state.selected == first, "g goes to the first")
-        file.write_text("console.help: [f1, ctrl+x]\nhooks.group: v\n")
-        await story.shows("f1 Help")
+        file.write_text("console.help: [f11, ctrl+x]\nhooks.group: v\n")
+        await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
         palette = {entry.text: entry.kind for entry in await Palette(story.screen).collected()}
-        assert (palette["Help"], palette["Group"], palette["Filter"]) == ("f1", "v", "/")
+        assert (palette["Help"], palette["Group"], palette["Filter"]) == ("f11", "v", "/")
         await story.press("ctrl+x", "end")
-        await story.shows("f1  ^x")
+        await story.shows("f11  ^x")
         await story.press("escape")
         file.write_text("{")
-        await story.shows("is no YAML that can be read", "f1 Help")
+        await story.shows("is no YAML that can be read", "f11 Help")
         file.unlink()
         await story.shows("? Help")
 

@@ -12,7 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
 from hookscope.console import shell
-from hookscope.console.help import HelpScreen, help_sheet, own_bindings
+from hookscope.console.doing import own_bindings
+from hookscope.console.help import HelpScreen, help_sheet
 from hookscope.console.keymap.names import written
 from hookscope.console.keys import Key, key_line, keys_of, obstacle
 from hookscope.console.palette import Palette
@@ -55,7 +56,7 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
         screen = story.screen
         palette = {entry.text for entry in await Palette(screen).collected()}
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
-        nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(None, screen)]  # type: ignore[arg-type]
+        nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]
         owners: dict[str, set[tuple[str, str, str]]] = {}
         for node in nodes:
             for binding in own_bindings(node):

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
+from contextvars import Context
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 
+from hookscope.console.doing import Deed, do
+from hookscope.console.help import HelpScreen
 from hookscope.console.keymap.hints import in_force, put_in_force
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.messages import Said
@@ -46,6 +50,24 @@ class Console(App[None]):
             id="app.quit",
             tooltip="Leave, from editors too",
         ),
+        Binding(
+            "f1,ctrl+g",
+            "help",
+            "Help",
+            show=False,
+            priority=True,
+            id="app.help",
+            tooltip="What can be done where you are, in editors and over dialogs too",
+        ),
+        Binding(
+            "ctrl+p",
+            "command_palette",
+            "Commands",
+            show=False,
+            priority=True,
+            id="app.palette",
+            tooltip="Find an action of where you are, in editors and over dialogs too",
+        ),
     ]
 
     def __init__(self, bench: Workbench, *, watches: bool = True) -> None:
@@ -77,6 +99,24 @@ class Console(App[None]):
         notice = self.bench.setup.notice
         if notice:
             self.screen.post_message(Said(notice, "warning"))
+
+    def simulate_key(self, key: str) -> None:
+        """As its user presses it, and nobody else: Textual ends a message at a parent that has sent it, and
+        a frame that is clicked may be the parent of what has the focus."""
+        self.post_message(Context().run(Key, key, None))
+
+    def action_help(self) -> None:
+        """What can be done where one is; a line that is clicked is done."""
+        if isinstance(self.screen, CommandPalette):
+            self.notify(
+                "Here what you type is looked for; help is there again when this is closed.", markup=False
+            )
+        elif not isinstance(self.screen, HelpScreen):
+            self.push_screen(HelpScreen(self.screen), self._helped)
+
+    def _helped(self, deed: Deed | None) -> None:
+        if deed is not None:
+            self.call_later(do, self, deed)
 
     def _colours_now(self) -> tuple[str, dict[str, str]]:
         return self.theme, self.get_css_variables()

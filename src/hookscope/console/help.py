@@ -1,19 +1,24 @@
-"""Help for the pane in focus: one paragraph, and every key with what it does."""
+"""Help for where one is: one paragraph, and every key with what it does. A click on a line does it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.screen import ModalScreen
+from textual.message import Message
+from textual.reactive import reactive
+from textual.screen import ModalScreen, Screen
+from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
+from hookscope.console.doing import Deed, deeds, here, own_bindings
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import hints, with_keys, with_keys_of
@@ -27,24 +32,19 @@ if TYPE_CHECKING:
 
 GAP = 2  # cells between two columns
 MOVES = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # everybody guesses these
+CLICKED = "action"  # what a line of help does, in the meta of its text
+UNDER = "on $panel"  # the pointer
 LEAST_MEANING = 26  # cells for what a key does; narrower, and it stands below its key
 
 
-def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT) -> list[Binding]:
-    """The bindings that this node's class brings, those with an id: they are ours. With the keys in force."""
-    found: dict[str, Binding] = {}
-    for cls in type(node).__mro__:
-        for binding in cls.__dict__.get("BINDINGS", ()):
-            if isinstance(binding, Binding) and binding.id and binding.id not in found:
-                keys = keymap.of(binding.id, binding.key)
-                found[binding.id] = binding if keys == binding.key else replace(binding, key=keys)
-        if not cls.__dict__.get("_inherit_bindings", True):  # what Textual keeps of `inherit_bindings`
-            break
-    return list(found.values())
+def help_sheet(
+    about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT, under: str = ""
+) -> Content:
+    """The paragraph, keys of the pane, those that hold everywhere, at last those that move. No key is cut.
 
-
-def help_sheet(about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap = DEFAULT) -> Content:
-    """The paragraph, keys of the pane, those that hold everywhere, at last those that move. No key is cut."""
+    Args:
+        under: the action whose lines are under the pointer.
+    """
     sheet = Sheet(width)
     if about:
         sheet.say(foreign(about))
@@ -64,10 +64,11 @@ def help_sheet(about: str, nodes: Iterable[DOMNode], width: int, keymap: Keymap 
             said = with_keys_of(keymap, one.tooltip or one.description)
             command = command_of(one.id or "")
             meaning = Content.assemble((said, MUTED), (f"   {command}" if command else "", FAINT))
-            if sheet.width - 1 - keys - names >= LEAST_MEANING:
-                sheet.put(heads, meaning, 1)
-            else:
-                sheet.put(heads[:1], meaning, 1)
+            clicked = Style.from_meta({CLICKED: one.id})
+            lines = Sheet(width)
+            wide = lines.width - 1 - keys - names >= LEAST_MEANING
+            lines.put(heads if wide else heads[:1], meaning, 1)
+            sheet.add(lines, clicked, UNDER if one.id == under else "")
     return sheet.content()
 
 
@@ -75,17 +76,51 @@ def _moves(binding: Binding) -> bool:
     return (binding.id or "").rpartition(".")[2] in MOVES
 
 
-def about_of(widget: Widget | None) -> str:
+def about_of(widget: Widget) -> str:
     """The paragraph of the nearest pane that has one."""
-    for node in widget.ancestors_with_self if widget is not None else ():
+    for node in widget.ancestors_with_self:
         text = getattr(node, "HELP", None)
         if text:
             return with_keys(str(text))
     return ""
 
 
-class HelpScreen(ModalScreen[None]):
-    """Over everything; any of its keys closes it."""
+class HelpSheet(Static):
+    """The lines of help: each does what it tells, where help was asked for."""
+
+    class Asked(Message):
+        """Do this."""
+
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    under: reactive[str] = reactive("", init=False)
+    make: Callable[[str], Content] | None = None
+
+    def show(self, make: Callable[[str], Content]) -> None:
+        """Show what `make` gives for the action under the pointer."""
+        self.make = make
+        self.update(make(self.under))
+
+    def watch_under(self) -> None:
+        if self.make is not None:
+            self.update(self.make(self.under), layout=False)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.under = event.style.meta.get(CLICKED, "")
+
+    def on_leave(self) -> None:
+        self.under = ""
+
+    def on_click(self, event: events.Click) -> None:
+        if action := event.style.meta.get(CLICKED):
+            event.stop()
+            self.post_message(self.Asked(action))
+
+
+class HelpScreen(ModalScreen[Deed | None]):
+    """Over everything; any of its keys closes it. Answers with what was clicked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -97,17 +132,17 @@ class HelpScreen(ModalScreen[None]):
         ),
     ]
 
-    def __init__(self, widget: Widget | None, screen: DOMNode) -> None:
+    def __init__(self, screen: Screen[Any]) -> None:
+        """`screen`: where it was asked for."""
         super().__init__()
-        self.about = about_of(widget)
-        around = widget.ancestors_with_self if widget is not None else []
-        self.nodes = [*(node for node in around if isinstance(node, Widget) and node is not screen), screen]
+        self.about = about_of(screen.focused or screen)
+        self.nodes = here(screen)
 
     def compose(self) -> ComposeResult:
         with Reading(id="help") as box:
-            box.border_title = "Help"
+            box.border_title = "Help   a click does it"
             box.border_subtitle = hints(("help.close", "close"))
-            yield Static(id="help-sheet")
+            yield HelpSheet(id="help-sheet")
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._lay_out)
@@ -117,4 +152,9 @@ class HelpScreen(ModalScreen[None]):
         box.focus()
         width = box.scrollable_content_region.width or 60
         keymap = cast("Console", self.app).keymap
-        self.query_one("#help-sheet", Static).update(help_sheet(self.about, self.nodes, width, keymap))
+        sheet = partial(help_sheet, self.about, self.nodes, width, keymap)
+        self.query_one(HelpSheet).show(lambda under: sheet(under=under))
+
+    def on_help_sheet_asked(self, event: HelpSheet.Asked) -> None:
+        keymap = cast("Console", self.app).keymap
+        self.dismiss(next(deed for deed in deeds(self.nodes, keymap) if deed.id == event.action))

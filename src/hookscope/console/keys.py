@@ -122,7 +122,7 @@ EVERYWHERE = (
         id="console.palette",
         tooltip="Find a hook, event or action",
     ),
-    Binding("question_mark", "help", "Help", id="console.help", tooltip="The keys of this pane"),
+    Binding("question_mark", "app.help", "Help", id="console.help", tooltip="The keys of this pane"),
     Binding("q", "app.quit", "Quit", id="console.quit", tooltip="Leave the console; workers end with it"),
 )
 

@@ -1,4 +1,4 @@
-"""The command palette: every action that a key has, panes, events, hooks; saved events and runs."""
+"""The command palette: every action of where one is; over the panes events, hooks, saved events and runs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from textual.binding import Binding
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
-from textual.dom import DOMNode
-from textual.widgets import Input
+from textual.screen import Screen
 
+from hookscope.console.doing import anywhere, deeds, do
 from hookscope.console.finding import best
 from hookscope.console.fire.pane import FirePane
-from hookscope.console.help import own_bindings
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.keymap.names import written
-from hookscope.console.keys import Knows
 from hookscope.console.recall import RunLine, saved_here, stored_runs
+from hookscope.console.screen import MainScreen
 from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
@@ -31,7 +29,6 @@ from hookscope.workbench.last_time import last_time
 
 if TYPE_CHECKING:
     from hookscope.console.app import Console
-    from hookscope.console.screen import MainScreen
 
 UNASKED = 30  # of each kind that are listed before anything is typed
 PANES: tuple[tuple[str, Change], ...] = (
@@ -66,8 +63,9 @@ class Entries(Provider):
         self._collecting: asyncio.Future[tuple[Entry, ...]] | None = None
 
     @property
-    def main(self) -> MainScreen:
-        return cast("MainScreen", self.screen)
+    def main(self) -> MainScreen | None:
+        """The screen of the panes, where it is that which the palette lies over."""
+        return self.screen if isinstance(self.screen, MainScreen) else None
 
     @abstractmethod
     async def collected(self) -> Iterable[Entry]:
@@ -103,14 +101,24 @@ class Palette(Entries):
     """Everything that can be done from here."""
 
     async def collected(self) -> Iterable[Entry]:
-        await self.main.query_one(FirePane).with_its_parts()  # their actions, too
+        if self.main is not None:
+            await self.main.query_one(FirePane).with_its_parts()  # their actions, too
         return self.entries()
 
     def entries(self) -> Iterator[Entry]:
-        """Actions first, then panes, events and hooks."""
-        screen = self.main
-        yield from self._actions(screen)
-        yield Entry("save", "Screenshot", "the screen as an SVG picture", screen.app.deliver_screenshot)
+        """Actions first, then panes, events and hooks, but over a dialog: that is to be answered."""
+        yield from self._actions(self.screen)
+        app = self.screen.app
+        yield Entry("save", "Screenshot", "the screen as an SVG picture", app.deliver_screenshot)
+        if self.main is not None:
+            yield from self._places(self.main)
+        for name in sorted(app.available_themes):
+            note = "the colours in use" if name == app.theme else "other colours"
+            if app.no_color:
+                note = "not while NO_COLOR is set"
+            yield Entry("theme", name, note, partial(setattr, app, "theme", name))
+
+    def _places(self, screen: MainScreen) -> Iterator[Entry]:
         for title, change in PANES:
             yield Entry("go to", title, "", partial(screen.change, change))
         state = screen.state
@@ -120,11 +128,6 @@ class Palette(Entries):
             yield Entry(
                 "hook", row.name, f"{row.look.word}, {row.source}", partial(self._show, screen, row.id)
             )
-        for name in sorted(screen.app.available_themes):
-            note = "the colours in use" if name == screen.app.theme else "other colours"
-            if screen.app.no_color:
-                note = "not while NO_COLOR is set"
-            yield Entry("theme", name, note, partial(setattr, screen.app, "theme", name))
 
     @staticmethod
     def _show(screen: MainScreen, row: str) -> None:
@@ -132,30 +135,15 @@ class Palette(Entries):
         screen.change(SideChosen("why"))
 
     @staticmethod
-    def _actions(screen: MainScreen) -> Iterator[Entry]:
+    def _actions(screen: Screen[Any]) -> Iterator[Entry]:
         """The focused widget's actions first: the same key may mean more there."""
-        seen: set[str] = set()
-        keymap = cast("Console", screen.app).keymap
-        focus = screen.focused
-        near = list(focus.ancestors_with_self) if focus is not None else []
-        for node in (*near, screen, *screen.walk_children()):
-            if isinstance(node, Input) and node is not focus:
-                continue  # its keys mean something while one types there, and only then
-            for binding in own_bindings(node, keymap):
-                if binding.id is None or binding.id in seen:
-                    continue
-                seen.add(binding.id)
-                run = partial(_act, screen, binding, node)
-                keys = written(binding.key)
-                told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(binding.id))))
-                yield Entry(keys[:6], binding.description, told, run)
-
-
-async def _act(screen: MainScreen, binding: Binding, node: DOMNode) -> None:
-    """Do it; an action that is another one's turn now says so."""
-    if not await screen.app.run_action(binding.action, node):
-        why = node.cannot(binding.action) if isinstance(node, Knows) else ""
-        screen.say(why or f"{binding.description}: there is nothing to do now.")
+        app = cast("Console", screen.app)
+        for deed in deeds(anywhere(screen), app.keymap):
+            if deed.node is app and isinstance(screen, MainScreen):
+                continue  # it has the same in its own name
+            binding = deed.binding
+            told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
+            yield Entry(written(binding.key)[:6], binding.description, told, partial(do, app, deed))
 
 
 class Kept(Entries):
@@ -163,6 +151,8 @@ class Kept(Entries):
 
     async def collected(self) -> Iterable[Entry]:
         screen = self.main
+        if screen is None:
+            return ()
         view, bench = screen.state.view, screen.bridge.bench
         if view is None:
             return ()
@@ -172,24 +162,29 @@ class Kept(Entries):
         recent = await asyncio.to_thread(last_time().recent)
         others = [path for path in recent if path != view.host.workspace]
         return (
-            *(Entry("saved", one.name, one.about, partial(self._load, one.file)) for one in saved),
-            *(Entry("run", f"{run.number}  {run.key}", run.about, partial(self._open, run)) for run in runs),
+            *(Entry("saved", one.name, one.about, partial(self._load, screen, one.file)) for one in saved),
+            *(
+                Entry("run", f"{run.number}  {run.key}", run.about, partial(self._open, screen, run))
+                for run in runs
+            ),
             *(
                 Entry("open", str(path), "this workspace", partial(screen.open_workspace, path))
                 for path in others
             ),
         )
 
-    def _load(self, file: Path) -> None:
-        self.main.change(ModeChosen("fire"))
-        self.main.saved.load(file)
+    @staticmethod
+    def _load(screen: MainScreen, file: Path) -> None:
+        screen.change(ModeChosen("fire"))
+        screen.saved.load(file)
 
-    def _open(self, run: RunLine) -> None:
-        pane = self.main.query_one(FirePane)
+    @staticmethod
+    def _open(screen: MainScreen, run: RunLine) -> None:
+        pane = screen.query_one(FirePane)
         if run.past is not None:
             pane.show_past(run.past)
-            self.main.change(ModeChosen("fire"))
+            screen.change(ModeChosen("fire"))
         elif pane.show_run(run.number):
-            self.main.change(ModeChosen("fire"))
+            screen.change(ModeChosen("fire"))
         else:
-            self.main.say(f"Run {run.number} is no longer kept.", "warning")
+            screen.say(f"Run {run.number} is no longer kept.", "warning")

@@ -18,7 +18,6 @@ from hookscope.console.fire import asked
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of, whereabouts
 from hookscope.console.header import ModeTab
-from hookscope.console.help import HelpScreen
 from hookscope.console.jump.screen import Going, JumpScreen
 from hookscope.console.jump.spots import spots_of
 from hookscope.console.keymap.hints import key_of, with_keys
@@ -153,7 +152,6 @@ class MainScreen(Carrier):
 
     def open_workspace(self, folder: Path | None) -> None:
         """Show another one in place of this."""
-        self._show_keys()
         if folder is not None:
             self.app.call_later(cast("Console", self.app).open_workspace, folder)
 
@@ -164,7 +162,6 @@ class MainScreen(Carrier):
         self.app.push_screen(JumpScreen(spots_of(self)), self._jumped)
 
     def _jumped(self, go: Going | None) -> None:
-        self._show_keys()
         if go is not None:
             go()
 
@@ -176,9 +173,6 @@ class MainScreen(Carrier):
         self.change(WentBack())
         if self.state is before:
             self.say(with_keys("Nothing is open here. {console.quit} leaves the console."))
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.focused, self), lambda _: self._show_keys())
 
     def compose_event(self, key: str, only: str | None = None) -> None:
         """Go to the composer with a fresh event of this key."""
@@ -285,7 +279,7 @@ class MainScreen(Carrier):
         self.whatif.reset()
 
     def action_workers(self) -> None:
-        self.app.push_screen(WorkersScreen(self.bridge.bench), lambda _: self._show_keys())
+        self.app.push_screen(WorkersScreen(self.bridge.bench))
 
     @on(TrustAsked)
     def _ask_trust(self, event: TrustAsked) -> None:

@@ -115,6 +115,9 @@ class Shell(Screen[None]):
         self.bridge.hear_late()
         self.last_time.begin()
 
+    def on_screen_resume(self) -> None:
+        self._show_keys()  # over a dialog there was no need
+
     def on_unmount(self) -> None:
         self.last_time.close()
         self.bridge.close()

@@ -1,8 +1,11 @@
 """A sheet: lines of text that keep their columns when they wrap. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 from textual.content import Content
+from textual.style import Style
 
 from hookscope.console.text import plain
 from hookscope.console.theme import FAINT, MUTED
@@ -44,6 +47,14 @@ class Sheet:
         wrapped = body.wrap(max(10, self.width - indent)) if body else [Content()]
         for number, part in enumerate(wrapped):
             self._lines.append(Content.assemble(before if number == 0 else " " * indent, part.rstrip()))
+
+    def add(self, other: Sheet, *styles: Style | str) -> None:
+        """The lines of another sheet in whole, in these styles from edge to edge."""
+        for one in other._lines:
+            padded = one.pad_right(max(0, self.width - one.cell_length))
+            for style in styles:
+                padded = padded.stylize(style)
+            self._lines.append(padded)
 
     def field(self, label: str, body: Content, indent: int) -> None:
         """`label  value`, the value in its column."""

@@ -30,7 +30,7 @@ M, V, T, L, E, N = (
 
 # Room by room as in actions.py: the end of the action's name, and its command behind `hookscope`.
 _TABLE: dict[str, dict[str, str | Reason]] = {
-    "app": {"quit": L},
+    "app": {"quit": L, "help": "help", "palette": "--help"},
     "console": {
         "hooks": "list",
         "fire": "fire KEY",

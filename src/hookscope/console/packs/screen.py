@@ -15,9 +15,8 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from hookscope.console.help import HelpScreen
 from hookscope.console.hooks.sheet import Sheet
-from hookscope.console.keymap.hints import hints, with_keys
+from hookscope.console.keymap.hints import hints_within, with_keys
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
 from hookscope.console.text import plain
 from hookscope.console.theme import MUTED
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 WIDE = 110  # cells from which list and sheet stand side by side
-KEYS = (
+KEYS = (  # as far as there is room
     ("packs.install", "install"),
     ("packs.link", "link"),
     ("packs.update", "update"),
@@ -35,10 +34,11 @@ KEYS = (
     ("packs.check", "check"),
     ("packs.diff", "diff"),
     ("packs.remove", "remove"),
-    ("packs.help", "help"),
-    ("packs.close", ""),
+    ("packs.recheck", "recheck"),
+    ("packs.copy", "copy"),
 )
-MORE = (("packs.recheck", "recheck"), ("packs.copy", "copy"))  # where there is room
+LAST = (("packs.help", "help"), ("packs.close", ""))
+FRAME = 6  # cells of it beside its keys
 HOW = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
     "git address. It is checked as a whole, and everything that would be written is shown first."
@@ -87,7 +87,7 @@ class PacksScreen(ModalScreen[None]):
         Binding("x,delete", "remove", "Remove", id="packs.remove", tooltip="Show what goes, then ask"),
         Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
         Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy what is known of the chosen pack"),
-        Binding("question_mark", "help", "Help", id="packs.help", tooltip="These keys"),
+        Binding("question_mark", "app.help", "Help", id="packs.help", tooltip="These keys"),
         Binding(
             "pagedown",
             "scroll(1)",
@@ -150,7 +150,6 @@ class PacksScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = "Packs"
-            frame.border_subtitle = hints(*(MORE if self.app.size.width >= WIDE else ()), *KEYS, gap=2)
             with Container():
                 yield OptionList(id="packs-rows", markup=False)
                 with VerticalScroll(id="packs-about"):
@@ -163,6 +162,7 @@ class PacksScreen(ModalScreen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE, "-beside")
+        self.query_one(Vertical).border_subtitle = hints_within(event.size.width - FRAME, KEYS, LAST)
         self.call_after_refresh(self._lay_out)
 
     # What is shown.
@@ -282,9 +282,6 @@ class PacksScreen(ModalScreen[None]):
             sheet = pack_sheet(row, self._view, self._inside, 100, datetime.now(UTC))
             self.app.copy_to_clipboard(sheet.plain)
             self.app.notify("Copied what is known of it.", markup=False)
-
-    def action_help(self) -> None:
-        self.app.push_screen(HelpScreen(self.query_one(Vertical), self))
 
     def action_scroll(self, by: int) -> None:
         box = self.query_one("#packs-about", VerticalScroll)

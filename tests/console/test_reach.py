@@ -1,0 +1,226 @@
+"""Every action is reached by mouse and in the palette wherever its key acts: in panes, and over dialogs."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open, Story
+from tests.drawing import drawn
+from textual.content import Content
+from textual.geometry import Offset
+from textual.screen import Screen
+from textual.style import Style
+from textual.widgets import Button
+
+from hookscope.console.doing import anywhere, do, own_bindings
+from hookscope.console.edits import EditScreen
+from hookscope.console.fire.beside import BesideScreen
+from hookscope.console.fire.completion import Choice as Completion
+from hookscope.console.fire.completion_list import CompletionScreen
+from hookscope.console.fire.environments import EnvironmentScreen
+from hookscope.console.fire.event_picker import EventPicker
+from hookscope.console.fire.fuzzed import FuzzScreen
+from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.fire.repeated import RepeatScreen
+from hookscope.console.fire.saved_screen import SavedScreen
+from hookscope.console.fire.value_input import ValueInput
+from hookscope.console.help import CLICKED, HelpScreen, HelpSheet, help_sheet
+from hookscope.console.hosts.chooser import ChooserScreen
+from hookscope.console.jump.screen import JumpScreen
+from hookscope.console.jump.spots import spots_of
+from hookscope.console.keymap.actions import ROOMS, Room, bindings_of, owner_of
+from hookscope.console.keymap.commands import COMMANDS, Reason
+from hookscope.console.making.form import NewScreen
+from hookscope.console.packs.asking import SheetScreen, SpecScreen
+from hookscope.console.packs.screen import PacksScreen
+from hookscope.console.palette import Palette
+from hookscope.console.question import Question
+from hookscope.console.tap_screen import TapScreen
+from hookscope.console.trust import TrustScreen
+from hookscope.console.whatif.bar import WhatIfBar
+from hookscope.console.whatif.fields import Fields
+from hookscope.console.workers import WorkersScreen
+from hookscope.console.workspaces.screen import WorkspaceScreen
+from hookscope.core.repeated import Repetition
+from hookscope.core.runs import Event
+from hookscope.workbench.filling import Filling
+from hookscope.workbench.fuzzing import Fuzzed
+from hookscope.workbench.tap.report import report_of
+
+LEAST = (60, 16)  # the smallest screen that is drawn
+LEAVE = ("escape", "q")
+HELP = ("app.help", "packs.help")
+# Over a dialog: what is clicked, where neither frame nor button says it.
+CLICKED_THERE = {
+    "choice.next": "the word itself",
+    "choice.before": "the word itself",
+    "otherwise.fire": "enter, as the frame says",
+    "lines.choose": "the line itself",
+    "jump.leave": "anything",
+}
+PRESSED = re.compile(r"app\.simulate_key\('(.+)'\)")
+
+
+def done_by(lines: Content) -> set[str]:
+    """The actions that a click on these lines of help does."""
+    styles = (span.style for span in lines.spans)
+    return {style.meta[CLICKED] for style in styles if isinstance(style, Style) and CLICKED in style.meta}
+
+
+def listed(screen: Screen[Any]) -> set[str]:
+    """The actions that the palette lists over this screen."""
+    runs = (entry.run for entry in Palette(screen).entries())
+    return {run.args[1].id for run in runs if isinstance(run, partial) and run.func is do}
+
+
+def of_room(room: Room) -> set[str]:
+    return {binding.id or "" for binding in bindings_of(owner_of(room))}
+
+
+def clicks(story: Story) -> dict[str, tuple[int, int]]:
+    """The keys that a click on something of the uppermost screen presses, and where that stands."""
+    screen, found = story.app.screen, dict[str, tuple[int, int]]()
+    for y, strip in enumerate(drawn(story.app)):
+        x = 0
+        for segment in strip:
+            meta = segment.style.meta if segment.style else {}
+            pressed = PRESSED.search(str(meta.get("@click", "")))
+            if pressed and screen.get_widget_at(x, y)[0] is not screen:
+                found.setdefault(pressed[1], (x, y))
+            x += segment.cell_length
+    return found
+
+
+async def click_help(story: Story, name: str, done: Callable[[], object]) -> None:
+    """Ask for help where one is, click the line of an action, and wait for what it does."""
+    await story.press("f1")
+    await story.until(lambda: isinstance(story.app.screen, HelpScreen), "help is open")
+    sheet = story.app.screen.query_one(HelpSheet)
+    await story.until(lambda: sheet.make is not None, "help is laid out")
+    for _ in range(40):  # down to it, page by page
+        at = [
+            (x, y)
+            for y in range(story.app.size.height)
+            for x in (story.app.size.width // 2,)
+            if story.app.screen.get_style_at(x, y).meta.get(CLICKED) == name
+        ]
+        if at:
+            break
+        await story.press("pagedown")
+    assert await story.pilot.click(offset=at[0])
+    await story.until(lambda: not isinstance(story.app.screen, HelpScreen), "help is closed")
+    await story.until(done, f"a click on the line of {name} does it")
+
+
+async def test_in_panes_help_and_palette_reach_all_actions_and_a_click_is_the_key(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console((80, 24)) as story:
+        screen, app = story.screen, story.app
+        await screen.query_one(FirePane).with_its_parts()
+        told, palette = set[str](), set[str]()
+        for where in (
+            "",
+            "1 slash",
+            "escape 2 v",
+            "escape 3 slash",
+        ):  # fields have keys too
+            await story.press(*where.split())
+            await story.pilot.pause()
+            if where.endswith("v"):
+                screen.query(ValueInput).first().focus()
+                await story.pilot.pause()
+            for node in anywhere(screen):
+                own = {binding.id or "" for binding in own_bindings(node)}
+                assert own <= done_by(help_sheet("", node.ancestors_with_self, 76)), node
+                told |= own
+            palette |= listed(screen)
+        assert told >= set().union(*(of_room(room) for room in ROOMS if room.name in PANES))
+        assert palette >= {name for name in told if not name.startswith("app.")}
+        await story.press("escape", "1")
+        await story.focus_in("list")
+        before = screen.state.grouping
+        await click_help(story, "hooks.group", lambda: screen.state.grouping != before)
+        await story.press("2")
+        await story.focus_in("fire")
+        screen.query_one(ValueInput).focus()  # the letters are its own there
+        await click_help(story, "fire.form", lambda: "[JSON]" in story.text())
+        await click_help(story, "fire.cancel", lambda: "Nothing is running" in story.text())
+        await click_help(story, "app.quit", lambda: app._exit)
+
+
+PANES = {
+    "app", "console", "hooks", "list", "filter", "sheet", "why", "fire", "composer", "editor", "form",
+    "run", "waterfall", "plan", "log", "log filter", "hosts", "lines",
+}  # fmt: skip
+
+
+def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
+    """Each dialog, and the rooms whose keys act in it."""
+    screen, view, bench = story.screen, story.screen.state.view, story.screen.bridge.bench
+    assert view is not None
+    event = Event("command", "new")
+    choices = (Completion("one", "the first", "1"),)
+    yield ChooserScreen((view.host.dialect,), ()), {"chooser", "lines"}
+    yield TrustScreen((Path("/a"),), view, firing=True), {"trust"}
+    yield EditScreen("Write?", Content("what")), {"edit"}
+    yield Question("A name", "of it", enter="saves", why_not=lambda _: ""), {"question"}
+    yield WhatIfBar(Fields(), Fields(), {}, print, print, print), {"whatif"}
+    yield NewScreen(view, lambda wish, answer: None), {"new", "choice"}
+    yield EventPicker(view), {"keys"}
+    yield CompletionScreen("What", choices, "", Offset(0, 0)), {"completion"}
+    yield EnvironmentScreen(Filling()), {"environment"}
+    yield SavedScreen((), {}, print), {"saved"}
+    yield OtherwiseScreen("command:new", Otherwise(), (), ()), {"otherwise", "lines"}
+    yield BesideScreen("command:new", print), {"beside", "sheet"}
+    yield RepeatScreen("command:new", Repetition(2, (), None)), {"repeated", "sheet"}
+    yield FuzzScreen(Fuzzed(event, 0, 0, ())), {"fuzzed", "lines"}
+    yield PacksScreen(screen.packs), {"packs"}
+    yield SpecScreen(), {"spec", "choice"}
+    yield SheetScreen("Install", lambda width: Content("files"), "install"), {"plan of a pack"}
+    yield TapScreen(report_of(bench, view), view), {"tap", "sheet"}
+    yield WorkersScreen(bench), {"workers"}
+    yield HelpScreen(screen), {"help", "sheet"}
+    yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
+    yield JumpScreen(spots_of(screen)), {"jump"}
+
+
+async def test_over_dialogs_what_stands_there_and_the_palette_reach_all_actions(console: Open) -> None:
+    """On the smallest screen, where frames have the least room to name keys."""
+    async with console(LEAST) as story:
+        met = set(PANES)
+        for screen, rooms in dialogs(story):
+            await story.app.push_screen(screen)
+            await story.pilot.pause()
+            found = clicks(story)
+            keys = {one.id: one.key.split(",") for node in anywhere(screen) for one in own_bindings(node)}
+            buttons = {button.id for button in screen.query(Button)}
+            helps = any(found.keys() & set(keys.get(name, ())) for name in HELP)
+            wanted = set().union(*(of_room(room) for room in ROOMS if room.name in rooms))
+            assert wanted <= listed(screen), screen
+            for name in wanted:
+                there = found.keys() & set(keys[name]) or name.rpartition(".")[2] in buttons
+                elsewhere = helps or COMMANDS[name] is Reason.MOVES or name in CLICKED_THERE
+                assert there or elsewhere, f"{screen}: {name}"
+            leave = next((found[key] for key in LEAVE if key in found), (1, 1))
+            await story.pilot.click(offset=leave)
+            await story.until(partial(gone, story, screen), f"a click leaves {screen}")
+            met |= rooms
+        assert met == {room.name for room in ROOMS}
+        story.app.push_screen(next(dialog for dialog, rooms in dialogs(story) if "trust" in rooms))
+        await story.shows("Fire without them")
+        await story.press("ctrl+p", *"without")
+        await story.shows("w      Without")
+        await story.press("enter")
+        await story.until(
+            lambda: len(story.app.screen_stack) == 1, "the palette does what is over the dialog"
+        )
+
+
+def gone(story: Story, screen: Screen[Any]) -> bool:
+    return screen not in story.app.screen_stack
