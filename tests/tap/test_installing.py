@@ -10,6 +10,7 @@ from tests.conftest import MakeHook
 from hookscope.core.hooks import State
 from hookscope.dialects import DIALECTS
 from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.left_out import waiting_for_trust
 from hookscope.workbench.options import shipped_hooks
 from hookscope.workbench.tap.installing import carry_out, installing, removing
 from hookscope.workbench.tap.places import spool_place
@@ -233,7 +234,7 @@ def test_a_hooks_folder_that_is_a_link_is_followed(
     assert '"../../../home/.openclaw/hookscope"' in source
     plan = bench.plan(view, bench.template(view, "command:new"))
     assert "records what its host sends" in next(one for one in plan.not_run if one.name == tap.name).reason
-    assert bench.untrusted(view, plan) == ()
+    assert waiting_for_trust(view, plan) == ()
     carry_out(removing(bench.open()))
     assert not any((tmp_path / "dotfiles" / "hooks").iterdir())
 

@@ -18,6 +18,7 @@ from hookscope.console.state import ConsoleState, Draft, FiringBegan, FiringEnde
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Event, Plan, Run, Started
 from hookscope.workbench.filling import filled_event
+from hookscope.workbench.left_out import waiting_for_trust
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.watching import AUTHORED
 
@@ -89,7 +90,7 @@ class FireDesk:
                 f"Run {self.state.firing} is still going; {key_of('fire.leave')} cancels it.", "warning"
             )
             return
-        folders = self.screen.bridge.bench.untrusted(view, plan)
+        folders = waiting_for_trust(view, plan)
         if folders:
             self._question(folders, lambda answer: self._answered(answer, draft, folders))
         else:

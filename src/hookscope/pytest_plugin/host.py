@@ -15,6 +15,7 @@ import pytest
 from hookscope.core.hooks import Standing
 from hookscope.core.runs import Event, Run
 from hookscope.workbench import Options, View, Workbench
+from hookscope.workbench.left_out import could_not
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.sequencing import checked_file
 from hookscope.workbench.testing import Checked
@@ -87,7 +88,7 @@ class HookHost:
         )
         view = await self._bench.ready(view, event.kind)
         plan = self._bench.plan(view, event, only=only)
-        left = self._bench.could_not(view, plan, only=only)
+        left = could_not(view, plan, only=only)
         return await self._bench.fire(view, plan), left
 
     def _event(self, view: View, what: str | os.PathLike[str] | Event) -> Event:

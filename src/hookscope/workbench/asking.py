@@ -37,3 +37,13 @@ def check_key(view: View, key: str) -> None:
     near = nearest(key, (*view.keys, *catalogue.by_key))
     then = f"Did you mean {near}?" if near else "`hookscope list` shows what hooks listen to."
     raise Refusal(f"{key!r} is no event of {view.host.dialect.product}.", then)
+
+
+def stranger(view: View, key: str) -> str:
+    """A sentence where the host's documents do not list this very event; empty where they do."""
+    catalogue = view.host.dialect.catalogue()
+    if catalogue.canonical(key) in catalogue.by_key:
+        return ""
+    near = catalogue.nearest(key)
+    then = f" Did you mean {near}?" if near else ""
+    return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"

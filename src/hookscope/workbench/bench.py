@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.examine import digest
-from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.hooks import Hook, Standing
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan
 from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration
@@ -26,12 +26,13 @@ from hookscope.workbench.compose import check_complete, template
 from hookscope.workbench.crew import Crew
 from hookscope.workbench.environments import read_environment
 from hookscope.workbench.filling import Filling, filling_of
+from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved, secrets_of
-from hookscope.workbench.tap.plans import HEARS_ITS_HOST, without_taps
+from hookscope.workbench.tap.plans import without_taps
 from hookscope.workbench.trust import TrustStore, state_folder
 from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
 from hookscope.workbench.view import PastRun, View
@@ -303,47 +304,8 @@ class Workbench:
         from hookscope.workbench.cast import cast_of, rules_of, untrusted_in
 
         rules_of(view.host)
-        folders = (*untrusted_in(cast_of(view.host)), *self.untrusted_folders(view))
+        folders = (*untrusted_in(cast_of(view.host)), *untrusted_folders(view))
         return tuple(one for one in folders if not any(other in one.parents for other in folders))
-
-    def untrusted(self, view: View, plan: Plan) -> tuple[Path, ...]:
-        """The folders that would have to be trusted for all listeners of this plan to run."""
-        left = [item for item in plan.not_run if item.listens and item.reason != HEARS_ITS_HOST]
-        rows = [view.inventory.again(item.hook) for item in left if item.hook is not None]
-        blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
-        return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
-
-    def could_not(self, view: View, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
-        """A sentence for each handler that ought to run and cannot: broken ones, and those in no lane.
-
-        What is blocked, off or shadowed ought not to run, unless it is the one hook that was asked for.
-        """
-        keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
-        sentences = []
-        for item in plan.not_run:
-            row = view.inventory.again(item.hook) if item.hook is not None else None
-            hears = row is not None and (row.events is None or any(key in keys for key in row.events))
-            if row is None or not hears or item.reason.startswith("left out"):
-                continue
-            state = row.state
-            asked_for = only is not None and item.name == only and state is not State.SHADOWED
-            if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
-                sentences.append(f"{item.name} did not run: {item.reason}.")
-        return tuple(dict.fromkeys(sentences))
-
-    def untrusted_folders(self, view: View) -> tuple[Path, ...]:
-        """All folders with hooks that wait for trust alone."""
-        waiting = [row.hook for row in view.inventory.hooks if row.state is State.UNTRUSTED]
-        return tuple(dict.fromkeys(hook.trust_root for hook in waiting))
-
-    def stranger(self, view: View, key: str) -> str:
-        """A sentence where the host's documents do not list this very event; empty where they do."""
-        catalogue = view.host.dialect.catalogue()
-        if catalogue.canonical(key) in catalogue.by_key:
-            return ""
-        near = catalogue.nearest(key)
-        then = f" Did you mean {near}?" if near else ""
-        return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"
 
     def trust(self, folder: Path) -> Path:
         """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""

@@ -14,6 +14,7 @@ from hookscope.runtime import Firing
 from hookscope.workbench.asking import check_key
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.hosts import bench_at
+from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.view import View
@@ -72,7 +73,7 @@ class HostsFiring:
                 event = self._event_of(bench, view)
                 if event.kind in bench.dialect.kinds:
                     plan = bench.plan(view, event, only=self._only)
-                    folders |= dict.fromkeys(bench.untrusted(view, plan))
+                    folders |= dict.fromkeys(waiting_for_trust(view, plan))
             except Refusal as error:
                 refused.append(error)
         if len(refused) == len(self.benches):
@@ -110,8 +111,8 @@ class HostsFiring:
             return RunThere(bench.dialect, problem=problem)
         view = await bench.ready(view, event.kind)
         plan = bench.plan(view, event, only=self._only)
-        self.untrusted |= dict.fromkeys(bench.untrusted(view, plan))
-        left = bench.could_not(view, plan, only=self._only)
+        self.untrusted |= dict.fromkeys(waiting_for_trust(view, plan))
+        left = could_not(view, plan, only=self._only)
         self._firing = await bench.fire_guarded(view, plan) if self._sandbox else bench.fire(view, plan)
         if self._cancelled:
             self._firing.cancel()

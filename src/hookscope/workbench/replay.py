@@ -17,6 +17,7 @@ from hookscope.journal.circumstances import Changed
 from hookscope.values import dataclass
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.history import Wanted
+from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.past import past_of
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.resuming import AS_RECORDED, Start, resumed, start_of
@@ -134,8 +135,8 @@ async def again(
         return await _planned(bench, view, event, past, then, only, forces=not loads)
     ready = await prepared(bench, past, only=only, start=start)
     view, plan, before = ready.view, ready.plan, ready.before
-    untrusted = tuple(f"{folder} is not trusted." for folder in bench.untrusted(view, plan))
-    left = (*untrusted, *bench.could_not(view, plan, only=only))
+    untrusted = tuple(f"{folder} is not trusted." for folder in waiting_for_trust(view, plan))
+    left = (*untrusted, *could_not(view, plan, only=only))
     guarded = sandbox or ready.guarded
     run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
     different = differences(before, on_record(run, view.host.dialect.name, bench.secrets))

@@ -29,8 +29,10 @@ from hookscope.workbench import (
     documents,
     parse_context,
 )
+from hookscope.workbench.asking import stranger
 from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan
 from hookscope.workbench.forcing import forced_plan
+from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.repeating import MOST, firings, repetition
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.saving import place_of, save_event
@@ -167,14 +169,14 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     try:
         for item in what:
             view, plan = await _planned(bench, item, asked)
-            if strange := bench.stranger(view, plan.event.key):
+            if strange := stranger(view, plan.event.key):
                 fired.said.append(strange)
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())
             fired.said += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
             if asked.save is not None:
                 fired.said.append(_saved(bench, view, plan.event, asked.save))
-            fired.left |= dict.fromkeys(answers.not_trusted(bench.untrusted(view, plan)))
-            fired.left |= dict.fromkeys(bench.could_not(view, plan, only=asked.only))
+            fired.left |= dict.fromkeys(answers.not_trusted(waiting_for_trust(view, plan)))
+            fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
             async with aclosing(_begun(bench, view, plan, asked)) as begun:
                 async for firing in begun:
                     fired.done.append((await _fired(firing, plan, asked), plan))
@@ -198,7 +200,7 @@ async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Pla
     view = bench.look()
     event = _event(bench, view, item, asked)
     plan = bench.plan(view, event, only=asked.only)
-    folders = bench.untrusted(view, plan)
+    folders = waiting_for_trust(view, plan)
     if folders and asked.ask and _trusted_now(bench, folders):
         view = bench.look()
     view = await bench.ready(view, event.kind)

@@ -16,6 +16,7 @@ from hookscope.core.runs import Result
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.fuzzing import EXAMPLES, LIMIT, Fuzz, Fuzzed, kept
+from hookscope.workbench.left_out import could_not, waiting_for_trust
 
 SECONDS = click.FloatRange(min=0, min_open=True)
 SEEDS = click.IntRange(0, 2**32 - 1)
@@ -84,7 +85,7 @@ async def _all(
         template = bench.template(view, key)
         view = await bench.ready(view, template.kind)
         plan = bench.plan(view, template, only=only)
-        left = [*answers.not_trusted(bench.untrusted(view, plan)), *bench.could_not(view, plan, only=only)]
+        left = [*answers.not_trusted(waiting_for_trust(view, plan)), *could_not(view, plan, only=only)]
         if left and not plan.calls:
             raise Refusal(left[0])
         told = _seen if sys.stderr.isatty() else None

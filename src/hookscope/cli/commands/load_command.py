@@ -9,6 +9,7 @@ from hookscope.cli.answers import Answer
 from hookscope.core.hooks import State
 from hookscope.core.runs import LoadReport
 from hookscope.workbench import Options, Workbench, documents
+from hookscope.workbench.left_out import untrusted_folders
 
 
 @answers.command(
@@ -21,7 +22,7 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
     loader does."""
     bench = answers.bench_of(options, trust_all=trust)
     view = bench.look()
-    folders = bench.untrusted_folders(view)
+    folders = untrusted_folders(view)
     if name is not None:
         row = bench.hook(view, name)
         name = row.hook.name

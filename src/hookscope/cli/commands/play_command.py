@@ -16,6 +16,7 @@ from hookscope.cli.answers import Answer
 from hookscope.core.runs import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.cast import cast_of, untrusted_in
+from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.play import Played, Playing, Wanted
 from hookscope.workbench.replies import Script, read_script
 
@@ -89,7 +90,7 @@ async def _play(bench: Workbench, wanted: Wanted) -> tuple[Played, LoadReport, S
     """Ctrl-C cancels it, and what was played is still the answer."""
     try:
         engine, report = await bench.stage()
-        folders = bench.untrusted_folders(bench.look())
+        folders = untrusted_folders(bench.look())
         playing = Playing(engine, wanted)
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there

@@ -12,6 +12,8 @@ import click
 from hookscope.cli import answers, sequence_tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, Workbench
+from hookscope.workbench.asking import stranger
+from hookscope.workbench.left_out import waiting_for_trust
 from hookscope.workbench.sequences import EventSequence, sequence_named, sequences_of
 from hookscope.workbench.sequencing import Sequenced, Sequencing, planned
 
@@ -57,7 +59,7 @@ def command(
     wanted = [sequence_named(name, host.workspace, host.dialect, cwd) for name in names]
     plans = [planned(bench, sequence) for sequence in wanted]  # a mistake in the last step fires no first one
     keys = dict.fromkeys(plan.event.key for several in plans for plan in several)
-    strange = [told for key in keys if (told := bench.stranger(view, key))]
+    strange = [told for key in keys if (told := stranger(view, key))]
     if dry:
         pairs = list(zip(wanted, plans, strict=True))
         documents = [sequence_tables.planned(*pair) for pair in pairs]
@@ -67,7 +69,7 @@ def command(
             aside=tuple(strange),
         )
     folders = dict.fromkeys(
-        one for several in plans for plan in several for one in bench.untrusted(view, plan)
+        one for several in plans for plan in several for one in waiting_for_trust(view, plan)
     )
     over = asyncio.run(_all(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox))
     documents = [sequence_tables.document(one, bench.dialect.name) for one in over]

@@ -1,0 +1,46 @@
+"""Who ought to run and does not: for want of trust, or since it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hookscope.core.hooks import State
+from hookscope.core.runs import Plan
+from hookscope.workbench.tap.plans import HEARS_ITS_HOST
+
+if TYPE_CHECKING:
+    from hookscope.workbench.view import View
+
+
+def waiting_for_trust(view: View, plan: Plan) -> tuple[Path, ...]:
+    """The folders that would have to be trusted for all listeners of this plan to run."""
+    left = [item for item in plan.not_run if item.listens and item.reason != HEARS_ITS_HOST]
+    rows = [view.inventory.again(item.hook) for item in left if item.hook is not None]
+    blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
+    return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
+
+
+def untrusted_folders(view: View) -> tuple[Path, ...]:
+    """All folders with hooks that wait for trust alone."""
+    waiting = [row.hook for row in view.inventory.hooks if row.state is State.UNTRUSTED]
+    return tuple(dict.fromkeys(hook.trust_root for hook in waiting))
+
+
+def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
+    """A sentence for each handler that ought to run and cannot: broken ones, and those in no lane.
+
+    What is blocked, off or shadowed ought not to run, unless it is the one hook that was asked for.
+    """
+    keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
+    sentences = []
+    for item in plan.not_run:
+        row = view.inventory.again(item.hook) if item.hook is not None else None
+        hears = row is not None and (row.events is None or any(key in keys for key in row.events))
+        if row is None or not hears or item.reason.startswith("left out"):
+            continue
+        state = row.state
+        asked_for = only is not None and item.name == only and state is not State.SHADOWED
+        if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
+            sentences.append(f"{item.name} did not run: {item.reason}.")
+    return tuple(dict.fromkeys(sentences))
