@@ -7,7 +7,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import field
 from datetime import UTC, datetime
@@ -61,6 +61,7 @@ END_RUN = "update runs set outcome = ?, took = ?, document = ?, size = size + ? 
 INSERT_ENTRY = """
     insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
+GLANCE = 0.001  # seconds in which a short job is on disk: waited for without a turn of the loop
 PAGE = 500  # runs read at once where all are wanted
 
 
@@ -159,7 +160,7 @@ class Journal:
                 added = self._add(database, around)
                 return database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
 
-        run_id = await self._written(insert)
+        run_id = await self._written(insert, GLANCE)
         if veil.secrets:
             self._shared.hidden[run_id] = veil.secrets
         return run_id
@@ -296,8 +297,13 @@ class Journal:
                 return ()
             return select_entries(database, wanted, limit, newest_first=newer_than is None)
 
-    async def _written(self, work: Work) -> int:
-        return await asyncio.wrap_future(self._shared.writer.submit(work))
+    async def _written(self, work: Work, glance: float = 0.0) -> int:
+        """What the job gives, once it is on disk. For `glance` seconds the loop stands still at most."""
+        written = self._shared.writer.submit(work)
+        if glance:
+            with suppress(TimeoutError):  # of our wait: a job raises none
+                return written.result(glance)
+        return await asyncio.wrap_future(written)
 
     def _runs(
         self, wanted: Wanted, limit: int, *, after: int = 0, newest_first: bool = True

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import Any
 
 from hookscope.values import dataclass
@@ -35,7 +36,8 @@ SECRET_KEYS = {"api", "private", "secret", "access", "signing", "encryption", "m
 ADDRESSES = {"continuation"}  # … token: says where a session goes on; Eve asks for authority besides
 TRAILERS = {"value", "header", "old", "new"}  # `cookieHeader` is as secret as `cookie`
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-KEY = re.compile(r"[\w .:/-]{1,64}")  # longer ones, or with line ends, are texts and no names
+LONGEST_KEY = 64
+KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line ends, are texts and no names
 REFERENCE = re.compile(r"\$\{[^{}]*\}")
 
 
@@ -81,12 +83,16 @@ SHAPES = (
     _shape("BOT_TOKEN", ":", r"\d(?<!\w\d)\d{7,9}:[\w-]{35}(?![\w-])"),
     _shape("URL_PASSWORD", "://", r"://[^\s:/@]{0,100}:([^\s/@]{3,})@"),
 )
+BY_COLON = tuple(shape for shape in SHAPES if ":" in "".join(shape.hints))  # a sign that most texts have
+RARE_HINTS = tuple(hint for shape in SHAPES if shape not in BY_COLON for hint in shape.hints)
 # `--api-key=abc123` and `"token": "abc123"` inside a text. A digit, so that code and prose stay readable.
 ASSIGNED = re.compile(
     r"""[\w-](?<![\w-].)(?P<rest>[\w-]{1,59})["']?(?:=|: ?)["']?"""
     r"""(?P<value>(?=[^\s"'&,;]{0,200}\d)[^\s"'&,;()<>{}$]{6,})"""
 )
+ASSIGNED_HINTS = (*SECRET_WORDS, "key")  # as a shape's
 LONG = re.compile(r"[A-Za-z0-9_-]{32,}={0,2}")
+KINDS = (re.compile("[0-9]"), re.compile("[a-z]"), re.compile("[A-Z]"))
 PARTS = "/+.:-"  # beside one of these, a long word is a part of something else: a path, a digest, an image
 RANDOM_BITS = 4.2  # a character; hexadecimal digests and UUIDs have 4.0 at most, English names less
 IDENTIFIERS = {"id", "ids", "hash", "digest", "commit", "sha", "checksum", "integrity", "etag", "revision"}
@@ -105,6 +111,11 @@ class Secret:
 
 def is_secret_key(key: str) -> bool:
     """Does the key say that its value is a secret, in whatever style it is written?"""
+    return len(key) <= LONGEST_KEY and _says_secret(key)
+
+
+@lru_cache(maxsize=2048)  # the same few keys stand in most documents
+def _says_secret(key: str) -> bool:
     words = _key_words(key)
     if not words or not ADDRESSES.isdisjoint(words[-2:-1]):
         return False
@@ -130,7 +141,7 @@ def secrets_in(value: object, path: tuple[str, ...] = (), *, secret: bool = Fals
     match value:
         case Mapping():
             for key, item in value.items():
-                yield from _in_text(str(key), ())
+                yield from _in_key(str(key))
                 below = secret or _holds_secrets(str(key), item)
                 yield from secrets_in(item, (*path, str(key)), secret=below)
         case list() | tuple():
@@ -159,16 +170,28 @@ def _secret_text(value: str | float) -> str:
     return text if telling else ""
 
 
+def _in_key(key: str) -> Iterable[Secret]:
+    if len(key) < SHORTEST:
+        return ()
+    return _in_short_key(key) if len(key) <= LONGEST_KEY else _in_text(key, ())
+
+
+@lru_cache(maxsize=2048)
+def _in_short_key(key: str) -> tuple[Secret, ...]:
+    return tuple(_in_text(key, ()))
+
+
 def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
     if len(text) < SHORTEST:
         return
     lower = text.lower()
-    for shape in SHAPES:
-        if any(hint in lower for hint in shape.hints):
+    holds = lower.__contains__
+    for shape in SHAPES if any(map(holds, RARE_HINTS)) else BY_COLON:
+        if any(map(holds, shape.hints)):
             for match in shape.pattern.finditer(text):
                 yield Secret(_name_of(path) if path else shape.name, match[match.lastindex or 0])
             text = shape.pattern.sub(" ", text)  # what is found once is not found again as something else
-    if any(word in lower for word in (*SECRET_WORDS, "key")):
+    if any(map(holds, ASSIGNED_HINTS)):
         for match in ASSIGNED.finditer(text):
             key = text[match.start() : match.end("rest")]
             if is_secret_key(key):
@@ -186,10 +209,10 @@ def _identifies(path: tuple[str, ...]) -> bool:
 
 def _is_random(text: str) -> bool:
     """Does it look drawn from a hat? Digits must be strewn in, which they are not in names with a date."""
-    kinds = (str.isdigit, str.islower, str.isupper)
-    mixed = all(any(kind(char) for char in text) for kind in kinds)
+    if not all(kind.search(text) for kind in KINDS):
+        return False
     strewn = len(re.findall(r"\d+", text)) >= 3 and 12 * len(re.findall(r"[_-]", text)) <= len(text)
-    return mixed and strewn and not text.startswith("sha") and _bits(text) >= RANDOM_BITS
+    return strewn and not text.startswith("sha") and _bits(text) >= RANDOM_BITS
 
 
 def _bits(text: str) -> float:
@@ -231,6 +254,8 @@ class Veil:
 
     def value(self, value: Any, *, secret: bool = False) -> Any:
         """The plain value with every secret replaced, in keys too. `secret` as in `secrets_in`."""
+        if not self.names:
+            return value
         match value:
             case Mapping():
                 return {
