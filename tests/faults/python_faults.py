@@ -1370,7 +1370,7 @@ ATTACKS = row(
     ),
     dies(
         "its classes changed",
-        body("worker.Worker._call = worker.Worker._run = line.Line.say = None", WORKER),
+        body("worker.Worker._call = worker.Worker._run = line.Line.put = None", WORKER),
     ),
     dies(
         "its objects found by the collector",

@@ -28,7 +28,7 @@ from tests.faults.python_faults import DAEMON, body, coroutine
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Failure, Registration, Result, Started, Status, Step
 from hookscope.runtime import Limits, guard, python_lane
-from hookscope.runtime.escapes import HOST, marked
+from hookscope.runtime.escapes import HOST, marked, newest_pid
 from hookscope.runtime.process_lane import OWN
 
 BRIEF = 0.2  # seconds that a handler has which hangs
@@ -177,6 +177,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 def test_no_order_of_faults_wedges_a_lane() -> None:
     guard.start(HOST)
+    newest_pid()  # as the guard: opened once
     open_before = descriptors()
     run_state_machine_as_test(
         AnyOrder,

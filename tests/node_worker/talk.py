@@ -1,5 +1,6 @@
 """Talks with one Node worker over its own protocol, as a host would."""
 
+import asyncio
 import os
 import shutil
 from pathlib import Path
@@ -8,23 +9,10 @@ from typing import Any
 from hookscope.runtime.lanes import FLAGS
 from hookscope.runtime.link import Worker
 from hookscope.runtime.node import Node, find_node
-from hookscope.runtime.worker import Program
+from hookscope.runtime.worker import Late, Program
 
 Message = dict[str, Any]
 WORKER = Path(__file__).parents[2] / "src/hookscope/runtime/node_worker/worker.mjs"
-
-
-class Listener(Worker):
-    """Keeps what comes late as it was said."""
-
-    def __init__(self, program: Program) -> None:
-        super().__init__(program)
-        self.told: list[Message] = []
-
-    def _take_late(self, told: object) -> None:
-        assert isinstance(told, dict)
-        self.told.append(told)
-        self._wake.set()
 
 
 def two(event: object, ctx: Message | None = None, **more: Any) -> Message:
@@ -40,7 +28,8 @@ class Talk:
         assert isinstance(found, Node), found.sentence
         argv = (found.path, *FLAGS, str(WORKER), "")
         self.root = root
-        self.worker = Listener(Program(argv, dict(os.environ), root, control=True))
+        self.told: list[Late] = []  # what came late
+        self.worker = Worker(Program(argv, dict(os.environ), root, control=True))
         self._contents = 0
         self._runs = 0
 
@@ -72,7 +61,8 @@ class Talk:
     async def run(self, *codes: Message, view: Any, late: int = 0, **more: Any) -> list[Message]:
         """The answers to one run of these, one after the other. Waits for so many late news too."""
         calls = [{"who": f"hook{number}", "code": code, "env": {}} for number, code in enumerate(codes)]
-        message = {"do": "run", "hook": False, "arguments": True, "view": view, "calls": calls, **more}
+        known: Message = {"know": list(enumerate(calls)), "calls": list(range(len(calls)))}
+        message = {"do": "run", "hook": False, "arguments": True, "view": view, **known, **more}
         answers = await self._ask(message, len(codes), "result")
         await self._hear_late(late)
         return answers
@@ -106,7 +96,10 @@ class Talk:
         return [answer for answer in heard if all_kinds or kind in answer]
 
     async def _hear_late(self, count: int) -> None:
-        with self.worker.listening():
-            while len(self.worker.told) < count:
-                self.worker._wake.clear()
-                await self.worker._wake.wait()
+        news = asyncio.Event()
+        self.worker.attend(news.set)
+        self.told += self.worker.late()
+        while len(self.told) < count:
+            await news.wait()
+            news.clear()
+            self.told += self.worker.late()

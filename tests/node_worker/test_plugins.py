@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
+from hookscope.runtime.worker import Late
+
 SEED = (Path(__file__).parent / "seeds" / "openclaw" / "example.ts").read_text()
 
 
@@ -199,7 +201,7 @@ async def test_a_registration_after_register_is_told(talk: Talk) -> None:
     code = {**plugin(talk, text), "member": "0"}
     await talk.run(code, view=two({}), late=1)
     text = "registers a handler of b after its register: it is not called"
-    assert talk.worker.told == [{"who": "hook0", "text": text}]
+    assert talk.told == [Late("hook0", None, text)]
 
 
 async def test_a_thousand_handlers_are_declared_and_run(talk: Talk) -> None:

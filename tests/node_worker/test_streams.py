@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
+from hookscope.runtime.worker import Late
+
 SEEDS = Path(__file__).parent / "seeds"
 CTX = {
     "agent": {"name": "case-app", "nodeId": None},
@@ -177,7 +179,7 @@ async def test_a_cancel_that_comes_late_is_told(talk: Talk) -> None:
     (answer,) = await talk.run(code, view=two(turn(), methods=["cancel"]), late=1)
     assert "view" not in answer
     text = "ctx.cancel() ignored: the event's hooks already returned"
-    assert talk.worker.told == [{"who": "hook0", "text": text}]
+    assert talk.told == [Late("hook0", None, text)]
 
 
 @pytest.mark.parametrize(
@@ -213,8 +215,10 @@ async def test_a_handler_that_must_answer_at_once_gives_no_promise(
 async def test_a_promise_that_is_ignored_may_fail_late(talk: Talk) -> None:
     text = "export default async () => { await null; throw new Error('unheard'); }"
     await talk.run(talk.code("h.mjs", text, shape="arguments"), view=two({}, sync=True), late=1)
-    assert talk.worker.told[0]["who"] == "hook0"
-    assert talk.worker.told[0]["error"]["message"] == "unheard"
+    (late,) = talk.told
+    assert late.who == "hook0"
+    assert isinstance(late.error, dict)
+    assert late.error["message"] == "unheard"
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,14 @@ class Fake:
     prints: deque[Printed] = field(default_factory=deque)
     answers: deque[Message] = field(default_factory=deque)
     run: Message = field(default_factory=dict)
+    known: dict[int, Message] = field(default_factory=dict)
     interrupted: asyncio.Event = field(default_factory=asyncio.Event)
     mark: str = "a fake's mark"
     fence: str = "a fake's fence"
     pid: int = 0
     alive: bool = True
+    has_late: bool = False
+    keeps_time: bool = False
     born: float = 0.0
 
     async def start(self) -> None:
@@ -51,12 +54,20 @@ class Fake:
 
     async def tell(self, message: Message) -> None:
         assert message["do"] == "run"
-        self.run = message
+        self.known |= dict(message.get("know", ()))
+        self.run = {**message, "calls": [self.known[number] for number in message["calls"]]}
         base = {"id": message["id"], "loaded": 0.25}
         self.answers.append({**base, "started": 0})
         last = len(message["calls"]) - 1
         for number in range(last + 1):
-            answer = {"result": number, "status": "ok", "took": 0.5, "error": None, "notes": []}
+            answer = {
+                "result": number,
+                "status": "ok",
+                "took": 0.5,
+                "error": None,
+                "notes": [],
+                "printed": True,
+            }
             self.answers.append({**base, **answer, "next": number < last})
 
     async def converse(self, take: Callable[[Message], bool]) -> None:
@@ -72,6 +83,9 @@ class Fake:
             if over.done() or take(hearing.result()):
                 over.cancel()
                 return
+
+    def look(self) -> bool:
+        return False
 
     def interrupt(self) -> None:
         self.interrupted.set()

@@ -21,12 +21,14 @@ class Contents:
 
     _outside: dict[Path, frozenset[str]] = field(default_factory=dict)  # handler → files
     _all: tuple[str, ...] = ()  # of them
+    lessons: int = 0  # how often `learn` has changed what is known
 
     def learn(self, code: Code, files: Iterable[str]) -> None:
         """Note what a handler's import has reached."""
         reached = frozenset(list(files)[:MOST])
         if reached != self._outside.get(code.path):
             self._outside[code.path] = reached
+            self.lessons += 1
             self._all = tuple(sorted(frozenset[str]().union(*self._outside.values())))
 
     def shared(self) -> str:

@@ -25,7 +25,8 @@ from hookscope.runtime.worker import WorkerLost
 from hookscope.values import dataclass
 
 # What the answer of a handler says that did nothing but return.
-AT_REST = frozenset(("id", "result", "status", "phase", "took", "returned", "next"))
+AT_REST = frozenset(("id", "result", "took", "returned", "next"))
+AT_ONCE = 0.005  # seconds between an end and its hearing, in which the next call may have begun
 
 
 @dataclass(slots=True)
@@ -59,9 +60,11 @@ class Course:
         self.begun, self.order = call, order
         self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
-    def start(self, loaded: float) -> None:
+    def start(self, loaded: float, ended: float = 0.0) -> None:
+        """It runs now; or since the one before it has `ended`, which was heard later."""
         assert self.begun is not None
-        self.phase, self.loaded, self.started = "run", loaded, perf_counter()
+        now = perf_counter()
+        self.phase, self.loaded, self.started = "run", loaded, ended if 0 <= now - ended < AT_ONCE else now
         self.step(Started(self.begun, since_start(self.started)))
 
     def slow(self, after: float, limit: float | None) -> None:
@@ -75,12 +78,12 @@ class Course:
         Raises WorkerLost where it is no answer.
         """
         assert self.begun is not None
-        if message.keys() <= AT_REST and message.get("status") == "ok":
+        if message.keys() <= AT_REST:
             self.worn = self.spoilt = False
             took, returned = seconds_of(message, "took", 0.0), message.get("returned")
             return Result(self.begun, "ok", since_start(self.started), took, returned=returned)
         before, after = self.document, message.get("view", self.document)
-        status, error, notes = message.get("status"), message.get("error"), message.get("notes", [])
+        status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
         if status not in ("ok", "error") or not isinstance(notes, list):
             raise WorkerLost("answered what is no answer")

@@ -13,6 +13,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from secrets import token_hex
 
 from hookscope.values import dataclass
@@ -54,15 +55,16 @@ def newest_pid() -> int:
     0 where the system does not tell; then nothing can be found either.
     """
     try:
-        file = os.open("/proc/loadavg", os.O_RDONLY)  # behind every call: a file object takes thrice as long
-    except OSError:
+        return int(os.pread(_loads(), 128, 0).rpartition(b" ")[2])
+    except (OSError, ValueError):  # no such file; or somebody has closed ours
+        _loads.cache_clear()
         return 0
-    try:
-        return int(os.read(file, 128).split()[-1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    finally:
-        os.close(file)
+
+
+@cache
+def _loads() -> int:
+    """Asked behind every call, so it stays open: that takes a fifth of opening it anew."""
+    return os.open("/proc/loadavg", os.O_RDONLY)
 
 
 def marked(prefix: str = "") -> tuple[Process, ...]:

@@ -59,6 +59,7 @@ def python_lane(
         cwd=cwd,
         missing="`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer.",
         control=True,
+        bell=True,
     )
     dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
     make = partial(Worker, _put(program, inside))

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from contextvars import copy_context
 from secrets import token_hex
 
 from hookscope.core.runs import Failure
 from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
-from hookscope.runtime.output import CHUNK, SILENCE, Pipe
-from hookscope.runtime.python_worker.protocol import SPOILT, Garbled, Message, Unpacker, pack
+from hookscope.runtime.hearing import Hearing
+from hookscope.runtime.output import SILENCE, Pipe
+from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
 from hookscope.runtime.worker import NOTHING, Late, NotStarted, Printed, Program, WorkerLost
 
-LATE_ERRORS = 50  # kept between two questions
 LAST_SIGNAL = 64
 GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
 
@@ -38,22 +36,13 @@ class Worker:
         self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
         self.pid = 0  # 0: not spawned yet
         self.born = 0.0  # of time.monotonic
-        self._inbox: deque[Message] = deque()
-        self._late: list[Late] = []
-        self._unpacker = Unpacker()
-        self._garbled = ""
-        self._mute = False  # its line is at its end
-        self._mute_since = 0.0  # of time.monotonic, once somebody has asked why
+        self._mute_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
         self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
-        self._in = self._out = self._control = -1
+        self._out = self._control = -1
+        self._hearing: Hearing
         self._pipes: tuple[Pipe, ...] = ()
-        self._wake = asyncio.Event()
-        self._take: Callable[[Message], bool] | None = None  # of who converses, while they do
-        self._over: asyncio.Future[bool] | None = None  # their end; True: only something to look at
-        self._context = copy_context()  # theirs
-        self._loop: asyncio.AbstractEventLoop | None = None  # of those who listen, while they do
-        self._heard: set[int] = set()  # the descriptors that this loop reads
-        self._news: Callable[[], None] | None = None  # of who attends between two batches
+        self._heard: set[Pipe] = set()  # those that the loop of our hearing reads
+        self.keeps_time = False  # does its clock go like ours
 
     async def start(self) -> None:
         """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
@@ -61,6 +50,7 @@ class Worker:
         Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
         """
         guard.start(HOST)
+        began = time.perf_counter()
         self._child = child = Child(self._open())
         child.ended.add_done_callback(self._died)
         try:
@@ -70,24 +60,31 @@ class Worker:
             raise NotStarted(self._unspawned(error)) from None
         self._close_theirs()
         with self.listening():
-            if "ready" not in await self.hear():
-                raise WorkerLost("did not say that it is ready")
+            said = await self.hear()
+        if "ready" not in said:
+            raise WorkerLost("did not say that it is ready")
+        clock = said.get("clock")
+        self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
 
     def _open(self) -> Command:
         their_in, self._out = os.pipe()
-        self._in, their_out = os.pipe()
+        ours_in, their_out = os.pipe()
         stdout, their_stdout = os.pipe()
         stderr, their_stderr = os.pipe()
         self._theirs = [their_in, their_out, their_stdout, their_stderr]
         self._pipes = tuple(Pipe(end, self.fence.encode("ascii")) for end in (stdout, stderr))
-        os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
-        fds = [their_in, their_out]
+        fds, bell = [their_in, their_out], -1
         if self._program.control:
             their_control, self._control = os.pipe()
             os.set_blocking(self._control, False)
             self._theirs.append(their_control)
             fds.append(their_control)
+        if self._program.bell:
+            bell, their_bell = os.pipe()
+            self._theirs.append(their_bell)
+            fds.append(their_bell)
+        self._hearing = Hearing(ours_in, bell)
         argv = (*self._program.argv, *map(str, fds))
         env = {**self._program.env, MARK: self.mark}
         return Command(argv, env, self._program.cwd, their_stdout, their_stderr, tuple(fds))
@@ -112,122 +109,80 @@ class Worker:
         Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
         prints more than a pipe holds waits until then.
         """
-        self._news = None  # of who attended until now: what comes from here on is not late
-        self._hear_line()
+        self._hearing.news = None  # of who attended until now: what comes from here on is not late
+        self._listen()
         if outputs:
             self.hear_outputs()
+        else:
+            self._forget_outputs()
         try:
             yield
         finally:
-            self._news = None
+            self._hearing.news = None
             self._forget_outputs()
-
-    def _hear_line(self) -> None:
-        """Read the line in the running loop, and until another one does: what comes meanwhile is kept."""
-        loop, self._wake = asyncio.get_running_loop(), asyncio.Event()
-        if loop is self._loop:
-            return
-        self._deafen()
-        self._loop = loop
-        if not self._mute:
-            loop.add_reader(self._in, self._read_line)
-            self._heard.add(self._in)
 
     def hear_outputs(self) -> None:
         """Read from now on what is printed, as it comes."""
+        loop = self._hearing.loop
         for pipe in self._pipes:
-            if self._loop is not None and pipe.open and pipe.descriptor not in self._heard:
-                self._loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
-                self._heard.add(pipe.descriptor)
+            if loop is not None and pipe.open and pipe not in self._heard:
+                loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
+                self._heard.add(pipe)
 
     def attend(self, news: Callable[[], None]) -> None:
         """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
-        self._news = news
-        self._hear_line()
+        self._hearing.news = news
+        self._listen()
         self.hear_outputs()
 
+    def _listen(self) -> None:
+        """As `Hearing.listen`. Who reads what is said reads what is printed too: one loop at a time."""
+        if self._hearing.loop is not asyncio.get_running_loop():
+            self._forget_outputs()
+        self._hearing.listen()
+
     def _forget_outputs(self) -> None:
-        for pipe in self._pipes:
-            self._forget(pipe.descriptor)
+        for pipe in tuple(self._heard):
+            self._forget(pipe)
 
-    def _deafen(self) -> None:
-        self._forget_outputs()
-        self._forget(self._in)
-        self._loop = None
-
-    def _forget(self, descriptor: int) -> None:
+    def _forget(self, pipe: Pipe) -> None:
         """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
-        if descriptor in self._heard:
-            self._heard.discard(descriptor)
-            if self._loop is not None and not self._loop.is_closed():
-                self._loop.remove_reader(descriptor)
+        if pipe in self._heard:
+            self._heard.discard(pipe)
+            loop = self._hearing.loop
+            if loop is not None and not loop.is_closed():
+                loop.remove_reader(pipe.descriptor)
 
     def _read_pipe(self, pipe: Pipe) -> None:
         pipe.read()
-        if self._news is not None:
-            self._news()
+        if self._hearing.news is not None:
+            self._hearing.news()
         if not pipe.open:
-            self._forget(pipe.descriptor)
-
-    def _read_line(self) -> None:
-        try:
-            data = os.read(self._in, CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        try:
-            for message in self._unpacker.feed(data):
-                if "late" in message:
-                    self._take_late(message["late"])
-                elif self._take is None or self._over is None or self._over.done():
-                    self._inbox.append(message)
-                else:
-                    self._give(message, self._take, self._over)
-        except Garbled as garbled:
-            self._garbled = str(garbled)
-        if not data or self._garbled:
-            self._mute = True
-            self._forget(self._in)
-            self._stir()
-        self._wake.set()
-        if self._news is not None:
-            self._news()
-
-    def _give(self, message: Message, take: Callable[[Message], bool], over: asyncio.Future[bool]) -> None:
-        try:
-            if self._context.run(take, message):
-                over.set_result(False)
-        except BaseException as error:  # it is raised where they wait
-            if not over.done():
-                over.set_exception(error)
-
-    def _stir(self, again: bool = True) -> None:
-        """Let those who wait look again, or go on without an end."""
-        self._wake.set()
-        if self._over is not None and not self._over.done():
-            self._over.set_result(again)
-
-    def _take_late(self, told: object) -> None:
-        if isinstance(told, dict) and len(self._late) < LATE_ERRORS:
-            self._late.append(Late(str(told.get("who", "")), told.get("error"), str(told.get("text") or "")))
+            self._forget(pipe)
 
     @property
     def alive(self) -> bool:
         """Is the process there, as far as its owner has heard."""
         return self._child is not None and not self._child.ended.done()
 
+    @property
+    def has_late(self) -> bool:
+        """Are there late errors."""
+        return bool(self._hearing.late)
+
     def late(self) -> tuple[Late, ...]:
         """The late errors since the last call."""
-        told, self._late = tuple(self._late), []
+        if not self._hearing.late:
+            return ()
+        told, self._hearing.late = tuple(self._hearing.late), []
         return told
 
     def _died(self, _: object) -> None:
         """In the thread of the child."""
-        loop = self._loop
+        loop = self._hearing.loop
         if loop is not None:
             with suppress(RuntimeError):  # closed in this very moment: nobody waits
-                loop.call_soon_threadsafe(self._stir)
+                loop.call_soon_threadsafe(self._hearing.stir)
 
     async def tell(self, message: Message) -> None:
         """Send a message. Raises WorkerLost where nobody hears it. Waits while the pipe is full."""
@@ -277,52 +232,50 @@ class Worker:
 
     async def hear(self) -> Message:
         """The next message. Raises WorkerLost where none can come. Call it while `listening`."""
-        while not self._inbox:
+        while not self._hearing.inbox:
             await self._check()
-            self._wake.clear()
-            await self._wake.wait()
-        return self._inbox.popleft()
+            await self._hearing.woken()
+        return self._hearing.inbox.popleft()
 
     async def converse(self, take: Callable[[Message], bool]) -> None:
         """Give `take` each message where it is read, until it says that it was the last, or `interrupt`.
 
-        Ten answers that come at once cost one turn of the loop. Raises what `take` raises, and WorkerLost
-        where nothing more can come. Call it while `listening`.
+        Ten answers that come at once cost one turn of the loop, or none. Raises what `take` raises, and
+        WorkerLost where nothing more can come. Call it while `listening`.
         """
-        again = True
+        hearing, again = self._hearing, True
         while again:
-            while self._inbox:
-                if take(self._inbox.popleft()):
+            while hearing.inbox:
+                if take(hearing.inbox.popleft()):
                     return
             await self._check()
-            self._take, self._over = take, asyncio.get_running_loop().create_future()
-            self._context = copy_context()
-            try:
-                again = await self._over
-            finally:
-                self._take = self._over = None
+            if not hearing.inbox:  # else the last words of a dead one
+                again = await hearing.conversation(take)
+
+    def look(self) -> bool:
+        """Hear what the worker has said up to now, also what can wait. Was there anything?"""
+        return self._hearing.look()
 
     def interrupt(self) -> None:
         """Let who converses go on without an end."""
-        self._stir(again=False)
+        self._hearing.stir(again=False)
 
     async def _check(self) -> None:
         """Raises WorkerLost where nothing more can be heard."""
-        if self._garbled:
-            raise WorkerLost(f"wrote into the line between its worker and Hookscope: {self._garbled}")
-        if self._mute or self._ended():
+        garbled = self._hearing.garbled
+        if garbled:
+            raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
+        if self._ended() or (self._hearing.mute and not self._hearing.inbox):
             raise await self._lost()
 
     def _ended(self) -> bool:
         """Is the process gone, and everything read that it said before?"""
         if self._child is None or not self._child.ended.done():
             return False
-        while not self._mute and not self._inbox:
-            said = len(self._inbox)
-            self._read_line()
-            if len(self._inbox) == said:
-                break
-        return not self._inbox
+        hearing = self._hearing
+        while not hearing.mute and not hearing.inbox and hearing.look():
+            pass
+        return not hearing.inbox
 
     async def _lost(self) -> WorkerLost:
         """The reason in words. It is a moment behind the closed line.
@@ -344,7 +297,8 @@ class Worker:
 
     def heard(self) -> Message | None:
         """The next message, if it is here already."""
-        return self._inbox.popleft() if self._inbox else None
+        inbox = self._hearing.inbox
+        return inbox.popleft() if inbox else None
 
     def printed(self, *, of_one: bool = False) -> Printed:
         """What it printed since the last question; `of_one`: up to the fence behind one call."""
@@ -370,13 +324,12 @@ class Worker:
             await asyncio.wrap_future(child.spawned)
             child.kill()
             await asyncio.wrap_future(child.ended)
-        self._mute = True
-        self._deafen()
-        self._stir()
+        self._forget_outputs()
+        self._hearing.close()
         self._close_theirs()
         for pipe in self._pipes:
             pipe.close()
-        for descriptor in (self._in, self._out, self._control):
+        for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)
 

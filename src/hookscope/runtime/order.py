@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -49,12 +49,24 @@ class Orders:
         self._contents = contents
         self._code_of = code_of
         self._known: dict[int, Order] = {}
+        self._lessons = 0  # of the contents, when these were made
 
     def of(self, call: Registration, shared: str) -> Order:
         """The order of a call as its files are now. `shared` names what hooks share with each other."""
+        known, lessons = self._known.get(id(call)), self._contents.lessons
+        if (
+            known is not None
+            and known.call is call
+            and known.code.digest  # it was read before: no file is looked at
+            and known.shared == shared
+            and self._lessons == lessons
+        ):
+            return known
+        if self._lessons != lessons:  # other names, perhaps, for the same contents
+            self._known.clear()
+            known, self._lessons = None, lessons
         code = self._code_of(call)
         name = self._contents.name(code, shared)
-        known = self._known.get(id(call))
         if known is not None and known.call is call and known.name == name and known.shared == shared:
             return known
         if len(self._known) >= MOST:
@@ -63,3 +75,23 @@ class Orders:
             code, name, shared, call
         )  # it holds its call: the id stays taken
         return order
+
+
+class Numbers:
+    """The numbers under which a worker knows orders: it is told each once. For one worker, from its start."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[Order, int]] = {}
+
+    def of(self, orders: Sequence[Order]) -> tuple[str, str]:
+        """Their numbers as the protocol's `calls`, and as its `know` what the worker does not know yet."""
+        known, numbers, new = self._known, list[str](), list[str]()
+        if len(known) + len(orders) > MOST:
+            known.clear()  # it begins anew: what has a number twice is what it was told last
+        for order in orders:
+            found = known.get(id(order))
+            if found is None:
+                found = known[id(order)] = order, len(known)  # it holds its order: the id stays taken
+                new.append(f"[{found[1]},{order.packed}]")
+            numbers.append(str(found[1]))
+        return ",".join(numbers), ",".join(new)

@@ -12,7 +12,7 @@ from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Code, Failure, Module, Result, Status
 from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.contents import Contents
-from hookscope.runtime.course import Course, told_failure
+from hookscope.runtime.course import AT_REST, Course, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited, overran_by, stopped
 from hookscope.runtime.declared import WITH_HANDLERS, module_of, targets_of
 from hookscope.runtime.dumps import frames_in, has_dump
@@ -20,7 +20,7 @@ from hookscope.runtime.escapes import end, newest_pid
 from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.order import Order
+from hookscope.runtime.order import Numbers, Order
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.talk import Talk
 from hookscope.runtime.together import COMPANY, Together, ended_with_it
@@ -61,6 +61,7 @@ class Seat:
         self._shared = shared
         self._traces = Traces()
         self._alarm = Alarm()  # of the limits of what runs
+        self._numbers = Numbers()  # under which the present worker knows what it is asked to run
         self._due: asyncio.TimerHandle | None = None  # when what came late is told
 
     def take(self, worker: Link, has_waited: bool) -> None:
@@ -68,6 +69,7 @@ class Seat:
         self.worker, self.calls, self.restless = worker, 0, None
         self.has_waited = has_waited
         self.held.clear()
+        self._numbers = Numbers()
         self._traces.begin()
 
     async def drop(self) -> None:
@@ -263,7 +265,15 @@ class Seat:
 
         shared = self._shared
         await Talk(
-            worker, course, orders, shared.limits.of, shared.dump, take, self._hold, self._alarm
+            worker,
+            course,
+            orders,
+            shared.limits.of,
+            shared.dump,
+            take,
+            self._hold,
+            self._alarm,
+            self._numbers,
         ).talk()
 
     def _hold(self, order: Order) -> None:
@@ -273,15 +283,33 @@ class Seat:
         self, worker: Link, course: Course, order: Order, message: Message, asked: Limits | None
     ) -> None:
         """Report the result in this message. `asked`: it came because a limit of these was over."""
+        at_rest = asked is None and message.keys() <= AT_REST
+        if at_rest and not self._has_more(worker, course):  # nearly always
+            self._traces.nothing_left()
+            course.finish(course.answered(message))
+            return
         self._learn(order, message)
         result = course.answered(message)
         if asked is not None:
             result = stopped(result, asked)
-        self._step(course, worker, result, shared=message.get("shared") is True, answered=True)
+        shared, printed = message.get("shared") is True, message.get("printed") is True
+        self._step(course, worker, result, shared=shared, answered=True, printed=printed)
         if message.get("left"):
             self._traces.left(result.call.name, str(message["left"]))
             self._shared.ledger.leaves_running(order.code, order.name)
             self.restless = order
+
+    def _has_more(self, worker: Link, course: Course) -> bool:
+        """Is there more to be said with the end of a handler that did nothing but return."""
+        traces = self._traces
+        traces.last = course.left[0].name
+        return bool(
+            self._shared.news
+            or course.notes
+            or course.company
+            or worker.has_late
+            or traces.may_have_escaped(len(course.left) > 1)
+        )
 
     def _step(
         self,
@@ -291,27 +319,28 @@ class Seat:
         *,
         shared: bool = True,
         answered: bool = False,
+        printed: bool = True,
         blamed: bool = True,
     ) -> None:
         """Report an end, with what was printed up to here and what happened before.
 
         `shared`: what earlier handlers left running may have printed beside this one. `answered`: the
-        worker goes on meanwhile, and what it prints is no longer of this one.
+        worker goes on meanwhile, and what it prints is no longer of this one. `printed`: it may have.
         """
-        printed = worker.printed(of_one=answered)
+        output = worker.printed(of_one=answered) if printed else NOTHING
         if not shared:
             self._traces.nothing_left()
         traces, late = self._traces, worker.late()
         escaped = traces.escapes(worker, len(course.left) > 1) if answered else traces.ended_with_it()
         traces.last = ended.call.name
         if (
-            printed is NOTHING
+            output is NOTHING
             and ended.status == "ok"
             and not (ended.notes or course.notes or course.spoilt or late or escaped or self._shared.news)
         ):  # nearly always
             course.finish(ended)
             return
-        has_printed = bool(printed.stdout or printed.stderr)
+        has_printed = bool(output.stdout or output.stderr)
         notes = (
             *self._shared.news,
             *course.notes,
@@ -320,15 +349,15 @@ class Seat:
             *escaped,
             *(traces.others() if has_printed else ()),
             *((course.company,) if course.company and has_printed else ()),
-            *printed.notes,
+            *output.notes,
         )
         self._shared.news.clear()
         course.notes = []
-        if ended.error is not None and not ended.error.frames and has_dump(printed.stderr):
-            ended = replace(ended, error=replace(ended.error, frames=frames_in(printed.stderr)))
+        if ended.error is not None and not ended.error.frames and has_dump(output.stderr):
+            ended = replace(ended, error=replace(ended.error, frames=frames_in(output.stderr)))
         if course.spoilt or (blamed and ended.status in ("timeout", "crashed")):
             notes = (*notes, *self._blame(course.order))
-        course.finish(replace(ended, stdout=printed.stdout, stderr=printed.stderr, notes=notes))
+        course.finish(replace(ended, stdout=output.stdout, stderr=output.stderr, notes=notes))
 
     def _blame(self, order: Order) -> tuple[str, ...]:
         """Note a fault. What it means for the hook, in words, where that is new."""

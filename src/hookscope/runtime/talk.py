@@ -12,7 +12,7 @@ from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.course import Course, is_answer, seconds_of
 from hookscope.runtime.deadlines import POLL, Overran, asked_to_end, check_memory, limited, overran_by
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.order import Order
+from hookscope.runtime.order import Numbers, Order
 from hookscope.runtime.python_worker.protocol import Message, encode, framed
 from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.worker import Link, WorkerLost
@@ -39,9 +39,10 @@ class Talk:
         take: Take,
         begun: Callable[[Order], object],
         alarm: Alarm,
+        numbers: Numbers,
     ) -> None:
         """`take` reports an answer; with its limits where the call ended because it was asked to. `begun`
-        hears whose call the worker has loaded."""
+        hears whose call the worker has loaded. `numbers`: what this worker knows."""
         self._worker = worker
         self._course = course
         self._orders = orders
@@ -56,6 +57,8 @@ class Talk:
         self._error: Exception | None = None  # found when the timer rang
         self._alarm = alarm
         self._rings = 0.0  # when it does, of perf_counter
+        self._numbers = numbers
+        self._quiet = 0.0  # of perf_counter: before then nobody reads what is printed
 
     async def talk(self) -> None:
         """Go through the orders, until the last or until one spoils the worker.
@@ -63,6 +66,7 @@ class Talk:
         Raises Overran, TooLarge, WorkerLost.
         """
         self._enter()
+        self._quiet = perf_counter() + FIRST
         frame = self._frame()
         left = self._worker.send_now(frame)
         if left:
@@ -84,12 +88,15 @@ class Talk:
             self._alarm.still()
 
     def _frame(self) -> bytes:
-        """The run message. What is the same in every batch was packed before."""
-        view = self._course.view
-        kind = {"hook": is_hook_event(view), "arguments": isinstance(view, Arguments)}
-        head = encode({"do": "run", "id": self._id, "fence": self._worker.fence, **kind})
-        calls = ",".join([order.packed for order in self._orders])
-        return framed(f'{head[:-1]},"view":{self._course.packed()},"calls":[{calls}]}}')
+        """The run message. What is the same in every batch was packed before, or told before."""
+        view, worker = self._course.view, self._worker
+        kind: Message = {"hook": is_hook_event(view), "arguments": isinstance(view, Arguments)}
+        if worker.keeps_time:
+            kind["quiet"] = self._quiet
+        head = encode({"do": "run", "id": self._id, "fence": worker.fence, **kind})
+        numbers, new = self._numbers.of(self._orders)
+        know = f',"know":[{new}]' if new else ""
+        return framed(f'{head[:-1]}{know},"calls":[{numbers}],"view":{self._course.packed()}}}')
 
     def _enter(self) -> None:
         """The next call begins, or is loaded."""
@@ -101,7 +108,8 @@ class Talk:
         """Take an answer: was it the last? Raises WorkerLost."""
         order = self._orders[self._number]
         if self._course.phase == "load" and is_answer(message, self._id, "started", self._number):
-            self._course.start(seconds_of(message, "loaded"))
+            loaded = seconds_of(message, "loaded")
+            self._course.start(loaded, 0.0 if loaded else self._course.started)
             self._begun(order)
             self._hurry()
             return False
@@ -110,8 +118,9 @@ class Talk:
     def _end(self, message: Message, asked: Limits | None) -> bool:
         """Take the answer that ends a call: was it the last? Raises WorkerLost."""
         course = self._course
-        if not is_answer(message, self._id, "result", self._number):
+        if message.get("id") != self._id or message.get("result") != self._number:
             raise WorkerLost("answered what nobody had asked")
+        ended = course.started + seconds_of(message, "took", 0.0)
         self._take(self._orders[self._number], message, asked)
         self._number += 1
         if course.spoilt or course.worn:
@@ -120,7 +129,7 @@ class Talk:
             return True
         self._enter()
         if message.get("next") is True:
-            course.start(0.0)
+            course.start(0.0, ended)
         self._hurry()
         return False
 
@@ -163,7 +172,11 @@ class Talk:
 
     def _ring(self) -> None:
         """Look at what runs, and at what it prints from now on."""
-        self._worker.hear_outputs()
+        said = self._worker.look()
+        if self._number == len(self._orders):
+            return
+        if perf_counter() >= self._quiet:
+            self._worker.hear_outputs()
         try:
             slow, now = self._slow_at(), perf_counter()
             if slow is not None and now >= slow:
@@ -176,7 +189,7 @@ class Talk:
         if self._error is not None or self._overdue():
             self._worker.interrupt()
         else:
-            self._watch(POLL)
+            self._watch(FIRST if said else POLL)  # more of what can wait may follow
 
     async def _stop(self) -> None:
         """Ask a handler over its limit to end. Raises Overran where it goes on, or does not load."""

@@ -48,18 +48,24 @@ class Traces:
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
         return (f"some of what it printed may be of {left}",) if left else ()
 
+    def may_have_escaped(self, more: bool) -> bool:
+        """Was any process started since `escapes` looked. `more`: further calls come, and we ask again."""
+        now = perf_counter()
+        if now - self._looked < BURST and more:  # handlers that end within a millisecond start no process
+            return False
+        if newest_pid() != self._newest:
+            return True
+        self._looked = now
+        return False
+
     def escapes(self, worker: Link, more: bool) -> tuple[str, ...]:
         """A sentence for the processes that have left the worker's group since we last looked.
 
         `more`: further calls come, and we look again.
         """
-        now = perf_counter()
-        if now - self._looked < BURST and more:  # handlers that end within a millisecond start no process
+        if not self.may_have_escaped(more):
             return ()
-        self._looked = now
         before, self._newest = self._newest, newest_pid()
-        if self._newest == before:
-            return ()
         found = [
             process
             for process in marked_since(before, self._newest, worker.mark)

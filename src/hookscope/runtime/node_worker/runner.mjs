@@ -26,6 +26,7 @@ export class Runner {
     const modules = new Modules(); // before the baseline, which takes loader hooks that come later for handlers'
     this.baseline = new Baseline();
     this.handlers = new Handlers(modules, calls, this.baseline, (who, text) => this.lateText(who, text));
+    this.known = new Map(); // number → call, as the host has told it once
     this.compiled = 0; // how many loads are in the cache
     this.isShared = false; // something of an earlier handler's runs
   }
@@ -61,7 +62,9 @@ export class Runner {
   }
 
   async run(message) {
-    const { id, calls } = message;
+    const { id } = message;
+    for (const [number, call] of message.know ?? []) this.known.set(number, call);
+    const calls = message.calls.map((number) => this.known.get(number));
     const view = viewOf(message, message.view, (who, text) => this.lateText(who, text));
     let known = view.seen();
     let isAnnounced = false; // does the host know that this call begins
@@ -146,7 +149,7 @@ export class Runner {
 
   tell(answer, { fence }) {
     putFence(fence);
-    this.line.say(answer);
+    this.line.say({ ...answer, printed: true });
     this.keepCompiled();
   }
 

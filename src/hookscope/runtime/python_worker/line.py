@@ -12,6 +12,8 @@ from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 
 PRIVATE = 200  # descriptors of the protocol start here: above what programs count on
 PORTION = 65536  # bytes of one read
+ROOM = 4096  # bytes that any pipe takes, however few its system gives it
+RING, MUCH = b"\0", b"\1"  # look now; and go on looking: more comes than the pipe may take
 
 # Bound before any handler runs: what a handler puts in their place must not reach the protocol.
 _read, _write, _dup, _close = os.read, os.write, os.dup, os.close
@@ -19,11 +21,17 @@ _getpid, _exit, _killpg, _audit = os.getpid, os._exit, os.killpg, sys.audit
 
 
 class Line:
-    """The protocol's descriptors. A thread listens to one, so that the host's end is noticed at once."""
+    """The protocol's descriptors. A thread listens to one, so that the host's end is noticed at once.
 
-    def __init__(self, protocol: Any, read: int, write: int, control: int) -> None:
+    Where there is a bell, the host looks at the line when it is rung, and by itself now and then. So an
+    answer that waits for the next one costs no turn of the host's: it lies in the pipe, and survives us.
+    """
+
+    def __init__(self, protocol: Any, read: int, write: int, control: int, bell: int = -1) -> None:
         self._protocol = protocol
         self._in, self._out, self._control = _private(read), _private(write), _private(control)
+        self._bell = _private(bell) if bell >= 0 else -1
+        self._unheard = 0  # bytes said since the bell was rung
         self._unpacker = protocol.Unpacker()
         self._inbox: deque[Any] = deque()
         self._owner = _getpid()
@@ -54,15 +62,26 @@ class Line:
 
     def say(self, message: Any) -> None:
         """Send a message, or end: without the protocol there is nothing left to do here."""
+        self.put(self._protocol.pack(message), True)
+
+    def put(self, frame: bytes, ring: bool) -> None:
+        """As `say`, of what is packed. Without `ring` the host may hear it with what follows."""
         if _getpid() != self._owner:  # a copy that a handler forked, and which came back from it
             _exit(0)
-        frame = self._protocol.pack(message)
+        size = len(frame)
         try:
             with self._turn:
+                self._unheard += size
+                if self._unheard > ROOM and self._bell >= 0:
+                    _write(self._bell, MUCH)
+                    ring = True
                 sent = _write(self._out, frame)
-                left = memoryview(frame)[sent:] if sent < len(frame) else b""
+                left = memoryview(frame)[sent:] if sent < size else b""
                 while left:
                     left = left[_write(self._out, left) :]
+                if ring and self._bell >= 0:
+                    _write(self._bell, RING)
+                    self._unheard = 0
         except OSError:
             _exit(self._protocol.SPOILT)
 

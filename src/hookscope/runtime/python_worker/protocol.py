@@ -4,26 +4,29 @@ Both processes run this file. It does no I/O and knows no event. What the messag
 
 host to worker
     {"do": "load", "id", "code"}            load a handler, run nothing
-    {"do": "run", "id", "fence", "view", "hook", "arguments", "calls": [{"who", "code", "env", "fault"}]}
+    {"do": "run", "id", "fence", "quiet", "know": [[n, call]], "calls": [n], "view", "hook", "arguments"}
                                             run these in order on one view of the event
-    {"do": "run", …, "together": true, "views": [view]}
-                                            run these at once, each on the view of its number; no "view"
+    {"do": "run", …, "together": true, "calls": [call], "views": [view]}
+                                            run these at once, each on the view of its number
     {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is;
                                             of those that run together it is "call", a number
 worker to host
-    {"ready": pid}                          once
+    {"ready": pid, "clock": seconds}        once; "clock" where its perf_counter may go like the host's
     {"id", "loaded": seconds, "error", "dirty", "files", "module"}
                                             the answer to load; "error" is None where it is loaded
     {"id", "started": n, "loaded": seconds} call n begins; this many seconds went into importing it
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
-     "dirty", "worn", "left", "shared", "files", "next"}
+     "dirty", "worn", "left", "shared", "files", "printed", "next"}
                                             call n ended; "view" only where it differs from the one before
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
     {"late": {"who", "text"}}               what else such a call did, in words
 
-Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", and each
-that is false; "took" where it is 0.
+Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", "returned",
+and each that is false; "took" where it is 0; "status" and "phase" where they are "ok" and "run".
+
+A `call` is {"who", "code", "env", "fault"}. Of those that run in order the worker is told each once, under a
+number, in "know"; a number that comes again there stands for the new one.
 
 A `code` is {"path", "export", "root", "name", "shared", "plain", "shape", "member", "beside"}, for load with
 "env"; a `name` stands for one content of the root folder, and `shared` for one of the files outside of it,
@@ -32,12 +35,14 @@ which are those that "files" names. `shape` and `member` say what of the module 
 {"declares": [{"key", "member", "priority", "limit", "options"}], "log": [{"level", "text"}]}. A frame is
 {"file", "line", "function", "source", "column"}. `stale` is the error of a version that did not load, where
 an older one ran in its place. An `error` is {"type", "message", "frames"}, as faults.describe gives it.
-`dirty` says that the process could not be put back as it was: the host replaces it; so does `worn`, which
-is nobody's fault. Behind a result that is neither, the worker goes on by itself; `next` says that the next
-call begins at once, since it is loaded. Before each result the worker prints the `fence` to both outputs:
-what lies before it is the call's. `left` says in words what of its threads and processes still runs, and
-`shared` whether something of that kind ran beside the call, and may have printed what seems to be the
-call's.
+`dirty` says that the process could not be put back as it was: the host replaces it; so does `worn`, which is
+nobody's fault. Behind a result that is neither, the worker goes on by itself; `next` says that the next call
+begins at once, since it is loaded. A result with `next` may wait in the line for those after it, for a
+millisecond of theirs: a worker that has a bell does not ring it then. Before a result that says `printed` the
+worker prints the `fence` to both outputs: what lies before it is the call's. Without it the call has printed
+nothing; that can be told up to the moment `quiet` (of perf_counter), before which the host reads no output.
+`left` says in words what of its threads and processes still runs, and `shared` whether something of that kind
+ran beside the call, and may have printed what seems to be the call's.
 `fault` is {"fault", "amount"} where a fault shall stand in the handler's place (core/breakage.py), else it is
 not there.
 `hook` says that the view is a HookEvent's document, `arguments` that it is one of two arguments (see

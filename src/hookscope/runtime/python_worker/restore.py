@@ -25,7 +25,12 @@ from typing import Any
 # What the worker and most handlers stand on. A handler that replaces json.dumps does it for itself.
 SHARED: tuple[ModuleType, ...] = (os, json, time, builtins, struct, queue, threading)
 # Of asyncio, which is loaded for the first handler that needs it: name → where it is defined.
-ASYNCIO = {"new_event_loop": "events", "set_event_loop": "events", "all_tasks": "tasks", "gather": "tasks"}
+ASYNCIO = (
+    ("new_event_loop", "events"),
+    ("set_event_loop", "events"),
+    ("all_tasks", "tasks"),
+    ("gather", "tasks"),
+)
 SIGNALS = tuple(
     getattr(signal, name)
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGCHLD", "SIGPIPE", "SIGUSR1", "SIGUSR2")
@@ -33,28 +38,25 @@ SIGNALS = tuple(
 )
 
 # Bound before any handler runs.
-_open, _fchdir, _fstat, _stat = os.open, os.fchdir, os.fstat, os.stat
+_open, _fchdir = os.open, os.fchdir
 _environ, _signal, _alarm = os.environ, signal.signal, signal.alarm
 _getsignal: Any = getattr(sys.modules.get("_signal"), "getsignal", signal.getsignal)  # without enumerations
 _getlimit, _setlimit = sys.getrecursionlimit, sys.setrecursionlimit
 _argv, _path = sys.argv, sys.path
-_map, _all, _len, _zip, _list = map, all, len, zip, list
+_map, _all, _len, _zip, _list, _getattr = map, all, len, zip, list, getattr
 _umask, _modules = os.umask, sys.modules
 _settrace: Any = threading.settrace  # of threads that come
 _setprofile: Any = threading.setprofile
 _forget_filters: Any = getattr(warnings, "_filters_mutated", lambda: None)  # what is remembered of them
-_OUTPUTS = (1, 2)
-VERSION = (
-    24  # bytes from a dictionary's beginning to its version: behind its count of references, type and size
-)
+VERSION = 24  # bytes from a dictionary's beginning to its version: behind its references, type and size
 
 
 class Baseline:
     """The process as it was before the first handler. `restore` puts it back so, or says that it cannot."""
 
-    def __init__(self) -> None:
+    def __init__(self, outputs: Any) -> None:
+        """`outputs`: see outputs.py."""
         self._cwd = _open(".", os.O_RDONLY)
-        self._folder = _identity(_fstat(self._cwd))
         self._variables: Any = getattr(
             _environ, "_data", _environ
         )  # as the system has them: quickly compared
@@ -66,7 +68,7 @@ class Baseline:
         self._handlers = [handler for _, handler in self._signals]
         self._streams = (sys.stdin, sys.stdout, sys.stderr)
         self._files = [stream for stream in self._streams if isinstance(stream, io.IOBase)]
-        self._outputs = [_identity(_fstat(number)) for number in _OUTPUTS]
+        self._outputs = outputs
         self.holds_outputs = True  # were 1 and 2 what they were when `restore` looked last
         self._names: list[dict[str, Any]] = []
         self._values: list[list[Any]] = []
@@ -108,15 +110,11 @@ class Baseline:
             _settrace(None)
             _setprofile(None)
             self.restore_env()
-            here = _stat(".")
-            if (here.st_dev, here.st_ino) != self._folder:
-                _fchdir(self._cwd)
+            _fchdir(self._cwd)  # in any case: to ask where we are takes longer
             for stream in self._files:
                 if stream.closed:
                     return False
-            out, err = _fstat(1), _fstat(2)
-            same_out = (out.st_dev, out.st_ino) == self._outputs[0]
-            self.holds_outputs = same_out and (err.st_dev, err.st_ino) == self._outputs[1]
+            self.holds_outputs = self._outputs.hold()
             return self.holds_outputs and _is_whole()
         except BaseException:  # whatever it is, the process is no longer what it was
             return False
@@ -204,14 +202,10 @@ def _is_whole() -> bool:
     loaded = _modules.get("asyncio")
     if loaded is None:
         return True
-    return _all(
-        getattr(loaded, name, None) is getattr(getattr(loaded, home, None), name, loaded)
-        for name, home in ASYNCIO.items()
-    )
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_dev, status.st_ino
+    for name, home in ASYNCIO:
+        if _getattr(loaded, name, None) is not _getattr(_getattr(loaded, home, None), name, loaded):
+            return False
+    return True
 
 
 def changes_of_environ(before: dict[str, str]) -> dict[str, str]:

@@ -91,7 +91,7 @@ class Together:
     def _begin(self, one: _One, awaitable: Any) -> None:
         import asyncio
 
-        self._loop = loop = self._worker.provide_loop(asyncio)
+        self._loop = loop = self._worker.awaits.provide_loop(asyncio)
 
         async def awaited() -> None:
             returned, raised = None, None
@@ -122,7 +122,7 @@ class Together:
         for one in ones:
             if not one.ended:
                 self._ended(one, None, broken)
-        left_over: int = self._worker.end_tasks(asyncio)
+        left_over: int = self._worker.awaits.end_tasks(asyncio)
         return left_over
 
     def _ended(self, one: _One, returned: Any, raised: Optional[BaseException]) -> None:  # noqa: UP045
@@ -150,7 +150,7 @@ class Together:
             self._worker.say_result(one.answer, self._fence)
 
     def where(self, number: Optional[int], frame: Any) -> Optional[list[Any]]:  # noqa: UP045
-        """See Worker.where, of the call with this number. Nothing is known of one that waits for others."""
+        """See Awaits.where, of the call with this number. Nothing is known of one that waits for others."""
         one = self._ones[number] if number is not None and 0 <= number < len(self._ones) else None
         faults = self._parts("faults")
         if one is not None and one.task is not None:

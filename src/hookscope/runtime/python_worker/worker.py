@@ -1,9 +1,9 @@
 """The worker: a program that runs Python handlers, one at a time, for a Hookscope that supervises it.
 
-    python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE CONTROL
+    python -I -B -u worker.py EVENT_FILE MEMORY READ WRITE CONTROL [BELL]
 
-EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ, WRITE
-and CONTROL are the descriptors of the protocol (protocol.py).
+EVENT_FILE is core/event.py; MEMORY how many bytes of address space it may take, 0 for any; READ, WRITE,
+CONTROL and BELL are the descriptors of the protocol (protocol.py).
 Descriptors 0, 1 and 2 belong to the handlers. The worker answers for handlers that raise, and puts
 back what they disturb. It has no limits of its own: whoever started it kills it when a handler takes
 too long. When the host goes away, it ends itself and what its handlers started.
@@ -11,30 +11,23 @@ too long. When the host goes away, it ends itself and what its handlers started.
 
 from __future__ import annotations
 
-import _thread
 import ctypes
-import faulthandler
 import importlib.util
 import os
-import resource
-import signal
 import sys
 import time
-from contextlib import suppress
-from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
+from typing import Any, Optional
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RESERVE = 8 * 1024 * 1024  # bytes that are given back when a handler has taken all memory
 ANSWER = 1024 * 1024  # bytes of JSON of a returned value
-SOON = 0.001  # seconds in which nobody takes half of a worker's memory
-SAID_ALWAYS = frozenset(("id", "result", "returned", "view"))  # of an answer, even where it is nothing
-PR_SET_PDEATHSIG = 1
-M_ARENA_MAX = -8
+SOON = 0.001  # seconds in which nobody takes half of a worker's memory, and that an answer may wait
+SAID_ALWAYS = frozenset(("id", "result", "took", "returned", "view"))  # even where it is nothing
+AT_REST = 3  # what is said of one that did nothing but return
 
 # Bound before any handler runs: what a handler puts in their place must not reach the protocol.
-_write, _getpid, _exit = os.write, os.getpid, os._exit
+_write, _getpid, _exit, _len = os.write, os.getpid, os._exit, len
 _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
-_current_frames = sys._current_frames
 
 
 def neighbour(path: str, name: str) -> Any:
@@ -61,46 +54,37 @@ def part(name: str) -> Any:
 protocol, line, plain, faults, modules, restore, leftovers, views, authors = map(
     part, ("protocol", "line", "plain", "faults", "modules", "restore", "leftovers", "views", "authors")
 )
-_plain, _encode = plain.plain, protocol.encode
-
-
-class Loaded:
-    """A module that is loaded, and what its import set in the environment."""
-
-    def __init__(self, made: Any, env: dict[str, str]) -> None:
-        self.targets: dict[str, Callable[[Any], Any]]
-        self.module: Any  # what it declares
-        self.targets, self.module = made
-        self.env = env
+awaits, loads, outputs, process = map(part, ("awaits", "loads", "outputs", "process"))
+_plain, _encode, _framed = plain.plain, protocol.encode, protocol.framed
 
 
 class Worker:
     """Loads and runs handlers as the messages say."""
 
-    def __init__(self, to_host: Any, event: Any, authoring: Callable[[], Any], memory: int) -> None:
+    def __init__(self, to_host: Any, event: Any, writers: Any, memory: int) -> None:
         self.line = to_host
         self._memory = memory
-        self.views = views.Views(event, plain, _encode, authoring)
-        self._authoring = authoring
-        self._loaded: dict[tuple[str, str, str, str], Loaded] = {}
-        self._good: dict[tuple[str, str, str], Loaded] = {}  # path, export, shape → the last that did load
-        self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
-        self._loop: Any = None  # of asyncio, made for the first handler that needs it
+        self.views = views.Views(event, plain, _encode, writers.authoring)
+        self.awaits = awaits.Awaits(faults)
+        self._loads = loads.Loads(self, part, writers)
         self._fflush = ctypes.CDLL(None).fflush
-        self.baseline = restore.Baseline()
+        self._outputs = outputs.Outputs()
+        self.baseline = restore.Baseline(self._outputs)
         self._pid = _getpid()
         self._free = to_host.free()
         self._streams = sys.stdout, sys.stderr
         self.reserve = bytes(RESERVE)
         self.left_out: list[str] = []  # names of variables that no environment can hold
         self._shared = False  # runs something of an earlier handler's
-        self.main = _thread.get_ident()
-        self._task: Any = None  # of asyncio, while a handler awaits in it
+        self._calls: dict[int, Any] = {}  # those that the host has told once, by its numbers
+        self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
+        self._quiet = 0.0  # of perf_counter: until then nobody reads what is printed; 0: somebody may
+        self._told = 0.0  # of perf_counter: since then the host knows all answers
         self._together: Any = None  # the calls that run at once, while they do
 
     def serve(self) -> None:
         """Answer messages for ever. The end comes from outside, or by the listening thread."""
-        self.line.say({"ready": _getpid()})
+        self.line.say({"ready": _getpid(), "clock": _now()})
         while True:
             message = self.line.hear()
             if message["do"] == "load":
@@ -108,8 +92,17 @@ class Worker:
             elif message["do"] == "run":
                 self._run(message)
 
+    def where(self, call: Optional[int] = None) -> Optional[list[Any]]:  # noqa: UP045
+        """See Awaits.where."""
+        found: Optional[list[Any]] = self.awaits.where(call, self._together)  # noqa: UP045
+        return found
+
+    def forget_targets(self) -> None:
+        """Something that was loaded is not what is to be called any more."""
+        self._targets.clear()
+
     def _load_only(self, message: Any) -> None:
-        loaded, error, took, clean = self._load(message["code"], message["code"]["env"])
+        loaded, error, took, clean = self._loads.load(message["code"], message["code"]["env"])
         answer = {"id": message["id"], "loaded": took, "error": error, "dirty": not clean, "module": None}
         if loaded is not None and loaded.module is not None:
             answer["module"] = part("shapes").document_of(loaded.module, _plain)
@@ -118,26 +111,36 @@ class Worker:
 
     def _run(self, message: Any) -> None:
         if message.get("together"):
+            self._quiet = 0.0
             self._run_together(message)
             return
-        calls, fence = message["calls"], message["fence"].encode("ascii")
+        for number, call in message.get("know", ()):
+            self._calls[number] = call
+            self._targets.pop(number, None)
+        run, fence = message["id"], message["fence"].encode("ascii")
+        self._quiet = message.get("quiet", 0.0)
+        calls = [(number, self._calls[number]) for number in message["calls"]]
         view = self.views.of(message["view"], message)
         announced = False  # does the host know that this call begins
-        there, last = leftovers.Running(), len(calls) - 1
-        for number, call in enumerate(calls):
+        there, last = leftovers.Running(), _len(calls) - 1
+        self._told = _now()
+        for number, (known, call) in enumerate(calls):
             view.begin(call["who"])
-            answer = self._call(message["id"], number, call, view.value, announced, there)
+            answer = self._call(run, number, call, view.value, announced, there, known)
             if number == last:
                 view.end(self.tell_late)
             self.tell_view(view, answer)
             if number == last or answer["took"] > SOON:
                 self.note_size(answer)
             spoilt = answer["dirty"] or answer["worn"]
-            announced = not spoilt and number < last and _key(calls[number + 1]["code"]) in self._loaded
+            announced = not spoilt and number < last and self._is_loaded(calls[number + 1])
             answer["next"] = announced
             self.say_result(answer, fence)
             if spoilt:  # the host ends this process, and goes on in another
                 return
+
+    def _is_loaded(self, call: Any) -> bool:
+        return call[0] in self._targets or self._loads.has(call[1]["code"])
 
     def _run_together(self, message: Any) -> None:
         self._together = part("together").Together(self, part, message)
@@ -160,10 +163,32 @@ class Worker:
         self.line.say({"late": {"who": who, "text": text}})
 
     def say_result(self, answer: dict[str, Any], fence: bytes) -> None:
-        """Tell the host that a call has ended."""
+        """Tell the host that a call has ended; with the next one, where that does not take long."""
         self.flush()  # before the answer: then all that was printed is in the pipe when it arrives
-        self._put_fence(fence)
-        self.line.say({name: value for name, value in answer.items() if value or name in SAID_ALWAYS})
+        if not self._is_silent():
+            self._quiet = 0.0  # the host reads from now on: what lies in the pipes says no more
+            answer["printed"] = True
+            self._put_fence(fence)
+        said = {name: value for name, value in answer.items() if value or name in SAID_ALWAYS}
+        if said.get("status") == "ok":  # nearly always
+            del said["status"], said["phase"]
+        follows, now = answer["next"], _now()
+        if _len(said) == AT_REST + follows:
+            more = ',"next":true' if follows else ""
+            text = f'{{"id":"{said["id"]}","result":{said["result"]},"took":{said["took"]!r}{more}}}'
+        else:
+            text = _encode(said)
+        is_time = not follows or now - self._told > SOON
+        if is_time:
+            self._told = now
+        self.line.put(_framed(text), is_time)
+
+    def _is_silent(self) -> bool:
+        """Is it known that the call has printed nothing."""
+        try:
+            return bool(self.baseline.holds_outputs and self._outputs.are_empty(self._quiet))
+        except OSError:
+            return False
 
     def _put_fence(self, fence: bytes) -> None:
         """Tell apart what this call printed from what the next one prints."""
@@ -177,18 +202,20 @@ class Worker:
             pass
 
     def _call(
-        self, run: str, number: int, call: Any, view: Any, announced: bool, there: Any
+        self, run: str, number: int, call: Any, view: Any, announced: bool, there: Any, known: int
     ) -> dict[str, Any]:
         """Load where needed, announce, run. The answer, whatever the handler does short of dying.
 
-        `there` is what ran when the call before it had ended.
+        `there` is what ran when the call before it had ended; `known` the number of this one for the host.
         """
-        target, env, answer = self.prepare(run, number, call)
+        target, env, answer = self.prepare(run, number, call, known)
         if target is None:
             return self.and_beside(answer, there)
         clean = not answer["dirty"]
         if not announced:
-            self.line.say({"id": run, "started": number, "loaded": answer["loaded"]})
+            loaded = answer["loaded"]
+            text = f'{{"id":"{run}","started":{number},"loaded":{loaded!r}}}'
+            self.line.put(_framed(text), loaded > 0)  # at once: the host hears it with the answer
         returned, raised, left_over = None, None, 0
         began = _now()
         try:
@@ -196,7 +223,7 @@ class Worker:
             sys.argv[:] = [call["code"]["path"]]
             returned = target(view)
             if returned is not None and hasattr(type(returned), "__await__"):
-                returned, left_over = self._await(returned)
+                returned, left_over = self.awaits.finish(returned)
         except BaseException as error:  # SystemExit, KeyboardInterrupt: all are what the handler did
             raised = error
             self.note_memory(error)
@@ -213,30 +240,36 @@ class Worker:
         self.note_tasks(answer, left_over)
         return self.and_beside(answer, there)
 
-    def prepare(self, run: str, number: int, call: Any) -> tuple[Any, dict[str, str], dict[str, Any]]:
+    def prepare(
+        self, run: str, number: int, call: Any, known: int = -1
+    ) -> tuple[Any, dict[str, str], dict[str, Any]]:
         """Load it: (what to call or None, its environment, the answer as it is so far)."""
-        code = call["code"]
-        loaded, error, load_took, clean = self._load(code, call["env"])
         answer = {
-            "id": run, "result": number, "status": "error", "phase": "load", "took": 0.0, "loaded": load_took,
-            "returned": None, "error": error, "stale": None, "notes": [], "dirty": not clean, "worn": False,
-            "left": "", "shared": self._shared,
+            "id": run, "result": number, "status": "error", "phase": "load", "took": 0.0, "loaded": 0.0,
+            "error": None, "stale": None, "notes": [], "dirty": False, "worn": False,
+            "left": "", "shared": self._shared, "next": False, "printed": False,
         }  # fmt: skip
+        found = self._targets.get(known)
+        if found is not None:
+            return (*found, answer)
+        code = call["code"]
+        loaded, error, answer["loaded"], clean = self._loads.load(code, call["env"])
+        answer["error"], answer["dirty"] = error, not clean
         if loaded is None and clean:
-            loaded = self._good.get(_key(code)[1:])
+            loaded = self._loads.last_good(code)
             if loaded is not None:
                 answer["stale"], answer["error"] = error, None
         if loaded is None:
             return None, {}, answer
-        target = loaded.targets.get(code.get("member", ""))
-        if target is None:
-            try:
-                target = part("shapes").member_of(loaded, code.get("member", ""), modules.NoHandler)
-            except modules.NoHandler as missing:
-                answer["error"] = faults.describe(missing)
+        target, env = None, {**loaded.env, **call["env"]}
+        try:
+            target = self._loads.target_of(code, loaded)
+        except modules.NoHandler as missing:
+            answer["error"] = faults.describe(missing)
         if target is not None and "fault" in call:
             target = part("on_purpose").in_place_of(target, call["fault"])
-        env = {**loaded.env, **call["env"]} if loaded.env or call["env"] else call["env"]
+        elif target is not None and error is None and known >= 0:
+            self._targets[known] = target, env
         return target, env, answer
 
     def settle(
@@ -286,99 +319,6 @@ class Worker:
             answer["notes"].append(f"left out of its environment, which cannot hold them: {names}")
         return answer
 
-    def _load(self, code: Any, env: dict[str, str]) -> tuple[Optional[Loaded], Any, float, bool]:  # noqa: UP045
-        """(module, error, seconds, is the process as before). One of the first two is None."""
-        key = _key(code)
-        if key in self._loaded:
-            return self._loaded[key], None, 0.0, True
-        began = _now()
-        try:
-            self.left_out = restore.lay_over(env)
-            base = dict(os.environ)
-            made = self._make(code)
-            loaded = Loaded(made, restore.changes_of_environ(base))
-            self._loaded[key] = self._good[key[1:]] = loaded
-            self._forget_older(code["root"], code["name"])
-            error = None
-        except BaseException as raised:  # a file may do anything while it is imported
-            error = faults.describe(raised)
-        took = _now() - began
-        return self._loaded.get(key), error, took, self.baseline.restore()
-
-    def _make(self, code: Any) -> Any:
-        if code.get("shape", "hook") == "hook":  # most are, and do without the rest
-            handler = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
-            return {"": handler}, None
-        making = part("shapes").make(code, modules, self._authoring())
-        value = None
-        while True:
-            try:
-                wanted = making.send(value)
-            except StopIteration as made:
-                return made.value
-            value = self._await(wanted)[0] if hasattr(type(wanted), "__await__") else wanted
-
-    def _forget_older(self, root: str, name: str) -> None:
-        """Drop what the folder held before it changed: not before what it holds now is loaded."""
-        older = self._names.get(root)
-        if older not in (None, name):
-            modules.forget(older)
-            if authors.AUTHORING in sys.modules:
-                self._authoring().forget_names(older)
-            self._loaded = {key: loaded for key, loaded in self._loaded.items() if key[0] != older}
-        self._names[root] = name
-
-    def _await(self, awaitable: Any) -> tuple[Any, int]:
-        """(what it came to, how many tasks it left behind). Asyncio is imported for the first one."""
-        import asyncio
-
-        self.provide_loop(asyncio)
-
-        async def awaited() -> Any:
-            return await awaitable
-
-        self._task = self._loop.create_task(awaited())
-        try:
-            return self._loop.run_until_complete(self._task), self.end_tasks(asyncio)
-        except BaseException:
-            self.end_tasks(asyncio)
-            raise
-        finally:
-            self._task = None
-
-    def provide_loop(self, asyncio: Any) -> Any:
-        """The loop of this process, a new one where a handler closed it."""
-        if self._loop is None or self._loop.is_closed():
-            self._loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(self._loop)
-        return self._loop
-
-    def where(self, call: Optional[int] = None) -> Optional[list[Any]]:  # noqa: UP045
-        """The frames of the handler that runs now. Called by the listening thread.
-
-        One that waits in its event loop stands nowhere: it is cancelled, and its own error tells where it
-        waited. Then there is nothing to say here: None.
-        """
-        frame, task, loop = _current_frames().get(self.main), self._task, self._loop
-        together = self._together
-        if together is not None:
-            return together.where(call, frame)  # type: ignore[no-any-return]  # loaded by name: no types
-        if task is not None and frame is not None and faults.is_waiting(frame):
-            with suppress(RuntimeError):  # it has ended in this very moment
-                loop.call_soon_threadsafe(task.cancel)
-            return None
-        found: list[Any] = faults.frames_of(frame)
-        return found
-
-    def end_tasks(self, asyncio: Any) -> int:
-        """Cancel what is left in the loop; how many tasks that were."""
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        return len(tasks)
-
     def _has_streams(self) -> bool:
         out, err = self._streams
         return getattr(sys, "stdout", None) is out and getattr(sys, "stderr", None) is err
@@ -396,41 +336,18 @@ class Worker:
         self._fflush(None)
 
 
-def _key(code: Any) -> tuple[str, str, str, str]:
-    """The content's name, and what of it."""
-    return code["name"], code["path"], code["export"], code.get("shape", "hook")
-
-
-def prepare(memory: int) -> None:
-    """Set the process up before any handler: its end, its size, its dumps, its text."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if memory:
-        with suppress(ValueError, OSError):  # more than its user may have, or a system without this limit
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    faulthandler.enable(file=2)
-    faulthandler.register(signal.SIGUSR2, file=2)  # for handlers that let no code of ours run
-    if sys.platform.startswith("linux"):
-        # For handlers that never let the listening thread run.
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    with suppress(AttributeError, OSError):  # glibc: a heap for each thread would use up the address space
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, 2)
-    for stream in (sys.stdout, sys.stderr):
-        # The streams that Python itself has opened, though their declared type allows others.
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-
-
-def main(event_file: str, memory: str, read: str, write: str, control: str) -> None:
+def main(event_file: str, memory: str, *descriptors: str) -> None:
     """Serve until the host goes away."""
-    to_host = line.Line(protocol, int(read), int(write), int(control))
-    prepare(int(memory))
+    to_host = line.Line(protocol, *map(int, descriptors))
+    process.prepare(int(memory))
     event = neighbour(event_file, "_hookscope_event")
     beside = os.path.join(os.path.dirname(event_file), "authoring.py")
     writers = authors.Authors(lambda: neighbour(beside, authors.AUTHORING))
     writers.install()
-    worker = Worker(to_host, event, writers.authoring, int(memory))
+    worker = Worker(to_host, event, writers, int(memory))
     to_host.listen(worker.where)
     worker.serve()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:6])
+    main(*sys.argv[1:7])

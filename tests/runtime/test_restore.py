@@ -1,0 +1,91 @@
+"""What the worker compares behind each handler: nothing where nobody touched it, and rightly else."""
+
+import json
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.runtime.python_worker import restore
+
+COUNTED = pytest.mark.skipif(
+    sys.implementation.name != "cpython" or sys.version_info >= (3, 13),
+    reason="this interpreter gives dictionaries no version",
+)
+CHANGES = ("set", "replace", "delete", "update", "clear", "pop", "default")
+LOOKS = ("get", "in", "len", "list", "copy")
+
+
+def do(what: str, names: dict[str, Any], key: str, value: object) -> None:
+    match what:
+        case "set" | "replace":
+            names[key] = value
+        case "delete" if key in names:
+            del names[key]
+        case "update":
+            names.update({key: value})
+        case "clear":
+            names.clear()
+        case "pop":
+            names.pop(key, None)
+        case "default":
+            names.setdefault(key, value)
+        case "get":
+            names.get(key)
+        case "in":
+            assert (key in names) in (True, False)
+        case "len" | "list" | "copy":
+            assert len(names.copy()) == len(list(names))
+
+
+@COUNTED
+@given(st.lists(st.tuples(st.sampled_from(CHANGES + LOOKS), st.sampled_from("abc"), st.integers(0, 3))))
+def test_a_version_tells_every_change_and_no_look(steps: list[tuple[str, str, int]]) -> None:
+    names: dict[str, Any] = {"a": 0}
+    version = restore._version_of(names)
+    for what, key, value in steps:
+        before, number = dict(names), version.value
+        do(what, names, key, value)
+        if names != before:
+            assert version.value != number, (what, key, value)
+        if what in LOOKS:
+            assert version.value == number, what
+
+
+class Held:
+    """Outputs that nobody has touched."""
+
+    def hold(self) -> bool:
+        return True
+
+
+@COUNTED
+def test_what_nobody_has_touched_is_not_compared_and_what_is_touched_is_put_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Watched(ModuleType):
+        """Its names are counted as they are compared."""
+
+    module = Watched("watched")
+    names = vars(module)
+    names["used"] = used = object()
+    monkeypatch.setattr(restore, "SHARED", (json, module))
+    compared: list[object] = []
+
+    def compare(one: object, other: object) -> bool:
+        compared.append(one)
+        return one is other
+
+    baseline = restore.Baseline(Held())
+    monkeypatch.setattr(restore, "is_", compare)
+    assert baseline.restore()
+    assert used not in compared, "the version says that nothing has changed"
+    names["used"] = "something else"
+    assert baseline.restore()
+    assert names["used"] is used, "the version is another, so the values were compared"
+    compared.clear()
+    assert baseline.restore()
+    assert used not in compared
