@@ -297,7 +297,7 @@ class Waterfall(Lines):
 
     def action_unfold(self) -> None:
         if self._sheet is None or not self._sheet.not_run:
-            self.app.notify("Every hook here ran: none is left to list.", markup=False)
+            self.app.notify("No hook was left out here: there is nothing to list.", markup=False)
             return
         self._unfolded = not self._unfolded
         self.show(self._sheet, self._now)

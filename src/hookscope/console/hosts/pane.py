@@ -180,12 +180,12 @@ class HostsPane(Container):
         if found.of_surroundings:
             named = " and ".join(word(side.name, 40) for side in found.sides)
             title = Content.assemble(f"Surroundings   {named}", (f"   {key_of('hosts.choose')} hosts", MUTED))
+        if self._different:
+            title += Content.styled("   only what differs", "$text-warning")
         if self.firing:
             title += Content.styled(
                 f"   » {word(self.firing, 40)} is fired, {key_of('hosts.leave')} cancels", "$text-accent"
             )
-        elif self._different:
-            title += Content.styled("   only what differs", "$text-warning")
         matrix.border_title = title
         differing = len(found.differing)
         matrix.border_subtitle = Content(f"{count(found.alike, 'hook')} alike · {differing} differ")

@@ -1,0 +1,72 @@
+"""Every action while a run goes on under a what-if: it does something or says why not; the run goes on."""
+
+import re
+from pathlib import Path
+
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open
+from tests.console.test_every_action import Presser
+
+from hookscope.console.fire.pane import FirePane
+from hookscope.console.keymap.actions import actions
+from hookscope.console.keymap.commands import COMMANDS, Reason
+from hookscope.console.layout import Mode
+from hookscope.workbench import Limits, Workbench
+
+HANGS = "import time\ndef handler(event):\n    print('begun', flush=True)\n    time.sleep(3600)\n"
+# Where the focus is put → what is pressed there besides all that is about an event or a run.
+PLACES: dict[tuple[Mode, str], set[str]] = {
+    ("fire", "#fire-run Waterfall"): {"console.dialect"},
+    ("hooks", "#rows"): {"hooks.fire", "hooks.toggle", "hooks.recheck"},
+    ("hosts", "#hosts-rows"): {"hosts.fire", "hosts.narrow", "hosts.runs"},
+}
+END_IT = {"fire.cancel", "fire.leave"}
+ABOUT_THE_SCREEN = (Reason.MOVES, Reason.VIEWS, Reason.TYPES)
+PASSING = re.compile(r"[\d.]+ ?m?s|[▁-▟]+|[\d ]+")  # what a run that goes on changes by itself
+
+
+class Meanwhile(Presser):
+    """One for whom time stands still."""
+
+    def seen(self) -> tuple[object, ...]:
+        text, *rest = super().seen()
+        return PASSING.sub("", str(text)), *rest
+
+
+async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_under_a_what_if(
+    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    Workbench().trust(workspace / "hooks")
+    make_hook(workspace / "hooks", "greet", READY, HANGS)
+    async with console((80, 24), Limits(run=3600.0), os="darwin") as story:
+        await story.shows("what if: os darwin")
+        presser = Meanwhile(story, {name: action.keys[0] for name, action in actions().items()})
+        fire = story.screen.query_one(FirePane)
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("ctrl+r")
+        await story.until(lambda: fire.runs.running is not None, "it runs")
+        running = fire.runs.running
+        for (mode, place), wanted in PLACES.items():
+            await presser.home(mode, place)
+            active = [one.binding.id or "" for one in story.app.screen.active_bindings.values()]
+            for name in dict.fromkeys(active):
+                about = name.startswith(("fire.", "run.")) and COMMANDS[name] not in ABOUT_THE_SCREEN
+                if (name in wanted or about) and name not in presser.done | END_IT:
+                    presser.done.add(name)
+                    await presser.press(name)
+                    await presser.home(mode, place)
+        assert not presser.silent
+        assert len(presser.done) > LEAST
+        assert fire.runs.running == running
+        await story.shows("what if: os darwin")
+        await presser.home("fire", "#fire-run Waterfall")
+        await story.press("x")
+        await story.until(lambda: fire.runs.running is None, "it is cancelled")
+        await story.press("0")
+        await story.until(lambda: "what if" not in story.text(), "all is real again")
+
+
+LEAST = 25  # actions that are pressed
