@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.marks import MUTED
 
 Row = TypeVar("Row")
@@ -21,18 +21,12 @@ def holds(text: str, typed: str) -> bool:
     return all(word in text.casefold() for word in typed.casefold().split())
 
 
-class Picker(ModalScreen[Answer | None], Generic[Row, Answer]):
+class Picker(Dialog[Answer | None], Generic[Row, Answer]):
     """A field, a list below it, in a frame over whatever is on the screen."""
 
     DEFAULT_CSS = """
     Picker {
-        align: center middle;
-        & > Vertical {
-            width: 90%; max-width: 96; height: auto; max-height: 80%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted;
-            background: $surface; padding: 0 1;
-        }
+        & > Vertical { max-width: 96; max-height: 80%; }
         & Input { background: transparent; margin: 0 0 1 0; }
         & OptionList {
             height: auto; max-height: 100%; border: none; padding: 0; background: transparent;

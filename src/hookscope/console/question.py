@@ -9,14 +9,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.text import plain
 
 
-class Question(ModalScreen[str | None]):
+class Question(Dialog[str | None]):
     """One line, asked for over whatever is on the screen; None where nothing is answered."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -24,12 +24,7 @@ class Question(ModalScreen[str | None]):
     ]
     DEFAULT_CSS = """
     Question {
-        align: center middle;
-        & > Vertical {
-            width: 60; max-width: 90%; height: auto;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
+        & > Vertical { width: 60; max-width: 90%; }
         & Input { background: transparent; }
         & Static { color: $text-muted; height: auto; }
     }

@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.compare import calls_of
 from hookscope.console.fire.marks import MUTED, duration, fitted, word
 from hookscope.console.keymap.hints import hints
@@ -112,7 +112,7 @@ def _folded(text: str, width: int) -> list[str]:
 Partner = Callable[[int], "tuple[int, int, tuple[Beside, ...]] | None"]
 
 
-class BesideScreen(ModalScreen[None]):
+class BesideScreen(Dialog[None]):
     """Shows what two runs did otherwise; `[` and `]` put another run beside."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -122,12 +122,7 @@ class BesideScreen(ModalScreen[None]):
     ]
     DEFAULT_CSS = """
     BesideScreen {
-        align: center middle;
-        & > Vertical {
-            width: 94%; max-width: 140; height: auto; max-height: 86%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
+        & > Vertical { width: 94%; max-width: 140; max-height: 86%; }
         & VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
         & Static { height: auto; }
     }

@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.asked import EnvironmentAsked
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.keymap.hints import hints
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NONE = "none"
 
 
-class EnvironmentScreen(ModalScreen[EnvironmentAsked | None]):
+class EnvironmentScreen(Dialog[EnvironmentAsked | None]):
     """The environments of the workspace; enter takes one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -31,13 +31,7 @@ class EnvironmentScreen(ModalScreen[EnvironmentAsked | None]):
     ]
     DEFAULT_CSS = """
     EnvironmentScreen {
-        align: center middle;
-        & > Vertical {
-            width: 48; height: auto; max-height: 80%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted;
-            background: $surface; padding: 0 1;
-        }
+        & > Vertical { width: 48; max-height: 80%; }
         & OptionList {
             height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
             text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;

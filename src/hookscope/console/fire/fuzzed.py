@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.keymap.hints import hints
@@ -61,7 +61,7 @@ class FoundLines(Lines):
         )
 
 
-class FuzzScreen(ModalScreen[Path | None]):
+class FuzzScreen(Dialog[Path | None]):
     """The failures, and the smallest event of the one under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -69,12 +69,7 @@ class FuzzScreen(ModalScreen[Path | None]):
     ]
     DEFAULT_CSS = """
     FuzzScreen {
-        align: center middle;
-        & > Vertical {
-            width: 90%; max-width: 110; height: auto; max-height: 86%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
+        & > Vertical { max-width: 110; max-height: 86%; }
         & Static { height: auto; max-height: 10; }
         & #fuzzed-event { margin: 1 0 0 2; }
     }

@@ -12,8 +12,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import hints
@@ -137,7 +137,7 @@ class ChoiceLines(Lines):
         return Content.assemble(fitted(choice.name, LABEL, MUTED), " ", value, "  ", (choice.note, MUTED))
 
 
-class OtherwiseScreen(ModalScreen[Otherwise | None]):
+class OtherwiseScreen(Dialog[Otherwise | None]):
     """Chooses how to fire; enter fires."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -150,12 +150,7 @@ class OtherwiseScreen(ModalScreen[Otherwise | None]):
     ]
     DEFAULT_CSS = """
     OtherwiseScreen {
-        align: center middle;
-        & > Vertical {
-            width: 90%; max-width: 92; height: auto;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 1 1;
-        }
+        & > Vertical { max-width: 92; padding: 1 1; }
         & ChoiceLines { height: 6; }
     }
     """

@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.marks import MUTED, PHASES, count, duration, fitted, word
 from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
@@ -84,7 +84,7 @@ def _verdict(again: Again) -> Content:
     return Content.styled(f"{SIGNS[again]} {again}", STYLES[again])
 
 
-class RepeatScreen(ModalScreen[None]):
+class RepeatScreen(Dialog[None]):
     """The report of one event that was fired several times."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -92,12 +92,7 @@ class RepeatScreen(ModalScreen[None]):
     ]
     DEFAULT_CSS = """
     RepeatScreen {
-        align: center middle;
-        & > Vertical {
-            width: 90%; max-width: 110; height: auto; max-height: 86%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
+        & > Vertical { max-width: 110; max-height: 86%; }
         & VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
         & Static { height: auto; }
     }

@@ -9,8 +9,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted
 from hookscope.console.keymap.hints import hints, with_keys
@@ -43,7 +43,7 @@ class Choices(Lines):
         self.refresh()
 
 
-class ChooserScreen(ModalScreen[tuple[str, ...] | None]):
+class ChooserScreen(Dialog[tuple[str, ...] | None]):
     """All dialects with HOOK.md folders; the chosen ones are marked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,13 +55,8 @@ class ChooserScreen(ModalScreen[tuple[str, ...] | None]):
     ]
     DEFAULT_CSS = """
     ChooserScreen {
-        align: center middle;
         background: $background 60%;
-        & > Vertical {
-            width: 64; max-width: 94%; height: auto; max-height: 90%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $background; padding: 0 1;
-        }
+        & > Vertical { width: 64; max-width: 94%; max-height: 90%; background: $background; }
     }
     """
 

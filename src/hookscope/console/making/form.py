@@ -9,9 +9,9 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Input, Label, Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.fire.event_picker import EventPicker
 from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
@@ -34,7 +34,7 @@ def parts_of(typed: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in typed.split(",") if part.strip())
 
 
-class NewScreen(ModalScreen["Sketched | None"]):
+class NewScreen(Dialog["Sketched | None"]):
     """Asks what is to be made; writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -59,12 +59,7 @@ class NewScreen(ModalScreen["Sketched | None"]):
     ]
     DEFAULT_CSS = """
     NewScreen {
-        align: center middle;
-        & > Vertical {
-            width: 92; max-width: 100%; height: auto; max-height: 100%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
+        & > Vertical { width: 92; max-width: 100%; max-height: 100%; }
         & Horizontal { height: 1; }
         & Label { width: 10; color: $text-muted; }
         & Input { width: 1fr; background: transparent; }

@@ -15,6 +15,7 @@ from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widgets import Input, Label, Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.workbench.packs.planning import Asked
@@ -62,7 +63,7 @@ def _may_be_meant(entry: os.DirEntry[str], begun: str) -> bool:
     return entry.is_dir() or entry.name.endswith((".zip", ".tgz", ".tar.gz", ".tar"))
 
 
-class SpecScreen(ModalScreen["tuple[str, Asked] | None"]):
+class SpecScreen(Dialog["tuple[str, Asked] | None"]):
     """Asks what is to be installed; fetches and writes nothing itself."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,12 +74,7 @@ class SpecScreen(ModalScreen["tuple[str, Asked] | None"]):
     ]
     DEFAULT_CSS = """
     SpecScreen {
-        align: center middle;
-        & > Vertical {
-            width: 76; max-width: 100%; height: auto;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $surface; padding: 0 1;
-        }
+        & > Vertical { width: 76; max-width: 100%; }
         & Horizontal { height: 1; }
         & Label { width: 14; color: $text-muted; }
         & Input { width: 1fr; background: transparent; }

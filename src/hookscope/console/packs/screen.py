@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.hooks.sheet import Sheet
 from hookscope.console.keymap.hints import hints_within, with_keys
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
@@ -45,7 +45,7 @@ HOW = (
 )
 
 
-class PacksScreen(ModalScreen[None]):
+class PacksScreen(Dialog[None]):
     """Shows what it is given; what is asked of packs is for the desk."""
 
     HELP = (
@@ -110,11 +110,7 @@ class PacksScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     PacksScreen {
         background: $background;
-        & > Vertical {
-            width: 100%; height: 100%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; border-subtitle-align: left; padding: 0 1;
-        }
+        & > Vertical { width: 100%; height: 100%; border-subtitle-align: left; background: transparent; }
         & Container { height: 1fr; layout: vertical; }
         & OptionList {
             height: auto; max-height: 8; border: none; padding: 0; background: transparent;

@@ -9,10 +9,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Static
 
+from hookscope.console.dialog import Dialog
 from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
@@ -28,7 +28,7 @@ def shown(text: str) -> str:
     return printable(text).replace("\n", "␊").replace("\t", "␉")
 
 
-class WhatIfBar(ModalScreen[None]):
+class WhatIfBar(Dialog[None]):
     """Says what is typed to `take`; `compare` and `reset` are its user's other wishes."""
 
     HELP = "What if the machine were another one: an empty field is as it really is. Nothing is ever written."
@@ -46,11 +46,7 @@ class WhatIfBar(ModalScreen[None]):
     WhatIfBar {
         align: center bottom;
         background: transparent;
-        & > Vertical {
-            width: 100%; max-width: 110; height: auto; margin: 0 0 1 0;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; background: $background; padding: 0 1;
-        }
+        & > Vertical { width: 100%; max-width: 110; margin: 0 0 1 0; background: $background; }
         & Horizontal { height: 1; }
         & Label { width: 13; color: $text-muted; }
         & Input { width: 1fr; background: transparent; }
