@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError, KeyPath, locate_json5, read_json5, text_of
+from hookscope.formats import FormatError, KeyPath, json5, locate_json5, read_json5, text_of
 
 VALUES: list[tuple[str, object]] = [
     *(("1", 1), ("-0x10", -16), ("+.5", 0.5), ("5.", 5.0), ("1e3", 1000.0), ("true", True), ("null", None)),
@@ -197,6 +197,23 @@ def test_any_bytes_are_read_or_refused_in_place(source: bytes) -> None:
         assert error.problem
         assert 1 <= error.span.line <= source.count(b"\n") + 1
         assert 0 <= error.span.start <= error.span.end <= len(source)
+
+
+ODD = st.sampled_from(
+    [
+        *("0", "-1", "1.5", "01", "1_0", "5.", "5.5.", ".5", "+1", "+-1", "0e", "1e5", "1é", "0x1F", "NaN"),
+        *("'\\0'", "'\\01'", "'\\''", "//", "/*'*/", "a"),
+    ]
+)
+
+
+@given(st.lists(ODD, max_size=4).map(lambda parts: f"[{', '.join(parts)}\n]") | PIECES)
+def test_what_is_seen_to_be_sound_at_once_is_sound(text: str) -> None:
+    try:
+        pyjson5.decode(text)
+    except (pyjson5.Json5DecoderException, ValueError):
+        return
+    assert not json5._plainly_sound(text) or json5._sound_until(text) == len(text)
 
 
 def refusal(source: bytes) -> FormatError | None:

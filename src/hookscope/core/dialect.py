@@ -12,7 +12,7 @@ from hookscope.core.event_types import Catalogue
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
 from hookscope.core.host_command import HostCommand
 from hookscope.core.runs import Event, EventKind, Failure, Group, NotRun, Policy, Registration
-from hookscope.core.surroundings import Surroundings
+from hookscope.core.surroundings import Surroundings, lies_in
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
 
@@ -93,7 +93,7 @@ class Trust:
 
     def allows(self, path: Path) -> bool:
         """`path` is a real path."""
-        return self.everything or path in self.folders or any(up in self.folders for up in path.parents)
+        return self.everything or any(lies_in(path, folder) for folder in self.folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +284,8 @@ class Host:
     folders: tuple[Folder, ...] = ()
     problems: tuple[Problem, ...] = ()  # met while opening
     trust: Trust = Trust()
+    known: dict[object, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    """What was found out about this host and is the same for many hooks."""
 
     def folders_of(self, kind: EventKind) -> tuple[Folder, ...]:
         """The folders in which hooks of this kind are looked for, in order of looking."""
@@ -300,8 +302,18 @@ class Host:
                 return value, (*base, *path)
         return None, (*self.dialect.layout.hooks[0], *path)
 
+    @property
+    def has_entries(self) -> bool:
+        """Do the settings say anything of single hooks."""
+        if "entries" not in self.known:
+            self.known["entries"] = self.hooks_setting("entries")[0] is not None
+        answer: bool = self.known["entries"]
+        return answer
+
     def entry(self, key: str) -> Mapping[str, Any]:
         """The settings entry of a hook; empty where there is none."""
+        if not self.has_entries:
+            return {}
         value, _ = self.hooks_setting("entries", key)
         return value if isinstance(value, Mapping) else {}
 

@@ -1,6 +1,7 @@
 """A closer look: the handlers' own source, read and never run. Python only so far."""
 
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def examined(row: Standing, host: Host) -> Standing:
 def _changed_since_trusted(hook: Hook, host: Host) -> list[str]:
     """A trusted handler that somebody else has changed since. The user's own edits are the user's."""
     path = hook.handler
-    known = host.trust.digests.get(path) if path is not None else None
+    known = host.trust.digests.get(path) if path is not None and host.trust.digests else None
     facts = host.surroundings.files.facts(path) if path is not None and known is not None else None
     if path is None or facts is None or not facts.foreign or digest(path, host.surroundings.files) == known:
         return []
@@ -56,7 +57,7 @@ def digest(path: Path, files: Files) -> str | None:
 def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     """The `handler` gate where the source is at fault, and the `export` gate. What a module of several
     handlers exports is the loader's to say."""
-    unknown = Gate("export", None, needed=(hook.meta.export,), found=KNOWN_AFTER_LOAD)
+    unknown = _unknown(hook.meta.export)
     path = hook.handler
     if path is None or hook.language != "python":
         return None, unknown
@@ -75,6 +76,11 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     if hook.kind == "stream" or (hook.kind == "plugin" and any(door in exports for door in PLUGIN_DOORS)):
         return None, unknown
     return None, export_gate(exports, hook.meta.export, path)
+
+
+@lru_cache(maxsize=256)
+def _unknown(export: str) -> Gate:
+    return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
 
 
 def export_gate(exports: dict[str, Export], wanted: str, path: Path) -> Gate:

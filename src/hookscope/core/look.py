@@ -1,6 +1,8 @@
 """look: folders → hooks → winners → gates = inventory. Reads disk, runs nothing, writes nothing."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from hookscope.core.dialect import Host, System
@@ -12,9 +14,22 @@ from hookscope.core.searched import searched
 def look(host: Host) -> Inventory:
     """All hooks of a host as they stand. Imports no handler; a bad file is a row, never an error."""
     inventory = Inventory(problems=host.settings.problems + host.problems)
-    for system in host.dialect.systems:
-        inventory = _joined(inventory, look_at(system, host))
+    with uncollected():
+        for system in host.dialect.systems:
+            inventory = _joined(inventory, look_at(system, host))
     return inventory
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """What a look finds stays and holds no cycles: meanwhile nobody searches it for any."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
 
 
 def look_at(system: System, host: Host) -> Inventory:
@@ -25,8 +40,11 @@ def look_at(system: System, host: Host) -> Inventory:
     for loser, winner in ranking.shadowed_by.items():
         shadows.setdefault(winner, []).append(loser)
     losers = [hook for hook in found.hooks if hook in ranking.shadowed_by]
+    fallen: dict[str, list[Rejected]] = {}
+    for copy in found.rejected:
+        fallen.setdefault(copy.name, []).append(copy)
     rows = (
-        _standing(hook, system, host, ranking.shadowed_by, tuple(shadows.get(hook, ())), found.rejected)
+        _standing(hook, system, host, ranking.shadowed_by.get(hook), tuple(shadows.get(hook, ())), fallen)
         for hook in (*ranking.report_order, *losers)
     )
     return Inventory(
@@ -43,16 +61,20 @@ def _standing(
     hook: Hook,
     system: System,
     host: Host,
-    shadowed_by: Mapping[Hook, Hook],
+    shadowed_by: Hook | None,
     shadows: tuple[Hook, ...],
-    rejected: tuple[Rejected, ...],
+    fallen: Mapping[str, list[Rejected]],
 ) -> Standing:
-    gates = tuple([searched(gate, hook, host) for gate in system.gates(hook, host)])
+    gates = system.gates(hook, host)
+    rivals = _fallen_rivals(hook, fallen.get(hook.name, ()))
     return Standing(
         hook=hook,
-        verdict=Verdict(gates, shadowed_by.get(hook)),
+        verdict=Verdict(
+            tuple([searched(gate, hook, host) if gate.passed is False else gate for gate in gates]),
+            shadowed_by,
+        ),
         shadows=shadows,
-        notes=(*hook.notes, *hook.meta.notes, *_catalogue_notes(hook, host), *_fallen_rivals(hook, rejected)),
+        notes=(*hook.notes, *hook.meta.notes, *_catalogue_notes(hook, host), *rivals),
     )
 
 
@@ -75,7 +97,11 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook]) -> tuple[Stan
 
 
 def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
-    return notes_on(hook.meta.events or (), hook, host)
+    key = (notes_on, hook.meta.events, hook.kind)
+    known: list[str] | None = host.known.get(key)
+    if known is None:
+        known = host.known[key] = notes_on(hook.meta.events or (), hook, host)
+    return known
 
 
 def notes_on(events: Sequence[str], hook: Hook, host: Host) -> list[str]:
@@ -100,12 +126,12 @@ def notes_on(events: Sequence[str], hook: Hook, host: Host) -> list[str]:
     return notes
 
 
-def _fallen_rivals(hook: Hook, rejected: tuple[Rejected, ...]) -> list[str]:
+def _fallen_rivals(hook: Hook, rejected: Sequence[Rejected]) -> list[str]:
     """A copy of the same name that was meant to win, and is no hook at all."""
     return [
         f"a {copy.source} copy in {copy.path} does not count: {copy.reason}"
         for copy in rejected
-        if copy.name == hook.name and copy.path != hook.path
+        if copy.path != hook.path
     ]
 
 

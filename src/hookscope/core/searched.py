@@ -29,12 +29,23 @@ ALIKE = 0.75  # of difflib: rather silent than wrong
 VISITED = 2000  # settings that are looked at for a name that stands elsewhere
 LARGEST_DOTENV = 262_144  # bytes
 DOTENV = ".env"
+OF_THE_HOST = frozenset({"bins", "anyBins", "config", "os"})  # what is said of these depends on no hook
 
 
 def searched(gate: Gate, hook: Hook, host: Host) -> Gate:
     """The gate with `looked` and `near`; as it is where it is not shut, or there is nothing to say."""
     if gate.passed is not False:
         return gate
+    if gate.name not in OF_THE_HOST:
+        return _searched(gate, hook, host)
+    key = (searched, id(gate))
+    if key not in host.known:  # with the gate itself, which keeps its id from being another one's
+        host.known[key] = (gate, _searched(gate, hook, host))
+    found: Gate = host.known[key][1]
+    return found
+
+
+def _searched(gate: Gate, hook: Hook, host: Host) -> Gate:
     rule = RULES.get(gate.name)
     looked, near = rule(gate, hook, host) if rule is not None else ((), ())
     if not looked and gate.setting is not None:
@@ -100,9 +111,9 @@ def _near_variables(name: str, hook: Hook, host: Host) -> Iterator[str]:
         at = "" if name in host.env else " in its entry"
         value = host.env.get(name, listed.get(name))
         yield f"{name} is set{at}, and {'empty' if isinstance(value, str) else 'no text'}"
-    for like in alike(name, tuple(host.env)):
+    for like in _alike_in_host(name, host):
         yield f"{like} is set; {name} is needed"
-    for like in alike(name, tuple(map(str, listed))):
+    for like in alike(name, tuple(map(str, listed))) if listed else ():
         yield f"{like} is in its entry; {name} is needed"
     other, where = host.hooks_setting("entries", hook.name, "env", name)
     if other is not None and hook.key != hook.name:
@@ -113,7 +124,22 @@ def _near_variables(name: str, hook: Hook, host: Host) -> Iterator[str]:
             yield f"{host.surroundings.short(folder / DOTENV)} sets {name}, and the host does not read it"
 
 
+def _alike_in_host(name: str, host: Host) -> tuple[str, ...]:
+    key = (alike, name)
+    if key not in host.known:
+        host.known[key] = alike(name, tuple(host.env))
+    found: tuple[str, ...] = host.known[key]
+    return found
+
+
 def _dotenv(file: Path, host: Host) -> Mapping[str, str]:
+    if (_dotenv, file) not in host.known:
+        host.known[_dotenv, file] = _read_dotenv(file, host)
+    read: Mapping[str, str] = host.known[_dotenv, file]
+    return read
+
+
+def _read_dotenv(file: Path, host: Host) -> Mapping[str, str]:
     facts = host.surroundings.files.facts(file)
     if facts is None or not facts.file or facts.size > LARGEST_DOTENV:
         return {}

@@ -1,4 +1,4 @@
-"""The machine as rules see it. Knows no host; the only file of core that touches the disk.
+"""The machine as rules see it. Knows no host; of core, only this and `noted` touch the disk.
 
 Everything that decides about hooks reads the world through `Surroundings`: so an assumed world
 (what-if) needs no rules of its own, and a test can say what the world is.
@@ -10,14 +10,21 @@ import stat
 import sys
 from collections.abc import Mapping
 from dataclasses import field
-from datetime import UTC, datetime
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hookscope.values import dataclass
 
 NAMES_OF_PLATFORMS = {"linux": "linux", "darwin": "darwin", "win32": "win32", "cygwin": "win32"}
+
+
+READING = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+CHUNK = 65_536  # bytes
+
+
+Stats = tuple[os.stat_result, os.stat_result | None]  # of a path, and of what it leads to
 
 
 class Child(NamedTuple):
@@ -85,9 +92,9 @@ class RealFiles:
     def children(self, folder: Path) -> list[Child]:
         with os.scandir(_nameable(folder)) as entries:
             found = [(os.fsencode(entry.name), entry) for entry in entries]
-        found.sort(key=lambda pair: pair[0])
+        found.sort(key=itemgetter(0))
         return [
-            Child(entry.name, Path(entry.path), entry.is_symlink(), _leads_to_folder(entry))
+            Child(entry.name, folder / entry.name, entry.is_symlink(), _leads_to_folder(entry))
             for _, entry in found
         ]
 
@@ -95,21 +102,29 @@ class RealFiles:
         return os.listdir(_nameable(folder))
 
     def facts(self, path: Path) -> Facts | None:
-        try:
-            here = os.lstat(path)
-            linked = stat.S_ISLNK(here.st_mode)
-            there = os.stat(path) if linked else here
-        except (OSError, ValueError):
+        here, there = self.stats(str(path)) or (None, None)
+        if there is None:
             return None
         mode = there.st_mode
         foreign = there.st_uid != self._user
+        linked = there is not here
         return Facts(stat.S_ISDIR(mode), stat.S_ISREG(mode), there.st_size, there.st_nlink, linked, foreign)
 
+    def stats(self, path: str) -> Stats | None:
+        """What facts are made of."""
+        return stats_of(path)
+
     def read(self, path: Path, limit: int = -1) -> bytes:
-        with open(_nameable(path), "rb") as file:
-            if limit < 0 or os.fstat(file.fileno()).st_size <= limit:
-                return file.read()  # not `read(limit)`: that makes room for all of the limit first
-            return file.read(limit)
+        try:
+            file = os.open(path, READING)
+        except ValueError:
+            raise _not_there(path) from None
+        try:
+            return _content(file, limit)
+        except OSError as error:  # of a folder; the system call knows no name
+            raise OSError(error.errno, os.strerror(error.errno or errno.EIO), str(path)) from None
+        finally:
+            os.close(file)
 
     def real(self, path: Path) -> Path:
         try:
@@ -124,83 +139,48 @@ class RealFiles:
         return self._programs[asked]
 
 
-Signature = tuple[int, ...]  # times of change first
-TICK = 50_000_000  # nanoseconds; file systems count in coarser steps than one
-
-
-class NotedFiles(RealFiles):
-    """The disk, and what of it a look has touched: so that the next one knows whether it must look again.
-
-    A file counts as it was while its times, size, number and mode are; a folder while nothing came or
-    went in it; a program's name while no folder of the search path has changed.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._noted: dict[str, Signature | None] = {}
-        now = int(datetime.now(UTC).timestamp() * 1e9)
-        self._settled = now - TICK  # what has changed since may change again within the same tick
-
-    def children(self, folder: Path) -> list[Child]:
-        self._note(folder)
-        return super().children(folder)
-
-    def names(self, folder: Path) -> list[str]:
-        self._note(folder)
-        return super().names(folder)
-
-    def facts(self, path: Path) -> Facts | None:
-        self._note(path)
-        return super().facts(path)
-
-    def read(self, path: Path, limit: int = -1) -> bytes:
-        self._note(path)
-        return super().read(path, limit)
-
-    def real(self, path: Path) -> Path:
-        self._note(path)
-        return super().real(path)
-
-    def program(self, name: str, folders: tuple[str, ...], *, folders_too: bool = False) -> Program:
-        for folder in folders:
-            self._note(Path(folder))
-        found = super().program(name, folders, folders_too=folders_too)
-        for path in (found.path, found.unrunnable):
-            if path is not None:
-                self._note(Path(path))  # its mode may change, and its folder does not notice
-        return found
-
-    def _note(self, path: Path) -> None:
-        text = str(path)
-        if text not in self._noted:
-            self._noted[text] = _signature(text)
-
-    def unchanged(self) -> bool:
-        """Is everything that was touched as it was then, as far as times can tell."""
-        for path, known in self._noted.items():
-            if _signature(path) != known or (known is not None and max(known[:2]) > self._settled):
-                return False
-        return True
-
-
-def _signature(path: str) -> Signature | None:
-    """None where there is nothing. Of a link: its own, and that of what it leads to."""
+def stats_of(path: str) -> Stats | None:
+    """None where there is nothing. The two are one where the path is no link."""
     try:
         here = os.lstat(path)
-        known = (here.st_mtime_ns, here.st_ctime_ns, here.st_size, here.st_ino, here.st_mode)
-        if stat.S_ISLNK(here.st_mode):
-            there = os.stat(path)
-            return (*known, there.st_mtime_ns, there.st_ctime_ns, there.st_size, there.st_ino, there.st_mode)
-        return known
     except (OSError, ValueError):
         return None
+    if not stat.S_ISLNK(here.st_mode):
+        return here, here
+    try:
+        return here, os.stat(path)
+    except OSError:
+        return here, None
+
+
+def _content(file: int, limit: int) -> bytes:
+    """All of a file, or its first `limit` bytes. A file that is as long as it says takes one read."""
+    size = os.fstat(file).st_size
+    most = size + 1 if limit < 0 or size < limit else limit
+    content = os.read(file, most)
+    if len(content) in (size, limit):
+        return content
+    parts = [content]  # it grows, or is none that has a size
+    while parts[-1] and (limit < 0 or sum(map(len, parts)) < limit):
+        parts.append(os.read(file, CHUNK if limit < 0 else limit - sum(map(len, parts))))
+    return b"".join(parts)
 
 
 def _nameable(path: Path) -> Path:
     """Settings may name what no disk can hold: to a reader that is as good as absent."""
     if "\0" in str(path):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        raise _not_there(path)
     return path
+
+
+def _not_there(path: Path) -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+
+
+def lies_in(path: Path, folder: Path) -> bool:
+    """Is a path this folder, or below it: `is_relative_to` without taking both to pieces."""
+    inner, outer = os.path.normcase(path), os.path.normcase(folder)
+    return inner == outer or inner.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
@@ -256,12 +236,13 @@ class Surroundings:
 
     def short(self, path: Path) -> str:
         """The path for people: below home it starts with `~`, below cwd with `./`."""
-        for base, sign in ((self.cwd, "."), (self.home, "~")):
-            if path == base:
+        text = str(path)
+        for base, sign in ((str(self.cwd), "."), (str(self.home), "~")):
+            if text == base:
                 return sign
-            if path.is_relative_to(base) and base != Path(base.anchor):
-                return f"{sign}/{path.relative_to(base)}"
-        return str(path)
+            if text.startswith(base + os.sep):  # not below the root: that ends with one
+                return f"{sign}/{text[len(base) + 1 :]}"
+        return text
 
 
 def _current_folder() -> Path:

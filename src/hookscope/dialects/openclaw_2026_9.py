@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
@@ -63,11 +64,11 @@ CONFIG = shipped_gates.Config(
 RULES: Mapping[str, gates.GateRule] = {
     "settings": shipped_gates.settings,
     "handler": gates.handler,
-    "os": shipped_gates.ReportedOs(aliases={"macos": "darwin"}),
+    "os": gates.asked_once(attrgetter("meta.os"))(shipped_gates.ReportedOs(aliases={"macos": "darwin"})),
     "bins": shipped_gates.bins,
     "anyBins": shipped_gates.any_bins,
     "env": shipped_gates.env,
-    "config": CONFIG,
+    "config": gates.asked_once(attrgetter("meta.requires.config"))(CONFIG),
     "enabled": shipped_gates.Enabled("workspace hook (disabled by default)"),
     "events": shipped_gates.events,
     "osOfLoader": shipped_gates.os_of_loader,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from hookscope.values import dataclass
@@ -98,6 +99,7 @@ def locate_frontmatter(
     return locate_part(text, header.start, header.start + len(header.text), path, limit, of_key=of_key)
 
 
+@lru_cache(maxsize=256)
 def repair_mojibake(text: str) -> str | None:
     """The text that was written, where UTF-8 was read as Windows-1252: `ðŸ’¾` was a floppy disk.
 
@@ -112,7 +114,7 @@ def repair_mojibake(text: str) -> str | None:
 
 
 _OPENING = re.compile("\ufeff?---[ \t]*(?:\r?\n|\\Z)")
-_CLOSING = re.compile("^---[ \t]*(?:\r?\n|\\Z)", re.MULTILINE)
+_CLOSING = re.compile("---[ \t]*(?:\r?\n|\\Z)")
 _OPENING_BYTES = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
 _CLOSING_BYTES = re.compile(rb"^---[ \t]*\r?\n", re.MULTILINE)
 
@@ -122,7 +124,10 @@ def _cut(text: str) -> Header | None:
     if opening is None:
         return None
     start = opening.end()
-    closing = _CLOSING.search(text, start)
+    closing, before = None, start - 1
+    while closing is None and (before := text.find("\n---", before)) >= 0:
+        before += 1
+        closing = _CLOSING.match(text, before)
     if closing is None:
         where = span_at(text, opening[0].index("-"), len(opening[0].rstrip()))
         raise FormatError("the header opened on line 1 has no closing `---`", where)

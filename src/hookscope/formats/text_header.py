@@ -18,6 +18,7 @@ from .yaml12 import read_part
 QUOTED_WHEN_BROKEN: Final = {"description": "", "summary": ":", "read_when": ":"}
 """Keys whose value is put in quotes before YAML is given up, and what must stand in it for that."""
 
+_compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 REMEMBERED: Final = 4096  # headers
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
@@ -56,6 +57,7 @@ def _texts_of(source: bytes) -> Mapping[str, str]:
     return texts
 
 
+@lru_cache(maxsize=1)
 def header_block(source: bytes) -> str | None:
     """The text between the two lines `---`, with every line end a line feed; None without a header.
 
@@ -186,10 +188,12 @@ def _text(value: object) -> str | None:
         case int() | float():
             return script_number(value)
         case _:
-            return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
+            return _compact(_plain(value))
 
 
 def _plain(value: object) -> object:
+    if type(value) is str:
+        return value
     match value:
         case list():
             return [_plain(item) for item in value]

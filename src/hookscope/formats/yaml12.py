@@ -8,16 +8,15 @@ aliases, which no settings need, are refused.
 from __future__ import annotations
 
 import re
-from typing import Final
 
 import yaml
 
 from .places import BOM, DEPTH, FormatError, KeyPath, Span, span_at, text_of
+from .plain_yaml import read_plain_yaml
 from .standins import standins_for
+from .yaml_scalars import plain_value
 
 LIMIT = 64 * 1024
-
-DIGITS = 500  # a longer integer is a float, as in JS: Python refuses to print one of over 4,300 digits
 
 
 def read_yaml(source: bytes, *, limit: int = LIMIT) -> object:
@@ -52,6 +51,13 @@ def locate_yaml(source: bytes, path: KeyPath, *, limit: int = LIMIT) -> Span | N
 
 def read_part(text: str, start: int, end: int, limit: int = LIMIT) -> object:
     """Read `text[start:end]` as a document; errors stand where they do in the whole text."""
+    document = text[start:end]
+    plain = read_plain_yaml(document) if len(document) <= limit else None
+    return plain if plain is not None else read_in_full(text, start, end, limit)
+
+
+def read_in_full(text: str, start: int, end: int, limit: int = LIMIT) -> object:
+    """As `read_part`, which asks for what only this reader can tell."""
     try:
         node = _compose(text[start:end], limit)
         return None if node is None else _value(node, 1)
@@ -208,7 +214,7 @@ def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
 
 def _value(node: yaml.Node, depth: int) -> object:
     if isinstance(node, yaml.ScalarNode):
-        return node.value if node.style else _plain(node.value)
+        return node.value if node.style else plain_value(node.value)
     if depth > DEPTH:
         raise _too_deep(node.start_mark.index)
     if isinstance(node, yaml.SequenceNode):
@@ -221,46 +227,6 @@ def _value(node: yaml.Node, depth: int) -> object:
             raise _Wrong(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
         members[key.value] = _value(value, depth + 1)
     return members
-
-
-_WORDS: Final[dict[str, float | None]] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
-}
-_NUMBER = re.compile(
-    r"(?P<decimal>[-+]?[0-9]+)|0o(?P<octal>[0-7]+)|0x(?P<hex>[0-9a-fA-F]+)"
-    r"|(?P<real>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
-)
-_BASES = {"decimal": 10, "octal": 8, "hex": 16}
-_FIRST = frozenset("~nNtTfF.+-0123456789")  # of all that is not text
-
-
-def _plain(text: str) -> str | float | None:
-    """A plain scalar by the core schema, 10.3.2 of YAML 1.2.2."""
-    if text and text[0] not in _FIRST:
-        return text
-    if text in _WORDS:
-        return _WORDS[text]
-    number = _NUMBER.fullmatch(text)
-    if number is None:
-        return text
-    kind = number.lastgroup or "real"
-    return float(text) if kind == "real" else _integer(number[kind], _BASES[kind])
-
-
-def _integer(digits: str, base: int) -> float:
-    if len(digits) <= DIGITS:
-        return int(digits, base)
-    if base == 10:
-        return float(digits)
-    try:
-        return float(int(digits, base))
-    except OverflowError:
-        return float("inf")
 
 
 # From nodes to places

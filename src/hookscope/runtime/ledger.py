@@ -50,6 +50,10 @@ class Ledger:
         """Has it done so three times within five minutes, by its handler's path."""
         return len(self._recent(path)) >= MOST
 
+    def all_quarantined(self) -> frozenset[Path]:
+        """Those that have, mostly none."""
+        return frozenset(path for path in tuple(self._faults) if self.quarantined(path))
+
     def lift(self, path: Path) -> bool:
         """Let automatic fires run it again. False where nothing kept it from them."""
         kept = self.quarantined(path)

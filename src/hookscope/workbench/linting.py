@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Inventory, Standing
 from hookscope.core.look import look, look_at
-from hookscope.core.surroundings import NotedFiles, RealFiles
+from hookscope.core.noted import NotedFiles
+from hookscope.core.surroundings import RealFiles
 from hookscope.lint.documents import Documented, documented
 from hookscope.lint.linting import Report, lint
 from hookscope.lint.model import Finding, Rule

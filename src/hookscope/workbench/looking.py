@@ -10,9 +10,10 @@ from hookscope.core.dialect import Dialect, Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Inventory, Language, Standing
 from hookscope.core.look import look
+from hookscope.core.noted import NotedFiles
 from hookscope.core.plan import is_held, registrations_of
 from hookscope.core.runs import Registration, Registry
-from hookscope.core.surroundings import Files, NotedFiles
+from hookscope.core.surroundings import Files
 from hookscope.runtime import Limits
 from hookscope.settings import open_host
 from hookscope.workbench.compose import event_keys
@@ -36,25 +37,23 @@ class Looking:
 
     def look(self, opened: Opened, setup: Setup, limits: Limits) -> View:
         """All hooks of the host as they stand now, `opened` anew."""
-        host, looked, differences = self._looked(opened, setup.shipped)
+        last = self._looked(opened, setup.shipped)
+        host, looked = last.host, last.inventory
         languages, without = self._crew.languages(host, looked)
-        inventory = self._with_notes(looked, host, languages, without, differences)
+        inventory = self._with_notes(looked, host, languages, without, last.differences)
         inventory = self._modules.shown(inventory, host)
         self._generation += 1
+        kept = self._crew.ledger.all_quarantined()
         return View(
             host=host,
             inventory=inventory,
             registry=Registry(self._generation, self._registrations(inventory, host)),
             because=setup.because,
-            keys=event_keys(host, inventory),
+            keys=last.keys if inventory is looked else event_keys(host, inventory),
             languages=languages,
             without=without,
             limits=limits,
-            quarantined=frozenset(
-                row.hook.handler
-                for row in inventory.hooks
-                if row.hook.handler is not None and self._crew.ledger.quarantined(row.hook.handler)
-            ),
+            quarantined=kept and kept & {row.hook.handler for row in inventory.hooks},
         )
 
     def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
@@ -64,17 +63,19 @@ class Looking:
             )
         return self._last.registrations
 
-    def _looked(self, opened: Opened, shipped: Dialect | None) -> tuple[Host, Inventory, Differences]:
+    def _looked(self, opened: Opened, shipped: Dialect | None) -> Looked:
         """What was found, and what the program makes of it; the last answer where nothing has changed."""
         host = opened(None)
         if self._last is not None and self._last.holds(host):
-            return self._last.host, self._last.inventory, self._last.differences
+            return self._last
         files = NotedFiles()  # settings are compared by their values, what is found by what was touched
         host = opened(files)
         looked = examine(look(host), host)
         registrations = registrations_of(looked, host)
-        self._last = Looked(host, looked, registrations, _differences(host, looked, shipped), files)
-        return host, looked, self._last.differences
+        differences, keys = _differences(host, looked, shipped), event_keys(host, looked)
+        files.forget()
+        self._last = Looked(host, looked, registrations, differences, keys, files)
+        return self._last
 
     def _with_notes(
         self,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook, Inventory, Language
+from hookscope.core.noted import NotedFiles
 from hookscope.core.runs import Plan, Registration, Registry, Run
-from hookscope.core.surroundings import NotedFiles
 from hookscope.runtime import Limits
 from hookscope.values import dataclass
 from hookscope.workbench.crew import PYTHON
@@ -70,6 +70,7 @@ class Looked:
     inventory: Inventory
     registrations: tuple[Registration, ...]  # where no worker holds an older version
     differences: Differences
+    keys: tuple[str, ...]  # the event keys, as long as no load declares others
     files: NotedFiles
 
     def holds(self, host: Host) -> bool:

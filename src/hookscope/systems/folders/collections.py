@@ -149,11 +149,12 @@ def _place_in(file: Path, path: KeyPath, search: Search) -> Place:
 def _listed(path: Path, key: str, search: Search) -> dict[int, str]:
     """`hooks` of a package, by their place in the list; empty where there is no package, or none that reads
     (disc-06)."""
-    facts = search.files.facts(path / PACKAGE)
+    file = path / PACKAGE
+    facts = search.files.facts(file)
     if facts is None or not facts.file or facts.size > LARGEST_MANIFEST:
         return {}
     try:
-        package = json.loads(search.files.read(path / PACKAGE).decode("utf-8", "replace"))
+        package = json.loads(search.files.read(file).decode("utf-8", "replace"))
     except (OSError, ValueError, RecursionError):
         return {}
     own = package.get(key) if isinstance(package, dict) else None
@@ -189,7 +190,8 @@ def _look_at(path: Path, linked: bool, folder: Folder, rules: Collections, searc
         explain_missing_manifest(path, names, folder, search)
         return
     real = search.files.real(path) if linked or folder.real != folder.path else path
-    source = _manifest(path / MANIFEST, real, folder, search)
+    manifest = path / MANIFEST
+    source = _manifest(manifest, real, folder, search)
     if source is None:
         return
     header = read_text_header(source)
@@ -211,7 +213,7 @@ def _look_at(path: Path, linked: bool, folder: Folder, rules: Collections, searc
             path=path,
             meta=metadata_of_texts(header, rules.namespaces, rules.install_labels),
             description=header.get("description", ""),
-            manifest=path / MANIFEST,
+            manifest=manifest,
             handler=handler,
             language=LANGUAGE_OF.get(handler.suffix, "unknown"),
             real=real,
@@ -245,10 +247,13 @@ def _handler(
     for name in candidates:
         if name not in names:
             continue
-        why = boundary(path / name, real, search) or _unreadable(path / name, search)
-        facts = search.files.facts(path / name)
+        file = path / name
+        why = boundary(file, real, search) or _unreadable(file, search)
+        facts = search.files.facts(file)
         if not why and facts is not None:
-            return search.files.real(path / name) if facts.linked else real / name, ""
+            if facts.linked:
+                return search.files.real(file), ""
+            return file if real is path else real / name, ""
         refused = f"{name} {why}"
     return None, refused
 

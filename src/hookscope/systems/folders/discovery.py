@@ -17,7 +17,7 @@ from hookscope.core.hooks import (
     Problem,
     Rejected,
 )
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Child, Files, lies_in
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.places import FormatError
 from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
@@ -247,7 +247,7 @@ def _handler_of(
         if not facts.linked:
             return path, None, ""
         target = search.files.real(path)
-        if target.is_relative_to(real):
+        if lies_in(target, real):
             return target if search.shape.reports_real_handler else path, None, ""
         if not search.shape.handler_must_stay:
             return path, target, ""

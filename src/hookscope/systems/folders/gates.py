@@ -7,11 +7,13 @@ the hosts' own, as recorded from Milady and Eliza (milady 08), for all guide dia
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, TypeAlias
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook, Place
 from hookscope.core.plan import kind_of
+from hookscope.core.surroundings import lies_in
 from hookscope.core.text import nearest
 from hookscope.formats.frontmatter import locate_frontmatter
 from hookscope.formats.places import KeyPath, Span
@@ -34,6 +36,22 @@ SWITCH_OPEN = Gate("switch", True, needed=("not false",), found="not set")
 ENABLED_OPEN = Gate("enabled", True, needed=("not false",), found="not set")
 TRUSTED = Gate("trusted", True, found="yes")
 SENT = Gate("sent", True)
+
+
+def asked_once(of: Callable[[Hook], Any]) -> Callable[[GateRule], GateRule]:
+    """A rule that looks at nothing else of a hook: hooks of which this is the same have the same gate."""
+
+    def once(rule: GateRule) -> GateRule:
+        def asked(hook: Hook, host: Host) -> Gate:
+            key = (asked, of(hook))
+            known: Gate | None = host.known.get(key)
+            if known is None:
+                known = host.known[key] = rule(hook, host)
+            return known
+
+        return asked
+
+    return once
 
 
 def gates_of(
@@ -102,12 +120,18 @@ def events(hook: Hook, host: Host) -> Gate:
     if keys is None:
         return Gate("events", None, needed=("1 or more",), found="known after a load")
     if keys:
-        return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
+        return _listening(keys)
     elsewhere = next((note for note in hook.meta.notes if "read is" in note), "")
     reason = f"no events ({elsewhere})" if elsewhere else "no events"
     return Gate("events", False, needed=("1 or more",), missing=("events",), found="none", reason=reason)
 
 
+@lru_cache(maxsize=1024)
+def _listening(keys: tuple[str, ...]) -> Gate:
+    return Gate("events", True, needed=("1 or more",), found=", ".join(keys))
+
+
+@asked_once(attrgetter("meta.os"))
 def os(hook: Hook, host: Host) -> Gate:
     """Is this platform one of those named, letter for letter."""
     names, here = hook.meta.os, host.surroundings.platform
@@ -119,6 +143,7 @@ def os(hook: Hook, host: Host) -> Gate:
     return Gate("os", False, needed=names, missing=names, found=here, reason=reason)
 
 
+@asked_once(attrgetter("meta.requires.bins"))
 def bins(hook: Hook, host: Host) -> Gate:
     """Are all these programs on PATH and may be run."""
     needed = hook.meta.requires.bins
@@ -139,6 +164,7 @@ def bins(hook: Hook, host: Host) -> Gate:
     return Gate("bins", not missing, needed, missing, found=", ".join(found), reason=reason)
 
 
+@asked_once(attrgetter("meta.requires.any_bins"))
 def any_bins(hook: Hook, host: Host) -> Gate:
     """Is at least one of these programs on PATH and may be run."""
     needed = hook.meta.requires.any_bins
@@ -159,6 +185,15 @@ def env(hook: Hook, host: Host) -> Gate:
     if not needed:
         return NOTHING_NEEDED["env"]
     own = host.entry_env(hook.key)
+    return _needed_variables(needed, own, host) if own else _variables_of_host(hook, host)
+
+
+@asked_once(attrgetter("meta.requires.env"))
+def _variables_of_host(hook: Hook, host: Host) -> Gate:
+    return _needed_variables(hook.meta.requires.env, {}, host)
+
+
+def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Host) -> Gate:
     missing = tuple(name for name in needed if not (host.env.get(name) or own.get(name)))
     reason = ", ".join(f"Env missing: {name}" for name in missing)
     return Gate(
@@ -184,6 +219,7 @@ def _near_variable(name: str, names: tuple[str, ...]) -> str | None:
     return near if near != name else None
 
 
+@asked_once(attrgetter("meta.requires.config"))
 def config(hook: Hook, host: Host) -> Gate:
     """Does each dotted path lead to something truthy in the settings.
 
@@ -227,6 +263,7 @@ def _shown(value: Any, missing: bool) -> str:
     return "empty" if value == "" else str(value).lower()
 
 
+@asked_once(lambda _: None)
 def switch(hook: Hook, host: Host) -> Gate:
     """Are hooks on at all: `enabled` of the hooks settings is anything but false."""
     return _switch_gate("switch", "all hooks are switched off in the settings", host, "enabled")
@@ -234,7 +271,7 @@ def switch(hook: Hook, host: Host) -> Gate:
 
 def enabled(hook: Hook, host: Host) -> Gate:
     """Is this hook on: its entry's `enabled` is anything but false. Legacy handlers have no entry."""
-    if hook.kind == "legacy":
+    if hook.kind == "legacy" or not host.has_entries:
         return ENABLED_OPEN
     return _switch_gate("enabled", "disabled in config", host, "entries", hook.key, "enabled")
 
@@ -272,11 +309,11 @@ def trusted(hook: Hook, host: Host) -> Gate:
 
 def inside(hook: Hook) -> bool:
     """Does its folder really lie in the hooks folder. A linked one does not: trust stops at links."""
-    return (
-        hook.real is not None and hook.folder.real is not None and hook.real.is_relative_to(hook.folder.real)
-    )
+    real, folder = hook.real, hook.folder.real
+    return real is not None and folder is not None and lies_in(real, folder)
 
 
+@asked_once(lambda hook: (hook.meta.events, kind_of(hook)))
 def sent(hook: Hook, host: Host) -> Gate:
     """Does the host ever send one of its events."""
     keys = hook.meta.events

@@ -11,6 +11,7 @@ from hookscope.values import dataclass
 
 OWN_NAMESPACE = "hookscope"  # under `metadata`: what only Hookscope reads
 LIMITS = ("load", "run")
+TEXT_ONLY = {str}
 REQUIREMENTS = {"bins": "bins", "anyBins": "any_bins", "env": "env", "config": "config"}
 
 
@@ -29,7 +30,7 @@ class Reading:
         value = source.get(name)
         if value is None:
             return ()
-        if isinstance(value, list) and all(type(item) is str for item in value):
+        if isinstance(value, list) and {*map(type, value)} <= TEXT_ONLY:
             return tuple(value)
         self.fault((*path, name), "a list of texts", value)
         return ()

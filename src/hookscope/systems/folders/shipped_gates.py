@@ -5,6 +5,7 @@ Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from hookscope.core.dialect import Host
@@ -53,6 +54,7 @@ class ReportedOs:
         return Gate("os", False, names, names, found=here, reason=listed("os", names))
 
 
+@gates.asked_once(attrgetter("meta.os"))
 def os_of_loader(hook: Hook, host: Host) -> Gate:
     """The platform as the loader compares it, letter for letter; the lists do not show it (req-06)."""
     gate = gates.os(hook, host)
@@ -62,6 +64,7 @@ def os_of_loader(hook: Hook, host: Host) -> Gate:
     return replace(gate, reason=reason, reported=False)
 
 
+@gates.asked_once(attrgetter("meta.requires.bins"))
 def bins(hook: Hook, host: Host) -> Gate:
     """Are all these programs on PATH and may be run; a folder of that name counts too (req-01)."""
     needed = hook.meta.requires.bins
@@ -73,6 +76,7 @@ def bins(hook: Hook, host: Host) -> Gate:
     return Gate("bins", not missing, needed, missing, found, listed("bins", missing) if missing else "")
 
 
+@gates.asked_once(attrgetter("meta.requires.any_bins"))
 def any_bins(hook: Hook, host: Host) -> Gate:
     """Is at least one of these programs on PATH; if none, all of them are missing (req-01)."""
     needed = hook.meta.requires.any_bins
@@ -100,6 +104,15 @@ def env(hook: Hook, host: Host) -> Gate:
     if not needed:
         return gates.NOTHING_NEEDED["env"]
     own = host.entry_env(hook.key)
+    return _needed_variables(needed, own, host) if own else _variables_of_host(hook, host)
+
+
+@gates.asked_once(attrgetter("meta.requires.env"))
+def _variables_of_host(hook: Hook, host: Host) -> Gate:
+    return _needed_variables(hook.meta.requires.env, {}, host)
+
+
+def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Host) -> Gate:
     where = {
         name: "" if host.env.get(name, "").strip() else " by its entry" if own.get(name, "").strip() else None
         for name in needed
@@ -161,6 +174,7 @@ def _is_index(step: str) -> bool:
     return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
 
 
+@gates.asked_once(lambda _: None)
 def switch_of_loader(hook: Hook, host: Host) -> Gate:
     """Are hooks on at all; the lists do not show it (sel-04)."""
     return replace(gates.switch(hook, host), reported=False)
