@@ -12,9 +12,9 @@ from tests.console.conftest import Open, Story
 from tests.console.test_hints import KEY, NONE
 from textual.widget import Widget
 
+from hookscope.console.doing import MOVES
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.header import ModeTab
-from hookscope.console.help import MOVES
 from hookscope.console.keymap.actions import actions
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.keymap.names import all_written

@@ -101,13 +101,10 @@ async def click_help(story: Story, name: str, done: Callable[[], object]) -> Non
     await story.until(lambda: isinstance(story.app.screen, HelpScreen), "help is open")
     sheet = story.app.screen.query_one(HelpSheet)
     await story.until(lambda: sheet.make is not None, "help is laid out")
+    middle, height = story.app.size.width // 2, story.app.size.height
     for _ in range(40):  # down to it, page by page
-        at = [
-            (x, y)
-            for y in range(story.app.size.height)
-            for x in (story.app.size.width // 2,)
-            if story.app.screen.get_style_at(x, y).meta.get(CLICKED) == name
-        ]
+        styles = (story.app.screen.get_style_at(middle, y) for y in range(height))
+        at = [(middle, y) for y, style in enumerate(styles) if style.meta.get(CLICKED) == name]
         if at:
             break
         await story.press("pagedown")
@@ -124,20 +121,17 @@ async def test_in_panes_help_and_palette_reach_all_actions_and_a_click_is_the_ke
         screen, app = story.screen, story.app
         await screen.query_one(FirePane).with_its_parts()
         told, palette = set[str](), set[str]()
-        for where in (
-            "",
-            "1 slash",
-            "escape 2 v",
-            "escape 3 slash",
-        ):  # fields have keys too
+        # The panes, then a field of each: fields have keys of their own.
+        for where in ("", "1 slash", "escape 2 v", "escape 3 slash"):
             await story.press(*where.split())
             await story.pilot.pause()
             if where.endswith("v"):
                 screen.query(ValueInput).first().focus()
                 await story.pilot.pause()
             for node in anywhere(screen):
-                own = {binding.id or "" for binding in own_bindings(node)}
-                assert own <= done_by(help_sheet("", node.ancestors_with_self, 76)), node
+                own = {binding.id or "" for binding in own_bindings(node)} - told
+                if own:
+                    assert own <= done_by(help_sheet("", node.ancestors_with_self, 76)), node
                 told |= own
             palette |= listed(screen)
         assert told >= set().union(*(of_room(room) for room in ROOMS if room.name in PANES))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
 
+MOVES = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # everybody guesses these
+
+
 class Deed(NamedTuple):
     """An action with its keys in force, and the part of the screen whose action it is."""
 
@@ -41,6 +44,11 @@ def own_bindings(node: DOMNode, keymap: Keymap = DEFAULT) -> list[Binding]:
         if not cls.__dict__.get("_inherit_bindings", True):  # what Textual keeps of `inherit_bindings`
             break
     return list(found.values())
+
+
+def moves(binding: Binding) -> bool:
+    """Does it move the cursor or the text, and no more."""
+    return (binding.id or "").rpartition(".")[2] in MOVES
 
 
 def here(screen: Screen[Any]) -> list[DOMNode]:

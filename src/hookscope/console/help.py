@@ -18,7 +18,7 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
-from hookscope.console.doing import Deed, deeds, here, own_bindings
+from hookscope.console.doing import Deed, deeds, here, moves, own_bindings
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import hints, with_keys, with_keys_of
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hookscope.console.app import Console
 
 GAP = 2  # cells between two columns
-MOVES = frozenset({"up", "down", "page_up", "page_down", "first", "last"})  # everybody guesses these
 CLICKED = "action"  # what a line of help does, in the meta of its text
 UNDER = "on $panel"  # the pointer
 LEAST_MEANING = 26  # cells for what a key does; narrower, and it stands below its key
@@ -49,8 +48,8 @@ def help_sheet(
     if about:
         sheet.say(foreign(about))
     groups = [own_bindings(node, keymap) for node in nodes]
-    moves = [one for group in groups for one in group if _moves(one)]
-    groups = [*([one for one in group if not _moves(one)] for group in groups), moves]
+    last = [one for group in groups for one in group if moves(one)]
+    groups = [*([one for one in group if not moves(one)] for group in groups), last]
     shown = {id(one): "  ".join(all_written(one.key)) or "no key" for group in groups for one in group}
     if not shown:
         return sheet.content()
@@ -70,10 +69,6 @@ def help_sheet(
             lines.put(heads if wide else heads[:1], meaning, 1)
             sheet.add(lines, clicked, UNDER if one.id == under else "")
     return sheet.content()
-
-
-def _moves(binding: Binding) -> bool:
-    return (binding.id or "").rpartition(".")[2] in MOVES
 
 
 def about_of(widget: Widget) -> str:

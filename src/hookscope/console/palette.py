@@ -14,7 +14,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.screen import Screen
 
-from hookscope.console.doing import anywhere, deeds, do
+from hookscope.console.doing import anywhere, deeds, do, moves
 from hookscope.console.finding import best
 from hookscope.console.fire.pane import FirePane
 from hookscope.console.keymap.commands import command_of
@@ -136,9 +136,9 @@ class Palette(Entries):
 
     @staticmethod
     def _actions(screen: Screen[Any]) -> Iterator[Entry]:
-        """The focused widget's actions first: the same key may mean more there."""
+        """The focused widget's actions first: the same key may mean more there. Those that move come last."""
         app = cast("Console", screen.app)
-        for deed in deeds(anywhere(screen), app.keymap):
+        for deed in sorted(deeds(anywhere(screen), app.keymap), key=lambda deed: moves(deed.binding)):
             if deed.node is app and isinstance(screen, MainScreen):
                 continue  # it has the same in its own name
             binding = deed.binding
