@@ -13,7 +13,8 @@ from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope.core.runs import Registration
 from hookscope.runtime.heartbeat import Cell, heartbeat
-from hookscope.runtime.inprocess import Record, run_batch
+from hookscope.runtime.inprocess import run_batch
+from hookscope.runtime.observing import Record
 
 HANDLERS = 10
 EVENTS = 500  # in one sample

@@ -7,7 +7,8 @@ from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Handler, Registration, Result, Started, Step
 from hookscope.runtime import InProcessLane
 from hookscope.runtime.heartbeat import Cell
-from hookscope.runtime.inprocess import Record, run_batch
+from hookscope.runtime.inprocess import run_batch
+from hookscope.runtime.observing import Record
 
 CallOf = Callable[..., Registration]
 WriteHook = Callable[..., Registration]

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable
@@ -15,7 +16,7 @@ import pytest
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Registration, Result, Slow, Step
 from hookscope.runtime import Ledger, Limits, ProcessLane, python_lane
-from hookscope.runtime.escapes import marked
+from hookscope.runtime.escapes import MARK, marked, may_run, new_mark
 from hookscope.runtime.limits import COMMAND_LINE, MIB
 
 WriteHook = Callable[..., Registration]
@@ -295,3 +296,14 @@ async def test_what_escaped_ends_when_the_program_is_killed(hook: WriteHook, tmp
         if host.returncode is None:
             host.kill()
             await host.wait()
+
+
+@LINUX
+def test_what_carries_a_mark_is_met_by_what_was_started_since() -> None:
+    mark = new_mark()
+    with subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: mark}, start_new_session=True) as process:
+        assert may_run(mark, process.pid), "it runs"
+        assert may_run(mark, process.pid - 1), "it was started later"
+        assert not may_run(new_mark(), process.pid), "it is another's"
+        process.kill()
+    assert not may_run(mark, process.pid), "it is gone"

@@ -24,6 +24,7 @@ NAME = 80  # characters of a command line
 FEW = 500  # numbers that are tried one by one
 ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
 PAUSE = 0.002  # seconds between two rounds
+LOOKS = 10  # at what was started during the last one, on a machine where something always is
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,23 @@ def marked_since(before: int, newest: int, prefix: str) -> tuple[Process, ...]:
     if 0 <= newest - before <= FEW:
         return tuple(_found(list(range(before + 1, newest + 1)), prefix))
     return marked(prefix)  # many, or the numbers have begun anew
+
+
+def may_run(mark: str, first: int) -> bool:
+    """May anything that carries this mark still run? `first`: the number of the process that got it first.
+
+    Looks at what was started since, where that is little: nearly always nothing is left, and known at once.
+    """
+    before, newest = first - 1, newest_pid()
+    for _ in range(LOOKS):
+        if newest == before:
+            return False
+        if not 0 <= newest - before <= FEW:  # many, or the numbers have begun anew
+            return newest > 0
+        if marked_since(before, newest, mark):
+            return True
+        before, newest = newest, newest_pid()  # what one of them started meanwhile
+    return True
 
 
 def end(mark: str) -> tuple[Process, ...]:

@@ -16,7 +16,7 @@ from hookscope.runtime.course import AT_REST, Course, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited, overran_by, stopped
 from hookscope.runtime.declared import WITH_HANDLERS, module_of, targets_of
 from hookscope.runtime.dumps import frames_in, has_dump
-from hookscope.runtime.escapes import end, newest_pid
+from hookscope.runtime.escapes import end, may_run
 from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
@@ -81,7 +81,7 @@ class Seat:
 
     async def _ended(self, worker: Link) -> None:
         await worker.end()
-        if newest_pid():
+        if may_run(worker.mark, worker.pid):
             self._traces.killed(await asyncio.to_thread(end, worker.mark))
 
     async def run(self, course: Course, orders: Sequence[Order]) -> None:

@@ -1,0 +1,88 @@
+"""Handlers whose files are imported into this very process."""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import CancelledError
+from inspect import isawaitable
+from pathlib import Path
+from typing import Any
+
+from hookscope.core import authoring
+from hookscope.core.runs import Code, Handler, Module
+from hookscope.runtime.declared import code_document, module_of
+from hookscope.runtime.digest import module_name
+from hookscope.runtime.failures import LoadFailed, raised
+from hookscope.runtime.python_worker import modules, shapes
+
+
+class Modules:
+    """The handlers that were imported for Codes, by the content of their folders.
+
+    What was loaded before an edit stays: a run that started with it may still import helpers.
+    """
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+        self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
+
+    async def target_of(self, code: Code) -> Handler:
+        """What to call. A Code that cannot be loaded becomes a handler that says so."""
+        try:
+            return shapes.member_of(await self._made(code), code.member, modules.NoHandler)
+        except LoadFailed as failed:
+            return _raising(failed)
+        except modules.NoHandler as missing:
+            return _raising(LoadFailed(raised(missing, "load")))
+
+    async def load(self, code: Code) -> Handler | Module:
+        """Raises LoadFailed."""
+        made = await self._made(code)
+        if made.module is None:
+            return made.targets[""]
+        return module_of(made.module, made.targets.__getitem__)
+
+    async def _made(self, code: Code) -> shapes.Made:
+        """Raises LoadFailed."""
+        name = module_name(code)
+        key = (name, code.path, code.export, code.shape)
+        if key not in self._known:
+            self._names.add(name)
+            try:
+                self._known[key] = await _made(code, name)
+            except BaseException as error:  # a file may do anything while it is imported
+                if type(error) is CancelledError and _is_cancelled():
+                    raise
+                raise LoadFailed(raised(error, "load")) from None
+        return self._known[key]
+
+    def close(self) -> None:
+        for name in self._names:
+            modules.forget(name)
+            authoring.forget_names(name)
+        self._names.clear()
+        self._known.clear()
+
+
+def _is_cancelled() -> bool:
+    """Is it our own task, and not only a handler that raises what a cancel raises."""
+    task = asyncio.current_task()
+    return task is not None and bool(task.cancelling())
+
+
+async def _made(code: Code, name: str) -> shapes.Made:
+    making, value = shapes.make(code_document(code, name), modules, authoring), None
+    while True:
+        try:
+            wanted = making.send(value)
+        except StopIteration as made:
+            finished: shapes.Made = made.value
+            return finished
+        value = await wanted if isawaitable(wanted) else wanted
+
+
+def _raising(failed: LoadFailed) -> Handler:
+    def handler(_: Any) -> object:
+        raise failed
+
+    return handler

@@ -1,0 +1,111 @@
+"""What the records of a batch in this process mean: results, and how each handler changed its event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any, TypeAlias
+
+from hookscope.core.arguments import Arguments, asked_in
+from hookscope.core.authoring import opened
+from hookscope.core.event import HookEvent, put_back
+from hookscope.core.runs import Failure, Handler, OnStep, Patch, Registration, Result, Status
+from hookscope.runtime.clock import since_start
+from hookscope.runtime.failures import CANCELLED, overran, raised
+from hookscope.runtime.heartbeat import Cell
+from hookscope.runtime.patch import patch_of
+from hookscope.runtime.views import document_of, event_in, messages_in, pushed
+from hookscope.values import dataclass
+
+# call, began and ended in seconds of perf_counter, what it returned, what it raised
+Record: TypeAlias = tuple[Registration, float, float, Any, BaseException | None]
+Pair: TypeAlias = tuple[Registration, Handler]
+
+
+@dataclass(slots=True)
+class Observer:
+    """Makes a Result of each record, and compares the event before and after it."""
+
+    view: Any
+    step: OnStep
+    cell: Cell
+    limit: float | None
+    whole: bool  # compare the whole event, not only its messages
+    part: Sequence[Pair]
+    messages: tuple[str, ...] = ()
+    document: Any = None
+    said: list[str] = field(default_factory=list)  # of what the view holds that JSON cannot
+    asked: tuple[str, ...] = ()
+    taken: int = 0
+
+    def __post_init__(self) -> None:
+        self.messages = messages_in(self.view)
+        self.asked = asked_in(self.view)
+        self._announce(0)
+        if self.whole:
+            self.document, self.said = document_of(self.view)
+
+    def take(self, record: Record) -> None:
+        call, began, ended, returned, error = record
+        took = ended - began
+        status, failure, notes = _outcome(error, self.cell.asked, took, self.limit, self._target(call, error))
+        if isinstance(self.view, HookEvent):
+            notes += tuple(put_back(self.view))
+        before, self.messages = self.messages, messages_in(self.view)
+        patch, more = self._patch()
+        asked_before, self.asked = self.asked, asked_in(self.view)
+        self.taken += 1
+        self._announce(self.taken)
+        self.step(
+            Result(
+                call,
+                status,
+                started=since_start(began),
+                took=took,
+                messages=pushed(before, self.messages),
+                returned=returned,
+                error=failure,
+                patch=patch,
+                notes=notes + more,
+                asked=self.asked[len(asked_before) :],
+            )
+        )
+
+    def _announce(self, number: int) -> None:
+        """Let the view know whose handler comes next."""
+        if isinstance(self.view, Arguments) and number < len(self.part):
+            opened(self.view).who = self.part[number][0].name
+
+    def _target(self, call: Registration, error: BaseException | None) -> Handler | None:
+        """What was called; looked for only where somebody asks."""
+        return None if error is None else next(target for known, target in self.part if known is call)
+
+    def _patch(self) -> tuple[Patch, tuple[str, ...]]:
+        if not self.whole:
+            return (), ()
+        before, said = self.document, self.said
+        self.document, self.said = document_of(self.view)
+        patch = patch_of(event_in(self.view, before), event_in(self.view, self.document))
+        return patch, tuple(note for note in self.said if note not in said)
+
+
+def _outcome(
+    error: BaseException | None, asked: str, took: float, limit: float | None, target: Handler | None
+) -> tuple[Status, Failure | None, tuple[str, ...]]:
+    """What a record means. `asked`: who asked the handler to stop, see Cell."""
+    if error is None:
+        return "ok", None, _despite(asked, took, limit)
+    if asked == "limit" and limit is not None:
+        return "timeout", overran(limit, "run"), ()
+    if asked:
+        return "cancelled", CANCELLED, ()
+    return "error", raised(error, target=target), ()
+
+
+def _despite(asked: str, took: float, limit: float | None) -> tuple[str, ...]:
+    """What is to be said of a handler that answered."""
+    if asked:
+        return ("it was asked to stop and answered all the same",)
+    if limit is not None and took >= limit:
+        return (f"it took longer than its {limit:g} s, and could not be stopped",)
+    return ()
