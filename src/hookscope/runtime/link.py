@@ -14,9 +14,10 @@ from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
 from hookscope.runtime.hearing import Hearing
-from hookscope.runtime.output import SILENCE, Pipe
+from hookscope.runtime.output import Pipe
+from hookscope.runtime.printing import Printing
 from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
-from hookscope.runtime.worker import NOTHING, Late, NotStarted, Printed, Program, WorkerLost
+from hookscope.runtime.worker import Late, NotStarted, Printed, Program, WorkerLost
 
 LAST_SIGNAL = 64
 GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
@@ -40,8 +41,7 @@ class Worker:
         self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
         self._out = self._control = -1
         self._hearing: Hearing
-        self._pipes: tuple[Pipe, ...] = ()
-        self._heard: set[Pipe] = set()  # those that the loop of our hearing reads
+        self._printing = Printing()
         self.keeps_time = False  # does its clock go like ours
 
     async def start(self) -> None:
@@ -72,7 +72,7 @@ class Worker:
         stdout, their_stdout = os.pipe()
         stderr, their_stderr = os.pipe()
         self._theirs = [their_in, their_out, their_stdout, their_stderr]
-        self._pipes = tuple(Pipe(end, self.fence.encode("ascii")) for end in (stdout, stderr))
+        self._printing = Printing([Pipe(end, self.fence.encode("ascii")) for end in (stdout, stderr)])
         os.set_blocking(self._out, False)
         fds, bell = [their_in, their_out], -1
         if self._program.control:
@@ -109,56 +109,30 @@ class Worker:
         Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
         prints more than a pipe holds waits until then.
         """
-        self._hearing.news = None  # of who attended until now: what comes from here on is not late
-        self._listen()
+        self._hear_news(None)  # of who attended until now: what comes from here on is not late
+        self._hearing.listen()
         if outputs:
-            self.hear_outputs()
+            self._printing.listen()
         else:
-            self._forget_outputs()
+            self._printing.deafen()
         try:
             yield
         finally:
-            self._hearing.news = None
-            self._forget_outputs()
+            self._hear_news(None)
+            self._printing.deafen()
 
     def hear_outputs(self) -> None:
         """Read from now on what is printed, as it comes."""
-        loop = self._hearing.loop
-        for pipe in self._pipes:
-            if loop is not None and pipe.open and pipe not in self._heard:
-                loop.add_reader(pipe.descriptor, self._read_pipe, pipe)
-                self._heard.add(pipe)
+        self._printing.listen()
 
     def attend(self, news: Callable[[], None]) -> None:
         """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
-        self._hearing.news = news
-        self._listen()
-        self.hear_outputs()
-
-    def _listen(self) -> None:
-        """As `Hearing.listen`. Who reads what is said reads what is printed too: one loop at a time."""
-        if self._hearing.loop is not asyncio.get_running_loop():
-            self._forget_outputs()
+        self._hear_news(news)
         self._hearing.listen()
+        self._printing.listen()
 
-    def _forget_outputs(self) -> None:
-        for pipe in tuple(self._heard):
-            self._forget(pipe)
-
-    def _forget(self, pipe: Pipe) -> None:
-        """Read this no more: nobody wants it now, or it is at its end, and so readable for ever."""
-        if pipe in self._heard:
-            self._heard.discard(pipe)
-            loop = self._hearing.loop
-            if loop is not None and not loop.is_closed():
-                loop.remove_reader(pipe.descriptor)
-
-    def _read_pipe(self, pipe: Pipe) -> None:
-        pipe.read()
-        if self._hearing.news is not None:
-            self._hearing.news()
-        if not pipe.open:
-            self._forget(pipe)
+    def _hear_news(self, news: Callable[[], None] | None) -> None:
+        self._hearing.news = self._printing.news = news
 
     @property
     def alive(self) -> bool:
@@ -302,15 +276,7 @@ class Worker:
 
     def printed(self, *, of_one: bool = False) -> Printed:
         """What it printed since the last question; `of_one`: up to the fence behind one call."""
-        if not self._pipes:
-            return NOTHING
-        out, err = [(pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes]
-        if out is SILENCE and err is SILENCE:
-            return NOTHING
-        (stdout, less_out), (stderr, less_err) = out, err
-        left_out = ((less_out, "standard output"), (less_err, "standard error"))
-        notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
-        return Printed(stdout, stderr, notes)
+        return self._printing.take(of_one=of_one)
 
     async def end(self) -> None:
         """Kill the process and its group, wait until it is gone, close everything. Any number of times.
@@ -324,11 +290,9 @@ class Worker:
             await asyncio.wrap_future(child.spawned)
             child.kill()
             await asyncio.wrap_future(child.ended)
-        self._forget_outputs()
         self._hearing.close()
         self._close_theirs()
-        for pipe in self._pipes:
-            pipe.close()
+        self._printing.close()
         for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)
