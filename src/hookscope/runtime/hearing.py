@@ -7,7 +7,6 @@ import os
 import select
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 from time import perf_counter
 
@@ -183,5 +182,4 @@ class Hearing:
         if descriptor in self._heard:
             self._heard.discard(descriptor)
             if self.loop is not None and not self.loop.is_closed():
-                with suppress(OSError, ValueError):
-                    self.loop.remove_reader(descriptor)
+                self.loop.remove_reader(descriptor)
