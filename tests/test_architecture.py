@@ -171,6 +171,19 @@ def test_the_command_line_and_the_library_load_no_console(work: str, tmp_path: P
     assert done.stderr.strip().splitlines()[-1] == "[]"
 
 
+def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_not_show(
+    tmp_path: Path,
+) -> None:
+    ours = "workbench.bench dialects settings changes journal console.palette console.firing console.runner"
+    ours += " console.fire.pane console.hosts.pane"
+    names = {"yaml", "sqlite3", "watchfiles", *(f"hookscope.{name}" for name in ours.split())}
+    check = f"import sys, hookscope.console.app; print(sorted({names} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", check], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
 def test_help_loads_nothing_but_click(tmp_path: Path) -> None:
     work = "import sys; from hookscope.cli.main import exit_code; exit_code(['--help'])"
     check = "print(sorted(m for m in sys.modules if m.split('.')[0] in ('yaml', 'rich', 'pyjson5', 'asyncio') or m.startswith('hookscope.') and not m.startswith('hookscope.cli')), file=sys.stderr)"  # noqa: E501

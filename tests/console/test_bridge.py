@@ -106,7 +106,7 @@ async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits() -> Non
     app, bench = Stage(), SlowBench()
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        bridge = Bridge(listener, bench)  # type: ignore[arg-type]
+        bridge = Bridge(listener, lambda: bench)  # type: ignore[arg-type]
         for _ in range(20):
             bridge.look()
         bench.gate.set()
@@ -126,7 +126,7 @@ async def test_a_look_that_fails_is_an_answer() -> None:
     bench = SimpleNamespace(look=lambda: 1 / 0)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        Bridge(listener, bench).look()  # type: ignore[arg-type]
+        Bridge(listener, lambda: bench).look()  # type: ignore[arg-type]
         await wait_for(pilot, lambda: any(isinstance(c, LookFailed) for c in listener.heard))
 
 
@@ -135,7 +135,7 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
     bench = SimpleNamespace(fire=lambda view, plan: burst)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        runner = Runner(listener, bench, list)  # type: ignore[arg-type]
+        runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
         assert runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
         assert not runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
         assert runner.cancel()
@@ -153,7 +153,7 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
     bench = SimpleNamespace(fire=lambda view, plan: 1 / 0)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        runner = Runner(listener, bench, list)  # type: ignore[arg-type]
+        runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
         runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
         assert not runner.cancel()

@@ -13,7 +13,6 @@ from tests.console.test_hints import KEY, NONE
 from textual.widget import Widget
 
 from hookscope.console.doing import MOVES
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.header import ModeTab
 from hookscope.console.keymap.actions import actions
 from hookscope.console.keymap.hints import key_of
@@ -116,7 +115,7 @@ async def test_each_action_does_something_or_says_why_not_and_names_only_keys_in
                         await presser.press(name)
                         await presser.home(mode, place)
         assert story.screen.query(ModeTab).first().label == f"{key_of('console.hooks')} Hooks"
-        assert story.screen.query_one(FirePane).runs.running is None
+        assert story.screen.fire_pane.runs.running is None
         force = story.app.keymap
         await story.press(keys["console.help"])
         hint = f"{key_of('help.close')} close"

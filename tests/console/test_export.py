@@ -8,7 +8,6 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 from textual.widgets import Input
 
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.journal.secrets import Secret
 from hookscope.workbench import Refusal, Workbench
@@ -78,7 +77,7 @@ async def test_what_the_focus_is_on_is_written(
         assert picture.startswith("<svg")
         assert picture.count("<text ") == picture.count('<text xml:space="preserve" ') > 0
         await story.press("2")
-        fire = story.screen.query_one(FirePane)
+        fire = story.screen.fire_pane
         await story.until(lambda: fire.event is not None, "an event is composed")
         await story.focus_in("fire")
         await story.press("ctrl+r")

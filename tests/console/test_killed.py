@@ -30,10 +30,11 @@ def handler(event):
 class Terminal:
     """The console in a terminal of its own; what it draws is read and kept."""
 
-    def __init__(self, workspace: Path) -> None:
+    def __init__(self, workspace: Path, *options: str) -> None:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
-        program = [sys.executable, "-m", "hookscope", "--bundled", str(workspace / "none")]
+        options = options or ("--bundled", str(workspace / "none"))
+        program = [sys.executable, "-m", "hookscope", *options]
         self.process = subprocess.Popen(
             program,
             cwd=workspace,
@@ -70,8 +71,8 @@ def until(condition: Callable[[], object], name: str) -> None:
 
 
 @contextmanager
-def terminal(workspace: Path) -> Iterator[Terminal]:
-    opened = Terminal(workspace)
+def terminal(workspace: Path, *options: str) -> Iterator[Terminal]:
+    opened = Terminal(workspace, *options)
     yield opened
     opened.process.kill()
     opened.process.wait()
@@ -83,6 +84,16 @@ def gone(pid: int) -> bool:
     except ProcessLookupError:
         return True
     return False
+
+
+def test_what_cannot_be_opened_behind_the_first_frame_ends_the_console_with_its_sentence(
+    workspace: Path,
+) -> None:
+    (workspace / ".hookscope").mkdir()
+    (workspace / ".hookscope" / "config.yaml").write_text("limits: 3\n")
+    with terminal(workspace, "--workspace", str(workspace)) as console:
+        assert console.process.wait(60) == 2
+        until(lambda: console.shows("`limits:` in .hookscope/config.yaml wants a mapping"), "it is said why")
 
 
 def test_a_killed_console_leaves_no_process_and_an_interrupted_run(

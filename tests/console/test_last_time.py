@@ -10,7 +10,6 @@ from tests.conftest import MakeHook
 from tests.console.conftest import EXTREMES, READY, Open, Story
 
 from hookscope.console.fire.composer import Composer
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.hooks.rows import GROUPINGS
 from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of, restored
 from hookscope.console.layout import MODE_OF
@@ -128,7 +127,7 @@ async def test_a_console_goes_on_where_it_was_left(
         assert f"{dialect}, as chosen last time" in "".join(
             str(notice.message) for notice in story.app._notifications
         )
-        fire = story.screen.query_one(FirePane)
+        fire = story.screen.fire_pane
         draft, part, form = fire.kept()
         assert draft.text == '{\n  "senderId": "ada",\n  "apiKey": "${API_KEY}"\n}'
         assert (part is not None or form) is True

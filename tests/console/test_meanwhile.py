@@ -7,7 +7,6 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from tests.console.test_every_action import Presser
 
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.keymap.actions import actions
 from hookscope.console.keymap.commands import COMMANDS, Reason
 from hookscope.console.layout import Mode
@@ -43,7 +42,7 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
     async with console((80, 24), Limits(run=3600.0), os="darwin") as story:
         await story.shows("what if: os darwin")
         presser = Meanwhile(story, {name: action.keys[0] for name, action in actions().items()})
-        fire = story.screen.query_one(FirePane)
+        fire = story.screen.fire_pane
         await story.press("2")
         await story.focus_in("fire")
         await story.press("ctrl+r")

@@ -11,7 +11,6 @@ from tests.console.conftest import READY, Open
 from textual import events
 
 from hookscope.console.finding import best
-from hookscope.console.fire.pane import FirePane
 from hookscope.workbench import Workbench
 
 NAMES = st.text("ab c-:", max_size=8)
@@ -66,7 +65,7 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
     events.mkdir(parents=True)
     (events / "monday.yaml").write_text("event: command:new\ncontext: {senderId: monday-ada}\n")
     async with console((120, 36)) as story:
-        fire = story.screen.query_one(FirePane)
+        fire = story.screen.fire_pane
         await story.press("ctrl+p", *"monday")
         await story.shows("saved  monday")
         await story.press("enter")

@@ -24,7 +24,6 @@ from hookscope.console.fire.environments import EnvironmentScreen
 from hookscope.console.fire.event_picker import EventPicker
 from hookscope.console.fire.fuzzed import FuzzScreen
 from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.repeated import RepeatScreen
 from hookscope.console.fire.saved_screen import SavedScreen
 from hookscope.console.fire.value_input import ValueInput
@@ -119,7 +118,8 @@ async def test_in_panes_help_and_palette_reach_all_actions_and_a_click_is_the_ke
     make_hook(workspace / "hooks", "greet", READY)
     async with console((80, 24)) as story:
         screen, app = story.screen, story.app
-        await screen.query_one(FirePane).with_its_parts()
+        await screen.fire_pane.with_its_parts()
+        await screen.hosts_pane.with_its_parts()
         told, palette = set[str](), set[str]()
         # The panes, then a field of each: fields have keys of their own.
         for where in ("", "1 slash", "escape 2 v", "escape 3 slash"):

@@ -12,7 +12,6 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import SIZES, Open, Story
 
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.log.view import LogView
 from hookscope.core.event import iso
 from hookscope.workbench import Options, Workbench
@@ -74,7 +73,7 @@ async def test_a_real_event_is_seen_opened_fired_again_and_saved(
         assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada $${HOME}"\n'
         await story.press("end", "up", "enter")
         await story.until(lambda: story.screen.state.mode == "fire", "the composer is open")
-        event = story.screen.query_one(FirePane).event
+        event = story.screen.fire_pane.event
         assert event is not None
         assert (event.key, event.context["cfg"]) == ("command:new", {})
         assert set(event.context["replayed"]) == {"real", "at"}

@@ -10,7 +10,6 @@ from tests.console.conftest import READY, Open, Story, at_extremes, medium, smal
 
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.pane import FirePane
 from hookscope.workbench import Options, Workbench
 
 
@@ -95,7 +94,7 @@ async def test_function_keys_work_inside_the_editor_too(
         await story.press("f6")
         await story.shows("↻ on save: command:new")
         await story.press("f7")
-        await story.until(lambda: story.screen.query_one(FirePane).runs.current, "a run on copies has begun")
+        await story.until(lambda: story.screen.fire_pane.runs.current, "a run on copies has begun")
         await story.press("shift+end", "x")  # and the editor's own keys do what they did
         assert story.screen.query_one(JsonEditor).text != text
 

@@ -12,7 +12,6 @@ from tests.console.test_reload import saved
 
 from hookscope.cli.main import exit_code
 from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.saved_screen import why_no_name
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.drafts import read_draft
@@ -147,7 +146,7 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         await story.shows("- Bye*", "+ Hello Ada")
         await story.press(*"goo", "enter")
         await story.shows("Event   good.yaml")
-        assert story.screen.query_one(FirePane).loaded == folder / "good.yaml"
+        assert story.screen.fire_pane.loaded == folder / "good.yaml"
         event = story.screen.state.draft.event
         assert event is not None
         assert event.context == {"who": "Ada"}

@@ -9,7 +9,6 @@ from tests.console.test_reload import saved
 
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.runs import Runs
 from hookscope.core.runs import Event
 from hookscope.workbench import Options, Workbench
@@ -34,7 +33,7 @@ def write(story: Story, text: str) -> None:
 
 
 def runs(story: Story) -> Runs:
-    return story.screen.query_one(FirePane).runs
+    return story.screen.fire_pane.runs
 
 
 def fired(story: Story) -> Event:

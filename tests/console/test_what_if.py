@@ -7,8 +7,6 @@ from tests.conftest import MakeHook
 from tests.console.conftest import EXTREMES, Open, Story
 from textual.widgets import Input
 
-from hookscope.console.fire.pane import FirePane
-from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.trust import TrustScreen
 from hookscope.console.whatif.bar import WhatIfBar
 from hookscope.console.whatif.strip import WhatIfStrip
@@ -119,7 +117,7 @@ async def test_every_field_is_assumed(
 
 async def fired(story: Story, number: int) -> tuple[list[str], list[str]]:
     """Fire what is composed, and allow the folder the first time; messages, and what was assumed."""
-    pane = story.screen.query_one(FirePane)
+    pane = story.screen.fire_pane
     await story.press("2", "f5")
     if number == 1:
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
@@ -158,7 +156,7 @@ async def test_here_beside_what_is_assumed(console: Open, service: Path, home: P
         )
         await story.press("down", "z")
         await story.shows("zzfind is ~/.local/bin/zzfind here")
-        found = story.screen.query_one(HostsPane).comparison
+        found = story.screen.hosts_pane.comparison
         assert found is not None
         (remedy,) = found.remedies
         assert remedy.lines[0] == f"Environment=PATH=/usr/bin:/bin:{home}/.local/bin"

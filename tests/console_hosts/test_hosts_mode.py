@@ -40,7 +40,7 @@ async def test_other_hosts_are_chosen(console: Open, hooks: Path) -> None:
         await story.shows("Choose two hosts or more", "✓ milady ", "· openclaw ")
         await story.press("down", "down", "space", "enter")
         await story.shows("milady@2.0.0-alp")
-        pane = story.screen.query_one(HostsPane)
+        pane = story.screen.hosts_pane
         assert pane.comparison is not None
         names = [side.dialect.name for side in pane.comparison.sides]
         assert names == ["milady", "milady@2.0.0-alpha.76"]
@@ -59,7 +59,7 @@ async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, work
         await story.shows("At each host")
         await story.press("r")
         await story.shows("context given")
-        assert {one.dialect.name for one in story.screen.query_one(HostsPane).runs} == {
+        assert {one.dialect.name for one in story.screen.hosts_pane.runs} == {
             "openclaw", "milady", "eliza",
         }  # fmt: skip
 
@@ -72,10 +72,10 @@ async def test_an_event_that_no_host_knows_is_a_sentence(console: Open, hooks: P
         await story.press("4", "h")
         await story.until(lambda: isinstance(story.app.screen, ChooserScreen), "the chooser is there")
         await story.press("space", "enter")
-        await story.until(lambda: len(_sides(story.screen.query_one(HostsPane))) == 2, "two hosts are there")
+        await story.until(lambda: len(_sides(story.screen.hosts_pane)) == 2, "two hosts are there")
         await story.press("ctrl+r")
         await story.shows("is no event of Milady")
-        assert story.screen.query_one(HostsPane).runs == ()
+        assert story.screen.hosts_pane.runs == ()
 
 
 def _sides(pane: HostsPane) -> list[str]:

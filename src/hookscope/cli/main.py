@@ -14,7 +14,9 @@ from hookscope.cli.lazy import LazyGroup
 from hookscope.cli.options import MACHINE_OPTIONS, options_from
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Options
+    from collections.abc import Mapping
+
+    from hookscope.workbench import Workbench
 
 # Name → the line in `--help`. A command's module has its name and is imported when it is called.
 COMMANDS = {
@@ -82,20 +84,37 @@ def cli(ctx: click.Context, /, **given: Any) -> None:
     Without a command: the console. With one: the same answers for scripts. Every command takes the
     options below, and --json.
     """
-    ctx.obj = options_from(given)
     if ctx.invoked_subcommand is None:
-        open_console(ctx.obj)
+        open_console(given)
+    else:
+        ctx.obj = options_from(given)
 
 
-def open_console(options: Options) -> None:
-    """The terminal console, on the hooks that the options lead to. Raises Refusal."""
-    from hookscope.workbench import Refusal, Workbench
+def open_console(given: Mapping[str, Any]) -> None:
+    """The terminal console, on the hooks that the options lead to. Raises Refusal.
 
-    bench = Workbench(options, spare=True)
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    It opens the workbench behind its first frame, unless an option is given that may name what is not
+    there: that is said before the terminal is taken.
+    """
+
+    def opened() -> Workbench:
+        from hookscope.workbench import Workbench
+
+        return Workbench(options_from(given), spare=True)
+
+    workspace = given["workspace"]
+    others = any(value for name, value in given.items() if name != "workspace")
+    is_there = workspace is None or os.path.isdir(workspace)
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    bench = opened if on_terminal and is_there and not others else opened()
+    if not on_terminal:
+        from hookscope.workbench.refusal import Refusal
+
         raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
     from hookscope.console import run
+    from hookscope.console.collecting import put_off
 
+    put_off()
     run(bench)
 
 

@@ -15,16 +15,22 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.driver import Driver
 
     from hookscope.workbench import Workbench
 
 
 def run(
-    bench: "Workbench", *, driver: "type[Driver] | None" = None, size: tuple[int, int] | None = None
+    bench: "Workbench | Callable[[], Workbench]",
+    *,
+    driver: "type[Driver] | None" = None,
+    size: tuple[int, int] | None = None,
 ) -> None:
     """Show the console until its user leaves; ends the workers that it started.
 
+    `bench`: open, or what opens it once the first frame is painted; what that raises is raised from here.
     `driver` and its first `size` show it elsewhere than in this terminal.
     """
     from hookscope.console.app import Console
@@ -36,6 +42,9 @@ def run(
         try:
             await console.run_async(size=size)
         finally:
-            await console.bench.close()  # that of the workspace which is open at the end
+            if console.opener.opened is not None:
+                await console.bench.close()  # that of the workspace which is open at the end
+        if console.gave_up is not None:
+            raise console.gave_up
 
     asyncio.run(session())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context
 from functools import partial
@@ -12,23 +13,31 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.command import CommandPalette
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 
-from hookscope.console.doing import Deed, do
-from hookscope.console.help import HelpScreen
 from hookscope.console.keymap.hints import in_force, put_in_force
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
-from hookscope.console.messages import Said
-from hookscope.console.palette import Kept, Palette
+from hookscope.console.opening import Opener
 from hookscope.console.screen import MainScreen
 from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
-from hookscope.workbench.last_time import last_time
-from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.workspaces import bench_elsewhere
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Workbench
+    from textual.command import Provider
+
+    from hookscope.console.doing import Deed
+    from hookscope.workbench import Options, Workbench
+
+
+def _palette() -> type[Provider]:
+    from hookscope.console.palette import Palette  # here: the first paint shows none
+
+    return Palette
+
+
+def _kept() -> type[Provider]:
+    from hookscope.console.palette import Kept
+
+    return Kept
 
 
 class Console(App[None]):
@@ -37,7 +46,7 @@ class Console(App[None]):
     TITLE = "hookscope"
     DEFAULT_MODE = "workspace 1"  # for Textual a workspace is a mode: a stack of screens of its own
     CSS_PATH = "console.tcss"
-    COMMANDS: ClassVar = {Palette, Kept}
+    COMMANDS: ClassVar = {_palette, _kept}
     ENABLE_COMMAND_PALETTE = True
     NOTIFICATION_TIMEOUT = 4
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -70,8 +79,8 @@ class Console(App[None]):
         ),
     ]
 
-    def __init__(self, bench: Workbench, *, watches: bool = True) -> None:
-        """`watches`: look again by itself when files change."""
+    def __init__(self, bench: Workbench | Callable[[], Workbench], *, watches: bool = True) -> None:
+        """`bench`: open, or what opens it after the first paint. `watches`: look again when files change."""
         no_color = "NO_COLOR" in os.environ  # without it Textual makes greys of colours; ANSI ones it drops
         super().__init__(ansi_color=True if no_color else None)
         # Before anything is styled: another theme later styles every widget anew.
@@ -79,12 +88,28 @@ class Console(App[None]):
         self.wardrobe.put_on(read_clothes())
         self._colours = self._colours_now()
         self.stylesheet.set_variables(self._colours[1])
-        self.bench = bench
-        self._began = bench.options
+        self.opener = Opener(partial(self._open, bench))
+        self.gave_up: Exception | None = None  # why there is nothing to show
+        self._began: Options | None = None  # of the workspace that was open first
         self._opened = 1
-        self.add_mode(self.DEFAULT_MODE, partial(MainScreen, bench, watches))
+        self.add_mode(self.DEFAULT_MODE, partial(MainScreen, self.opener, watches))
         self.watches = watches
         self.keymap = DEFAULT
+
+    def _open(self, bench: Workbench | Callable[[], Workbench]) -> Workbench:
+        opened = bench() if callable(bench) else bench
+        self._began = opened.options
+        return opened
+
+    @property
+    def bench(self) -> Workbench:
+        """The workbench of the workspace that is open."""
+        return self.opener()
+
+    def give_up(self, error: Exception) -> None:
+        """End: there is no workbench. `run` raises this."""
+        self.gave_up = error
+        self.exit()
 
     @property
     def keymap(self) -> Keymap:
@@ -95,11 +120,6 @@ class Console(App[None]):
     def keymap(self, keymap: Keymap) -> None:
         put_in_force(keymap)
 
-    def on_mount(self) -> None:
-        notice = self.bench.setup.notice
-        if notice:
-            self.screen.post_message(Said(notice, "warning"))
-
     def simulate_key(self, key: str) -> None:
         """As its user presses it, and nobody else: Textual ends a message at a parent that has sent it, and
         a frame that is clicked may be the parent of what has the focus."""
@@ -107,6 +127,10 @@ class Console(App[None]):
 
     def action_help(self) -> None:
         """What can be done where one is; a line that is clicked is done."""
+        from textual.command import CommandPalette
+
+        from hookscope.console.help import HelpScreen
+
         if isinstance(self.screen, CommandPalette):
             self.notify(
                 "Here what you type is looked for; help is there again when this is closed.", markup=False
@@ -116,6 +140,8 @@ class Console(App[None]):
 
     def _helped(self, deed: Deed | None) -> None:
         if deed is not None:
+            from hookscope.console.doing import do
+
             self.call_later(do, self, deed)
 
     def _colours_now(self) -> tuple[str, dict[str, str]]:
@@ -129,6 +155,8 @@ class Console(App[None]):
 
     async def open_workspace(self, folder: Path) -> None:
         """Show another workspace as though the console had begun there; the workers of this one end."""
+        from hookscope.workbench.refusal import Refusal
+
         before, main = self.bench, next(s for s in self.screen_stack if isinstance(s, MainScreen))
         if main.runner.busy:
             main.say("An event is on its way; wait for its end, or cancel it.", "warning")
@@ -138,18 +166,22 @@ class Console(App[None]):
         except Refusal as refused:
             main.say(str(refused), "warning")
             return
-        self.bench = bench
+        self.opener = opener = Opener(lambda: bench)
         self._opened += 1
         left, mode = self.current_mode, f"workspace {self._opened}"
-        self.add_mode(mode, partial(MainScreen, bench, self.watches))
+        self.add_mode(mode, partial(MainScreen, opener, self.watches))
         await self.switch_mode(mode)
         await self.remove_mode(left)
         await before.close()
 
     def _bench_of(self, folder: Path, main: MainScreen) -> Workbench:
         """The workbench of a folder; both workspaces are remembered as open lately."""
+        from hookscope.workbench.last_time import last_time
+        from hookscope.workbench.refusal import Refusal
+        from hookscope.workbench.workspaces import bench_elsewhere
+
         here = main.state.view.host.workspace if main.state.view is not None else None
-        bench = bench_elsewhere(self.bench, self._began, folder)
+        bench = bench_elsewhere(self.bench, self._began or self.bench.options, folder)
         for workspace in filter(None, (here, bench.open().workspace)):
             with suppress(Refusal):  # said where something is to be kept
                 last_time().write(workspace, None)

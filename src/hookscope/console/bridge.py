@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from textual.widget import Widget
 from textual.worker import get_current_worker
 
-from hookscope.console.collecting import set_aside
+from hookscope.console.collecting import go_on, set_aside
 from hookscope.console.hooks.listing import listing_of
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import (
@@ -19,6 +19,7 @@ from hookscope.console.messages import (
     Failed,
     FilesChanged,
     LateCame,
+    NotOpened,
     Said,
     SettingsWritten,
     TogglePlanned,
@@ -29,6 +30,7 @@ from hookscope.console.posting import post, said
 from hookscope.console.state import Checked, HookChecked, LookBegan, Looked, LookFailed, Source, SourceRead
 
 if TYPE_CHECKING:
+    from hookscope.console.opening import Opener
     from hookscope.core.hooks import Standing
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
@@ -43,13 +45,31 @@ LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
 class Bridge:
     """Asks the workbench, and posts what it answers. A failure is a message, never an exception."""
 
-    def __init__(self, screen: Widget, bench: Workbench) -> None:
+    def __init__(self, screen: Widget, opener: Opener) -> None:
         self.screen = screen
-        self.bench = bench
+        self.opener = opener
         self._asked = 0  # looks asked for
         self._looking = False
         self._again = False
         self._watch: Watch | None = None
+
+    @property
+    def bench(self) -> Workbench:
+        """The workbench; opened by whoever is the first to ask."""
+        return self.opener()
+
+    def open(self, then: Callable[[], object]) -> None:
+        """Open the workbench, in a thread: meanwhile there is something to be seen already."""
+
+        def opening() -> None:
+            try:
+                self._hear_late(self.opener())
+            except Exception as error:
+                post(self.screen, NotOpened(error))
+            else:
+                post(self.screen, Answered(then))
+
+        self.screen.run_worker(opening, name="open", group="open", thread=True, exit_on_error=False)
 
     def look(self) -> None:
         """Look at everything, in a thread: one look runs, one waits."""
@@ -83,9 +103,9 @@ class Bridge:
             self._watch = self.bench.watch(lambda paths: post(self.screen, FilesChanged(paths)))
         return self._watch.follow(view.host, self.bench.setup.read_from)
 
-    def hear_late(self) -> None:
+    def _hear_late(self, bench: Workbench) -> None:
         """Post what handlers print or throw after they have answered."""
-        self.bench.crew.told_late = lambda who, text: post(self.screen, LateCame(who, text))
+        bench.crew.told_late = lambda who, text: post(self.screen, LateCame(who, text))
 
     def close(self) -> None:
         """Watch nothing any more."""
@@ -100,6 +120,7 @@ class Bridge:
     def look_ended(self) -> None:
         """An answer came: start the look that waited, if one did."""
         self._looking = False
+        go_on()
         if self._again:
             self._again = False
             self.look()

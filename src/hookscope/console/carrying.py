@@ -5,9 +5,7 @@ from __future__ import annotations
 from textual import on
 
 from hookscope.console.fire import asked
-from hookscope.console.fire.draft import same_event
-from hookscope.console.fire.pane import FirePane
-from hookscope.console.hosts.pane import HostsPane
+from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, RealCame, StepsCame
@@ -17,10 +15,6 @@ from hookscope.console.state import Armed, Draft, Drafted, FiringBegan, FiringEn
 
 class Carrier(Shell):
     """Composing, firing, and what is seen of it."""
-
-    @on(asked.Furnished)
-    def _furnished(self) -> None:
-        self.settle_focus()
 
     @on(asked.DraftChanged)
     def _drafted(self, event: asked.DraftChanged) -> None:
@@ -65,6 +59,8 @@ class Carrier(Shell):
 
     @on(asked.ArmAsked)
     def _arm(self, event: asked.ArmAsked) -> None:
+        from hookscope.console.fire.draft import same_event  # here: the first paint needs no composer
+
         draft, armed = Draft(event.event, event.only, written=True, file=event.file), self.state.armed
         if not self.watches:
             self.say("Nothing is watched, so no save would be noticed.", "warning")
@@ -81,7 +77,7 @@ class Carrier(Shell):
 
     @on(LogPane.RunAsked)
     def _run_asked(self, event: LogPane.RunAsked) -> None:
-        if self.query_one(FirePane).show_run(event.number):
+        if self.fire_pane.show_run(event.number):
             self.change(ModeChosen("fire"))
         else:
             self.say(f"Run {event.number} is no longer kept.", "warning")
@@ -94,8 +90,8 @@ class Carrier(Shell):
     def _tap_asked(self) -> None:
         self.real.show_lists()
 
-    @on(HostsPane.Asked)
-    def _hosts_asked(self, event: HostsPane.Asked) -> None:
+    @on(HostsAsked)
+    def _hosts_asked(self, event: HostsAsked) -> None:
         self.hosts.asked(event.what)
 
     @on(RealCame)

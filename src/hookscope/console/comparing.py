@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.fire.beside import Beside, BesideScreen, lines_of
 from hookscope.console.fire.model import Sheet
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.messages import Said
 from hookscope.workbench import PastRun
@@ -26,7 +25,7 @@ class CompareDesk:
 
     def show(self) -> None:
         """Open it: beside the last run of the event before this one, else the next."""
-        runs = self.screen.query_one(FirePane).runs
+        runs = self.screen.fire_pane.runs
         sheet = runs.current
         if sheet is None or sheet.run is None:
             self._say("No run that has ended is on the screen.")
@@ -53,7 +52,7 @@ class CompareDesk:
 
         With `start`, from its handler of that number on.
         """
-        sheet = self.screen.query_one(FirePane).runs.current
+        sheet = self.screen.fire_pane.runs.current
         if sheet is None or sheet.run is None:
             self._say("No run that has ended is on the screen.")
             return
@@ -82,7 +81,7 @@ class CompareDesk:
     def _partners(self) -> list[int]:
         """The other runs of the event that have ended, oldest first."""
         shown = self._sheet(self._after)
-        sheets = self.screen.query_one(FirePane).runs.sheets
+        sheets = self.screen.fire_pane.runs.sheets
         return [
             sheet.number
             for sheet in sheets
@@ -91,7 +90,7 @@ class CompareDesk:
         ]
 
     def _sheet(self, number: int) -> Sheet | None:
-        return self.screen.query_one(FirePane).runs.sheet(number)
+        return self.screen.fire_pane.runs.sheet(number)
 
     def _compare(self) -> None:
         numbers = sorted((self._before, self._after))

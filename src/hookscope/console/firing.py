@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
 from hookscope.console.fire.fuzzed import FuzzScreen, summary
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.repeated import RepeatScreen
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
@@ -24,6 +23,7 @@ from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
+    from hookscope.console.fire.pane import FirePane
     from hookscope.console.shell import Shell
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import View
@@ -45,7 +45,7 @@ class FireDesk:
 
     @property
     def pane(self) -> FirePane:
-        return self.screen.query_one(FirePane)
+        return self.screen.fire_pane
 
     def show_plan(self) -> None:
         """Plan the draft as it stands, for the view as it stands."""

@@ -118,9 +118,9 @@ class ModeTab(Static):
             self.mode = mode
             super().__init__()
 
-    def __init__(self, mode: Mode, name: str) -> None:
-        super().__init__(id=f"mode-{mode}")
-        self.mode, self._title = mode, name
+    def __init__(self, mode: Mode, name: str, *, current: bool) -> None:
+        self.mode, self._title, self._current = mode, name, current
+        super().__init__(self._shown(), id=f"mode-{mode}", classes="-current" if current else None)
 
     @property
     def label(self) -> str:
@@ -129,8 +129,12 @@ class ModeTab(Static):
 
     def mark(self, current: bool) -> None:
         """Brackets say which mode this is, where there are no colours too."""
+        self._current = current
         self.set_class(current, "-current")
-        self.update(Content(f"[{self.label}]" if current else f" {self.label} "))
+        self.update(self._shown())
+
+    def _shown(self) -> Content:
+        return Content(f"[{self.label}]" if self._current else f" {self.label} ")
 
     def on_click(self) -> None:
         self.post_message(self.Clicked(self.mode))
@@ -145,17 +149,17 @@ class Header(Widget):
 
     ALLOW_SELECT: ClassVar[bool] = False
 
-    view: reactive[View | None] = reactive(None)
-    looks: reactive[Mapping[Look, int]] = reactive({})
-    mode: reactive[Mode] = reactive("hooks")
-    watching: reactive[str] = reactive("")
-    armed: reactive[str] = reactive("")  # the key of the event that fires on save
+    view: reactive[View | None] = reactive(None, init=False)
+    looks: reactive[Mapping[Look, int]] = reactive({}, init=False)
+    mode: reactive[Mode] = reactive("hooks", init=False)
+    watching: reactive[str] = reactive("", init=False)
+    armed: reactive[str] = reactive("", init=False)  # the key of the event that fires on save
 
     def compose(self) -> ComposeResult:
-        yield Static(id="top")
+        yield Static(top_line(self.view, self.app.size.width), id="top")  # the first frame has it already
         with Horizontal(id="modes"):
             for mode, name in MODES:
-                yield ModeTab(mode, name)
+                yield ModeTab(mode, name, current=mode == self.mode)
             yield Static(id="counts")
 
     def on_resize(self) -> None:

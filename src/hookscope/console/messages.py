@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
-from hookscope.console.log.model import LogEntry
-from hookscope.console.state import Change
-from hookscope.core.hooks import Hook, Place, Rejected, Standing
-from hookscope.core.runs import Plan, Run, Step
-
 if TYPE_CHECKING:
+    from hookscope.console.log.model import LogEntry
+    from hookscope.console.state import Change
+    from hookscope.core.hooks import Hook, Place, Rejected, Standing
+    from hookscope.core.runs import Plan, Run, Step
     from hookscope.workbench import PastRun, Toggle, Undoing
     from hookscope.workbench.play import Played
 
@@ -38,6 +37,14 @@ class Said(Message):
 
 class PreferencesSaved(Message):
     """A file of keys or themes was saved."""
+
+
+class NotOpened(Message):
+    """There is no workbench: the console has nothing to show."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        super().__init__()
 
 
 class Answered(Message):

@@ -16,7 +16,6 @@ from textual.screen import Screen
 
 from hookscope.console.doing import anywhere, deeds, do, moves
 from hookscope.console.finding import best
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.keymap.names import written
@@ -102,7 +101,8 @@ class Palette(Entries):
 
     async def collected(self) -> Iterable[Entry]:
         if self.main is not None:
-            await self.main.query_one(FirePane).with_its_parts()  # their actions, too
+            await self.main.fire_pane.with_its_parts()  # their actions, too
+            await self.main.hosts_pane.with_its_parts()
         return self.entries()
 
     def entries(self) -> Iterator[Entry]:
@@ -157,7 +157,7 @@ class Kept(Entries):
         if view is None:
             return ()
         saved = await asyncio.to_thread(saved_here, view)
-        sheets = screen.query_one(FirePane).runs.sheets
+        sheets = screen.fire_pane.runs.sheets
         runs = await asyncio.to_thread(stored_runs, bench, view, sheets)
         recent = await asyncio.to_thread(last_time().recent)
         others = [path for path in recent if path != view.host.workspace]
@@ -180,7 +180,7 @@ class Kept(Entries):
 
     @staticmethod
     def _open(screen: MainScreen, run: RunLine) -> None:
-        pane = screen.query_one(FirePane)
+        pane = screen.fire_pane
         if run.past is not None:
             pane.show_past(run.past)
             screen.change(ModeChosen("fire"))

@@ -14,7 +14,6 @@ from hookscope.console.problems import ProblemLines
 from hookscope.console.themes.wardrobe import Clothes, read_clothes
 from hookscope.workbench.preferences import (
     KeysFile,
-    Watch,
     read_keys,
     remember_theme,
     watch_preferences,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from hookscope.console.app import Console
     from hookscope.console.shell import Shell
     from hookscope.core.hooks import Problem
+    from hookscope.workbench.watching import Watch
 
 ROOM = "preferences"
 

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.messages import RealCame, Said, Severity
 from hookscope.console.posting import post
 from hookscope.console.state import ModeChosen
@@ -58,7 +57,7 @@ class RealDesk:
 
     def _opened(self, heard: Heard, event: Event) -> None:
         self.screen.change(ModeChosen("fire"))
-        self.screen.query_one(FirePane).load_event(event)
+        self.screen.fire_pane.load_event(event)
         if heard.cut:
             self._say("Parts of this event were shortened when it was recorded.", "warning")
 

@@ -29,6 +29,7 @@ from hookscope.core.runs import Event, Plan, Run, Step
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from hookscope.console.bridge import Bridge
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import PastRun, View, Workbench
@@ -61,12 +62,15 @@ class Stopped:
 class Runner:
     """Fires what it is asked to, one after another, and posts what comes of it. A failure is a message."""
 
-    def __init__(self, screen: Widget, bench: Workbench, look: Callable[[], object]) -> None:
-        """`look` is called where a run has found out what rows should show."""
-        self.screen, self.bench, self.look = screen, bench, look
+    def __init__(self, screen: Widget, bridge: Bridge) -> None:
+        self.screen, self.bridge = screen, bridge
         self._runs = 0
         self._firing: Firing | Playing | Sequencing | Stopped | None = None
         self._preparing = False  # copies are made, modules loaded, or another run of several follows
+
+    @property
+    def bench(self) -> Workbench:
+        return self.bridge.bench
 
     @property
     def busy(self) -> bool:
@@ -123,7 +127,7 @@ class Runner:
             ready = await self.bench.ready(view, plan.event.kind)
             if ready is not view:
                 view, plan = ready, again(ready)
-                self.look()  # the rows show what the load has found out
+                self.bridge.look()  # the rows show what the load has found out
             fire = self.bench.fire_guarded
             self._firing = await fire(view, plan) if guarded else self.bench.fire(view, plan)
         except Exception as error:
@@ -155,7 +159,7 @@ class Runner:
         try:
             ready = await self.bench.ready(view, event.kind)
             if ready is not view:
-                self.look()
+                self.bridge.look()
             plan = await self._otherwise(ready, event, only, way)
             async with aclosing(firings(self.bench, ready, plan, way.times, sandbox=way.guarded)) as fired:
                 async for firing in fired:

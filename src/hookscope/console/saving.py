@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.fire.draft import same_event
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.fire.saved import name_for
 from hookscope.console.fire.saved_screen import Kept, SavedScreen, kept, why_no_name
 from hookscope.console.keymap.hints import with_keys
@@ -23,6 +22,7 @@ from hookscope.workbench.saving import place_of
 from hookscope.workbench.testing import Checked, compared
 
 if TYPE_CHECKING:
+    from hookscope.console.fire.pane import FirePane
     from hookscope.console.shell import Shell
     from hookscope.core.runs import Plan, Run
     from hookscope.workbench import Change, View
@@ -43,7 +43,7 @@ class SavedDesk:
 
     @property
     def pane(self) -> FirePane:
-        return self.screen.query_one(FirePane)
+        return self.screen.fire_pane
 
     # The list.
 

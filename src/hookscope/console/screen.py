@@ -11,18 +11,12 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.worker import Worker, WorkerState
 
-from hookscope.console import narrate
 from hookscope.console.carrying import Carrier
-from hookscope.console.editor import open_editor
 from hookscope.console.fire import asked
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of, whereabouts
 from hookscope.console.header import ModeTab
-from hookscope.console.jump.screen import Going, JumpScreen
-from hookscope.console.jump.spots import spots_of
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.layout import Mode
-from hookscope.console.log.model import LogEntry
 from hookscope.console.messages import (
     Answered,
     Changed,
@@ -36,6 +30,7 @@ from hookscope.console.messages import (
     LiftAsked,
     LookAsked,
     NewAsked,
+    NotOpened,
     PacksAsked,
     PastRuns,
     PreferencesSaved,
@@ -57,23 +52,21 @@ from hookscope.console.state import (
     WentBack,
     Zoomed,
 )
-from hookscope.console.trust import Answer, TrustScreen
 from hookscope.console.whatif.strip import WhatIfStrip
-from hookscope.console.workers import WorkersScreen
-from hookscope.console.workspaces.screen import WorkspaceScreen
 from hookscope.core.hooks import Place
-from hookscope.workbench.last_time import last_time
-from hookscope.workbench.options import dialect_after
 
 if TYPE_CHECKING:
     from hookscope.console.app import Console
-    from hookscope.workbench import Workbench
+    from hookscope.console.jump.screen import Going
+    from hookscope.console.log.model import LogEntry
+    from hookscope.console.opening import Opener
+    from hookscope.console.trust import Answer
 
 
 class MainScreen(Carrier):
     """Hooks, Fire, Log and Hosts: carries words between panes, desks and bridge."""
 
-    def __init__(self, bench: Workbench, watches: bool) -> None:
+    def __init__(self, bench: Opener, watches: bool) -> None:
         super().__init__(bench, watches)
         self._told_to_look = False  # by its user, who wants an answer in any case
         self._first_look: Sequence[LogEntry] = ()  # stands in the log below what was before it
@@ -87,11 +80,14 @@ class MainScreen(Carrier):
             self._looked(before, message.change)
         elif isinstance(message.change, LookFailed):
             self.bridge.look_ended()
-            self.desk.trust_failed()
+            if self.sits("desk"):
+                self.desk.trust_failed()
             self.log_line("look", message.change.text, "error")
             self.say(f"Looking failed: {message.change.text}", "error")
 
     def _looked(self, before: ConsoleState, look: Looked) -> None:
+        from hookscope.console import narrate  # here, and below: the first paint tells nothing yet
+
         first = before.view is None
         entries = narrate.looked(datetime.now(), before.rows, self.state.rows, look.took, first)
         if first:
@@ -103,16 +99,30 @@ class MainScreen(Carrier):
         elif not first and len(entries) > 1 and "list" not in self.panes:
             self.say(f"Looked again: {len(entries) - 1} different. The log says which.")
         self._told_to_look = False
-        if first:
-            self.runner.remember(look.view)
-            self.last_time.looked(look.view)
-        self.real.looked(look.view)
         self.whatif.looked(look.view)
-        self.hosts.looked()
-        self.new.looked()
-        self.packs.looked()
+        if self.sits("hosts"):
+            self.hosts.looked()
+        if self.sits("new"):
+            self.new.looked()
+        if self.sits("packs"):
+            self.packs.looked()
         self.bridge.look_ended()
-        self.desk.looked()
+        if self.sits("desk"):
+            self.desk.looked()
+        if first:
+            self.call_after_refresh(self._first_rows, look)  # they are painted before all this
+        else:
+            self._follow(look)
+
+    def _first_rows(self, look: Looked) -> None:
+        """The first hooks are on the screen: what was before, and what is to come."""
+        self.runner.remember(look.view)
+        self.last_time.looked(look.view)
+        self._follow(look)
+
+    def _follow(self, look: Looked) -> None:
+        """Hear of what happens on disk from now on."""
+        self.real.looked(look.view)
         if self.watches:
             self.preferences.follow()
             self.change(Watching(self.bridge.follow(look.view)))
@@ -145,10 +155,17 @@ class MainScreen(Carrier):
             return
 
         def ask(recent: tuple[Path, ...]) -> None:
+            from hookscope.console.workspaces.screen import WorkspaceScreen
+
             there = WorkspaceScreen(recent, view.host.workspace, view.host.surroundings.cwd)
             self.app.push_screen(there, self.open_workspace)
 
-        self.bridge.ask("workspaces", last_time().recent, ask)
+        def recent() -> tuple[Path, ...]:
+            from hookscope.workbench.last_time import last_time
+
+            return last_time().recent()
+
+        self.bridge.ask("workspaces", recent, ask)
 
     def open_workspace(self, folder: Path | None) -> None:
         """Show another one in place of this."""
@@ -159,6 +176,9 @@ class MainScreen(Carrier):
         self.export.ask()
 
     def action_jump(self) -> None:
+        from hookscope.console.jump.screen import JumpScreen
+        from hookscope.console.jump.spots import spots_of
+
         self.app.push_screen(JumpScreen(spots_of(self)), self._jumped)
 
     def _jumped(self, go: Going | None) -> None:
@@ -177,7 +197,7 @@ class MainScreen(Carrier):
     def compose_event(self, key: str, only: str | None = None) -> None:
         """Go to the composer with a fresh event of this key."""
         self.change(ModeChosen("fire"))
-        self.query_one(FirePane).compose_event(key, only)
+        self.fire_pane.compose_event(key, only)
 
     @on(FireHookAsked)
     def _fire_hook(self, event: FireHookAsked) -> None:
@@ -185,6 +205,8 @@ class MainScreen(Carrier):
 
     @on(FilesChanged)
     def _files_changed(self, event: FilesChanged) -> None:
+        from hookscope.console import narrate
+
         if self.state.view is not None:
             self.log_entries(narrate.saved(datetime.now(), event.paths, self.state.view))
         self.desk.saved(event.paths)
@@ -209,6 +231,8 @@ class MainScreen(Carrier):
         self._open(event.place)
 
     def _open(self, place: Place) -> None:
+        from hookscope.console.editor import open_editor
+
         problem = open_editor(self.app, place, os.environ)
         if problem:
             self.say(problem, "warning")
@@ -263,6 +287,8 @@ class MainScreen(Carrier):
         if view is None:
             self.say("Still looking.", "warning")
             return
+        from hookscope.workbench.options import dialect_after
+
         then = dialect_after(view.host.dialect)
         self.bridge.bench.use_dialect(then.name)
         self.say(f"{then.name}: {then.title}. {key_of('console.dialect')} goes on to the next.")
@@ -279,7 +305,12 @@ class MainScreen(Carrier):
         self.whatif.reset()
 
     def action_workers(self) -> None:
-        self.app.push_screen(WorkersScreen(self.bridge.bench))
+        from hookscope.console.workers import WorkersScreen
+
+        if self.bridge.opener.opened is None:
+            self.say("Still looking.", "warning")
+        else:
+            self.app.push_screen(WorkersScreen(self.bridge.bench))
 
     @on(TrustAsked)
     def _ask_trust(self, event: TrustAsked) -> None:
@@ -291,6 +322,8 @@ class MainScreen(Carrier):
             self.say("Still looking.", "warning")
             return
 
+        from hookscope.console.trust import TrustScreen
+
         def answered(answer: Answer | None) -> None:
             if answer == "trust":
                 self.bridge.trust(folders)
@@ -300,7 +333,8 @@ class MainScreen(Carrier):
     @on(Trusted)
     def _trusted(self, event: Trusted) -> None:
         if event.problem:
-            self.desk.trust_failed()
+            if self.sits("desk"):
+                self.desk.trust_failed()
             self.say(event.problem, "error")
             return
         for folder in event.folders:
@@ -317,11 +351,17 @@ class MainScreen(Carrier):
 
     @on(PastRuns)
     def _past_runs(self, event: PastRuns) -> None:
-        self.query_one(FirePane).remember(event.runs)
+        from hookscope.console import narrate
+
+        self.tell_fire(lambda pane: pane.remember(event.runs))
         self.log_entries([*(narrate.remembered(run) for run in event.runs), *self._first_look])
         self._first_look = ()
 
     # What is said.
+
+    @on(NotOpened)
+    def _not_opened(self, event: NotOpened) -> None:
+        cast("Console", self.app).give_up(event.error)
 
     @on(Answered)
     def _answered(self, event: Answered) -> None:

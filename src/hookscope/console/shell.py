@@ -8,50 +8,35 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
-from textual.screen import Screen
 from textual.widgets import Static
 
-from hookscope.console.bridge import Bridge
-from hookscope.console.comparing import CompareDesk
-from hookscope.console.edits import EditDesk
-from hookscope.console.export.desk import ExportDesk
-from hookscope.console.fire.pane import FirePane
-from hookscope.console.firing import FireDesk
-from hookscope.console.fixing import FixDesk
+from hookscope.console.desks import Desks
+from hookscope.console.fire import asked
 from hookscope.console.focus import first_focusable, pane_of, pane_wanted, whereabouts
 from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
 from hookscope.console.hooks.why import source_path
-from hookscope.console.hosts.desk import HostsDesk
-from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.keys import EVERYWHERE, KeyBar, Knows, keys_of
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
-from hookscope.console.making.desk import NewDesk
 from hookscope.console.messages import Severity
-from hookscope.console.packs.desk import PacksDesk
 from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.problems import ProblemLines
-from hookscope.console.real import RealDesk
-from hookscope.console.runner import Runner
-from hookscope.console.saving import SavedDesk
 from hookscope.console.start import StartHere
 from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
 from hookscope.console.text import plain
-from hookscope.console.whatif.desk import WhatIfDesk
 from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Workbench
-
+    from hookscope.console.opening import Opener
 
 PATIENCE = 2.0  # seconds that a key waits at most for the focus to be where the last one has sent it
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
@@ -59,29 +44,17 @@ PLACES = "#hooks, #list, #why, #keys, #start, #fire, #log, #hosts, #right"
 NEED_AN_EVENT: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
 
 
-class Shell(Screen[None]):
+class Shell(Desks):
     """Holds the state and shows it. What panes ask for is for MainScreen to answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE]
+    AUTO_FOCUS = "#rows"
 
-    def __init__(self, bench: Workbench, watches: bool) -> None:
-        super().__init__()
+    def __init__(self, bench: Opener, watches: bool) -> None:
+        super().__init__(bench)
         self.watches = watches
         self.state = ConsoleState()
-        self.bridge = Bridge(self, bench)
-        self.runner = Runner(self, bench, self.bridge.look)
-        self.desk = FireDesk(self)
-        self.edits = EditDesk(self)
-        self.fixes = FixDesk(self)
-        self.new = NewDesk(self)
-        self.packs = PacksDesk(self)
-        self.saved = SavedDesk(self)
-        self.comparing = CompareDesk(self)
-        self.real = RealDesk(self)
-        self.hosts = HostsDesk(self)
-        self.whatif = WhatIfDesk(self)
         self.last_time = LastTimeDesk(self)
-        self.export = ExportDesk(self)
         self.preferences = PreferenceDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._laid_out: Layout | None = None
@@ -99,8 +72,8 @@ class Shell(Screen[None]):
         yield ProblemLines(id="problems")
         with Container(id="body"):
             yield HooksPane(id="hooks")
-            yield FirePane(id="fire", at_once="fire" in layout.panes)
-            yield HostsPane(id="hosts")
+            if "fire" in layout.panes:
+                yield self.make_fire_pane(at_once=True)
             with Container(id="right"):
                 yield StartHere(id="start")
                 yield LogPane(id="log")
@@ -112,7 +85,15 @@ class Shell(Screen[None]):
         self._show(ConsoleState())
         self.preferences.read()
         self.set_focus(self.query_one(HookList))
-        self.bridge.hear_late()
+        self.last_time.stand_by()
+        # Behind the first frame, and not before: while the app starts, nothing is painted.
+        self.app.call_later(self.call_after_refresh, self.bridge.open, self._opened)
+
+    def _opened(self) -> None:
+        """The workbench is open: now there is something to be asked."""
+        notice = self.bridge.bench.setup.notice
+        if notice:
+            self.say(notice, "warning")
         self.last_time.begin()
 
     def on_screen_resume(self) -> None:
@@ -121,8 +102,10 @@ class Shell(Screen[None]):
     def on_unmount(self) -> None:
         self.last_time.close()
         self.bridge.close()
-        self.real.close()
-        self.packs.close()
+        if self.sits("real"):
+            self.real.close()
+        if self.sits("packs"):
+            self.packs.close()
         self.preferences.close()
 
     # State: one way in, one way out.
@@ -132,7 +115,8 @@ class Shell(Screen[None]):
         before, self.state = self.state, reduce(self.state, change)
         if self.state is not before:
             self._show(before)
-            self.hosts.refresh()
+            if self.sits("hosts") or "hosts" in self.panes:
+                self.hosts.refresh()
 
     def _show(self, before: ConsoleState) -> None:
         state = self.state
@@ -146,17 +130,23 @@ class Shell(Screen[None]):
             self.query_one(HooksPane).show(state)
             start = self.query_one(StartHere)
             start.view, start.row, start.folders = state.view, state.row, state.folders_shown
-            if state.filling is not before.filling:
-                self.query_one(FirePane).show_filling(state.filling)
+            if self.sits("fire_pane"):
+                self._show_in_fire(before)
             if state.view is not before.view and state.view is not None:
-                self.query_one(FirePane).view = state.view
                 self.query_one(ProblemLines).show(state.view)
-        if state.draft is not before.draft:
-            self.desk.show_plan()
         self._read_source()
         self._show_keys()
         if whereabouts(before) != whereabouts(state):
             self.settle_focus()
+
+    def _show_in_fire(self, before: ConsoleState) -> None:
+        state = self.state
+        if state.filling is not before.filling:
+            self.fire_pane.show_filling(state.filling)
+        if state.view is not before.view and state.view is not None:
+            self.fire_pane.view = state.view
+        if state.draft is not before.draft:
+            self.desk.show_plan()
 
     def _read_source(self) -> None:
         row, view = self.state.row, self.state.view
@@ -192,7 +182,9 @@ class Shell(Screen[None]):
         covered, self.panes = not self.panes, layout.panes
         self._set_layout(layout)
         if NEED_AN_EVENT.intersection(layout.panes):
-            self.query_one(FirePane).furnish()
+            self.fire_pane.furnish()
+        if "hosts" in layout.panes:
+            self.hosts_pane  # noqa: B018  (made by this)
         if covered and self.panes:  # the screen was too small, and whoever had the focus lost it
             self.call_after_refresh(self._settle_focus)
         if layout.size == "tiny":
@@ -214,6 +206,13 @@ class Shell(Screen[None]):
         if not resized:
             self.app.stylesheet.update_nodes(self.query(PLACES))
 
+    @on(asked.Furnished)
+    def _furnished(self) -> None:
+        """A pane that was just made has its parts: now they take the focus, if it is still wanted."""
+        if "hosts" in self.panes:
+            self.hosts.refresh()
+        self.settle_focus()
+
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)
         if self._settled.is_set() or pane == pane_wanted(self.state):
@@ -230,7 +229,9 @@ class Shell(Screen[None]):
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""
         wanted, target = pane_wanted(self.state), None
-        if wanted == "fire" and not self.query_one(FirePane).furnished:
+        if (wanted == "fire" and not self.fire_pane.furnished) or (
+            wanted == "hosts" and not self.hosts_pane.furnished
+        ):
             return  # it says when it is
         if not self.state.filtering and pane_of(self.focused) != wanted and self.panes:
             target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))

@@ -7,26 +7,65 @@ What always holds:
   Reading is for every file, often; a place is for the one value that somebody wants to see or to change.
 - Offsets count characters of `text_of(source)`, the whole file with its byte order mark and line endings.
 - Nothing here touches a disk, runs what it reads, or knows a host, its file names or its settings.
+
+Readers are loaded when they are used: who asks for a place only needs no YAML.
 """
 
-from .dotenv import read_dotenv
-from .frontmatter import (
-    LARGEST_HEADER,
-    Header,
-    cut_header,
-    head_of,
-    locate_frontmatter,
-    read_frontmatter,
-    repair_mojibake,
-)
-from .json5 import locate_json5, read_json5
-from .listening import plugin_registrations, stream_events
-from .listening_types import PluginRegistration
-from .places import FormatError, KeyPath, Span, span_at, text_of
-from .python_source import Export, read_exports
-from .script_tokens import LONGEST, Script, Token, read_script
-from .text_header import header_block, read_text_header, script_number, script_text
-from .yaml12 import locate_yaml, read_yaml
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .dotenv import read_dotenv
+    from .frontmatter import (
+        LARGEST_HEADER,
+        Header,
+        cut_header,
+        head_of,
+        locate_frontmatter,
+        read_frontmatter,
+        repair_mojibake,
+    )
+    from .json5 import locate_json5, read_json5
+    from .listening import plugin_registrations, stream_events
+    from .listening_types import PluginRegistration
+    from .places import FormatError, KeyPath, Span, span_at, text_of
+    from .python_source import Export, read_exports
+    from .script_tokens import LONGEST, Script, Token, read_script
+    from .text_header import header_block, read_text_header, script_number, script_text
+    from .yaml12 import locate_yaml, read_yaml
+
+_HOMES = {
+    "LARGEST_HEADER": "frontmatter",
+    "LONGEST": "script_tokens",
+    "Export": "python_source",
+    "FormatError": "places",
+    "Header": "frontmatter",
+    "KeyPath": "places",
+    "PluginRegistration": "listening_types",
+    "Script": "script_tokens",
+    "Span": "places",
+    "Token": "script_tokens",
+    "cut_header": "frontmatter",
+    "head_of": "frontmatter",
+    "header_block": "text_header",
+    "locate_frontmatter": "frontmatter",
+    "locate_json5": "json5",
+    "locate_yaml": "yaml12",
+    "plugin_registrations": "listening",
+    "read_dotenv": "dotenv",
+    "read_exports": "python_source",
+    "read_frontmatter": "frontmatter",
+    "read_json5": "json5",
+    "read_script": "script_tokens",
+    "read_text_header": "text_header",
+    "read_yaml": "yaml12",
+    "repair_mojibake": "frontmatter",
+    "script_number": "text_header",
+    "script_text": "text_header",
+    "span_at": "places",
+    "stream_events": "listening",
+    "text_of": "places",
+}
 
 __all__ = [
     "LARGEST_HEADER",
@@ -60,3 +99,10 @@ __all__ = [
     "stream_events",
     "text_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found

@@ -10,23 +10,33 @@ What writes, watches and runs is loaded when it is used: a command line that onl
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hookscope.runtime.limits import LimitName, Limits, size_in_words
-from hookscope.workbench.bench import Workbench
-from hookscope.workbench.compose import BadContext, event_keys, parse_context
-from hookscope.workbench.options import Options
-from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.view import PastRun, View
-
 if TYPE_CHECKING:
     from hookscope.changes import Change
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
     from hookscope.runtime import Firing, WorkerFacts
+    from hookscope.runtime.limits import LimitName, Limits, size_in_words
+    from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.compose import BadContext, event_keys, parse_context
+    from hookscope.workbench.options import Options
+    from hookscope.workbench.refusal import Refusal
     from hookscope.workbench.toggle import Effect, Toggle, Undoing
+    from hookscope.workbench.view import PastRun, View
     from hookscope.workbench.watching import Watch
 
 _HOMES = {
+    "BadContext": "hookscope.workbench.compose",
+    "LimitName": "hookscope.runtime.limits",
+    "Limits": "hookscope.runtime.limits",
+    "Options": "hookscope.workbench.options",
+    "PastRun": "hookscope.workbench.view",
+    "Refusal": "hookscope.workbench.refusal",
+    "View": "hookscope.workbench.view",
+    "Workbench": "hookscope.workbench.bench",
+    "event_keys": "hookscope.workbench.compose",
+    "parse_context": "hookscope.workbench.compose",
+    "size_in_words": "hookscope.runtime.limits",
     "Change": "hookscope.changes",
     "Effect": "hookscope.workbench.toggle",
     "Firing": "hookscope.runtime",

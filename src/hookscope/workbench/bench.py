@@ -32,8 +32,9 @@ from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved, secrets_of
+from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.tap.plans import without_taps
-from hookscope.workbench.trust import TrustStore, state_folder
+from hookscope.workbench.trust import TrustStore
 from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
 from hookscope.workbench.view import PastRun, View
 

@@ -13,7 +13,7 @@ from hookscope.engine import Lanes
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import Node, NoNode, find_node
-from hookscope.workbench.trust import state_folder
+from hookscope.workbench.state_files import state_folder
 
 if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
     from hookscope.runtime import ProcessLane, WorkerFacts

@@ -14,7 +14,7 @@ from hookscope.runtime.node import BRINGS, OLDEST, Node, NoNode
 from hookscope.values import dataclass
 from hookscope.workbench.environments import environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.trust import state_folder
+from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.variables import DOTENV, dotenv_of
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.hooks import Rejected, Standing
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
-from hookscope.workbench.trust import state_folder
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench

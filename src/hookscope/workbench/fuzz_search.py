@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from hookscope.core.runs import Event, Frame, Result, Run
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.trust import state_folder
+from hookscope.workbench.state_files import state_folder
 
 MOST_HANGS = 20  # of one hook: then what is known is enough
 MOST_FAILURES = 10  # of one hook, likewise

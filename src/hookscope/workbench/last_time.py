@@ -13,7 +13,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import named
-from hookscope.workbench.trust import replace_file, state_folder
+from hookscope.workbench.state_files import replace_file, state_folder
 
 VERSION = 1
 KEPT = 100  # workspaces; the one that was used longest ago goes first

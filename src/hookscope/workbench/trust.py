@@ -1,25 +1,16 @@
 """Which folders the user allows to run: kept in Hookscope's state folder."""
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_state_path
-
 from hookscope.core.dialect import Trust
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-
-
-def state_folder() -> Path:
-    """Hookscope's own state folder; `HOOKSCOPE_STATE_DIR` moves it."""
-    moved = os.environ.get("HOOKSCOPE_STATE_DIR", "").strip()
-    return Path(moved).expanduser().absolute() if moved else user_state_path("hookscope")
+from hookscope.workbench.state_files import replace_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +79,3 @@ class TrustStore:
         except (OSError, ValueError, KeyError, TypeError):
             return {}
         return folders if isinstance(folders, dict) else {}
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a state file so that every reader sees the old or the new one, whole."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

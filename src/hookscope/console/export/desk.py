@@ -16,10 +16,8 @@ from hookscope.console.export.shown import (
     shown_run,
     stem,
 )
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.focus import pane_of, pane_wanted
 from hookscope.console.hooks.rows import matching
-from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.keymap.hints import ENTER
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Said, Severity
@@ -60,7 +58,7 @@ class ExportDesk:
         if pane == "fire":
             return self._fire(state.view.host.dialect.name)
         if pane == "hosts":
-            comparison, lines, different = screen.query_one(HostsPane).listed
+            comparison, lines, different = screen.hosts_pane.listed
             return shown_hosts(comparison, lines, different=different) if comparison is not None else None
         if pane == "keys":
             return shown_registry(state.view)
@@ -73,7 +71,7 @@ class ExportDesk:
         return shown_list(rows, state.view, state.grouping, state.filter)
 
     def _fire(self, dialect: str) -> Shown | None:
-        pane = self.screen.query_one(FirePane)
+        pane = self.screen.fire_pane
         plan, sheet = pane.shown_plan(), pane.runs.current
         if sheet is None or (pane.part_in_focus == "plan" and plan is not None):
             return plan

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console.hosts.chooser import ChooserScreen
-from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
@@ -17,6 +16,7 @@ from hookscope.workbench.filling import filled_event
 from hookscope.workbench.hosts import comparable_dialects, compared, usual_dialects
 
 if TYPE_CHECKING:
+    from hookscope.console.hosts.pane import HostsPane
     from hookscope.console.shell import Shell
     from hookscope.core.dialect import Dialect
     from hookscope.core.runs import Event
@@ -42,7 +42,7 @@ class HostsDesk:
 
     @property
     def pane(self) -> HostsPane:
-        return self.screen.query_one(HostsPane)
+        return self.screen.hosts_pane
 
     def looked(self) -> None:
         """Something may be different: compare again, now or when the mode is gone to."""
@@ -51,7 +51,12 @@ class HostsDesk:
 
     def refresh(self) -> None:
         """Compare where the pane is on the screen and shows what was."""
-        if "hosts" in self.screen.panes and self._stale and self.screen.state.view is not None:
+        if (
+            "hosts" in self.screen.panes
+            and self.pane.furnished
+            and self._stale
+            and self.screen.state.view is not None
+        ):
             self.compare()
 
     def compare(self) -> None:

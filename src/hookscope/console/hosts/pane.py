@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import ClassVar
 
 from textual import on
@@ -9,11 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.content import Content
-from textual.message import Message
 
+from hookscope.console.fire.asked import Furnished
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.hooks.panes import SheetPane
+from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.hosts.rows import columns_of, heading, row
 from hookscope.console.hosts.sheets import hook_sheet, runs_sheet
 from hookscope.console.keymap.hints import hints, key_of, with_keys
@@ -113,15 +115,9 @@ class HostsPane(Container):
     }
     """
 
-    class Asked(Message):
-        """Something that takes a thread or a run: choose, compare again, fire, cancel."""
-
-        def __init__(self, what: str) -> None:
-            super().__init__()
-            self.what = what
-
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
+        self._there = asyncio.Event()  # its parts are
         self.comparison: Comparison | None = None
         self.runs: tuple[RunThere, ...] = ()
         self.firing = ""  # the key of the event that is on its way
@@ -134,7 +130,18 @@ class HostsPane(Container):
         yield Below(id="hosts-below")
 
     def on_mount(self) -> None:
+        self._there.set()
         self._draw()
+        self.post_message(Furnished())
+
+    @property
+    def furnished(self) -> bool:
+        """Are its parts there."""
+        return self._there.is_set()
+
+    async def with_its_parts(self) -> None:
+        """Wait for them: they come with the pane itself."""
+        await self._there.wait()
 
     @property
     def listed(self) -> tuple[Comparison | None, tuple[Line, ...], bool]:
@@ -229,13 +236,13 @@ class HostsPane(Container):
         self.query_one(Below).focus()
 
     def action_fire(self) -> None:
-        self.post_message(self.Asked("fire"))
+        self.post_message(HostsAsked("fire"))
 
     def action_choose(self) -> None:
-        self.post_message(self.Asked("choose"))
+        self.post_message(HostsAsked("choose"))
 
     def action_again(self) -> None:
-        self.post_message(self.Asked("compare"))
+        self.post_message(HostsAsked("compare"))
 
     def action_narrow(self) -> None:
         if self.comparison is None:
@@ -256,7 +263,7 @@ class HostsPane(Container):
 
     async def action_leave(self) -> None:
         if self.firing:
-            self.post_message(self.Asked("cancel"))
+            self.post_message(HostsAsked("cancel"))
         elif self.query_one(Below).has_focus:
             self.query_one(Matrix).focus()
         else:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from hookscope.console.fire.pane import FirePane
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
 from hookscope.console.state import Restored
-from hookscope.workbench.drafts import SavedDraft, read_draft
-from hookscope.workbench.environments import environments_of
-from hookscope.workbench.last_time import fit_to_keep, last_time
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from hookscope.console.shell import Shell
-    from hookscope.workbench import View
+    from hookscope.workbench import Options, View, Workbench
+    from hookscope.workbench.drafts import SavedDraft
 
 ROOM = "last time"
 REST = 1.0  # seconds without a key or a click, after which what is shown is kept
@@ -34,9 +32,9 @@ class LastTimeDesk:
 
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
-        self._bench = screen.bridge.bench
-        self._began, self._environment = self._bench.options, self._bench.setup.environment
-        self._store = last_time()
+        self._bench: Workbench | None = None  # once it is open
+        self._began: Options | None = None
+        self._environment: str | None = None
         self._workspace: Path | None = None
         self._found = Kept()  # what was left last time
         self._draft: Kept | None = None  # to be put into the Fire pane with the first look
@@ -44,21 +42,28 @@ class LastTimeDesk:
         self._early = False  # that came before the first look
         self._moved = 0.0  # the last of them
         self._timer: Timer | None = None
-        self._panes: tuple[FirePane, LogPane] | None = None  # at the end no query finds them
+        self._log: LogPane | None = None  # at the end no query finds it
         self._trouble = ""  # that was said
 
     # At the start.
 
+    def stand_by(self) -> None:
+        """The screen is there: keys and clicks may come."""
+        self._log = self.screen.query_one(LogPane)
+
     def begin(self) -> None:
         """Restore what there is, then look for the first time."""
-        self._panes = self.screen.query_one(FirePane), self.screen.query_one(LogPane)
+        self._bench = self.screen.bridge.bench
+        self._began, self._environment = self._bench.options, self._bench.setup.environment
         self.screen.bridge.ask(ROOM, self._read, self._restore)
 
     def _read(self) -> tuple[Kept | None, tuple[str, ...]]:
         """What was left, chosen again where it is about the workbench; and what there is to say of that."""
+        from hookscope.workbench.last_time import last_time  # here, and below: the first paint reads nothing
+
         try:
-            self._workspace = self._bench.open().workspace
-            values = self._store.read(self._workspace)
+            self._workspace = self._opened.open().workspace
+            values = last_time().read(self._workspace)
             if values is None:
                 return None, ()
             kept = from_values(values)
@@ -68,12 +73,18 @@ class LastTimeDesk:
             return None, (said(error),) if isinstance(error, Refusal) else ()
         return kept, tuple(filter(None, (self._use_dialect(kept), self._use_environment(kept))))
 
+    @property
+    def _opened(self) -> Workbench:
+        assert self._bench is not None, "nothing is read or written before it is open"
+        return self._bench
+
     def _use_dialect(self, kept: Kept) -> str:
-        if kept.dialect is None or self._began.dialect is not None or "host" in self._began.supposed:
+        bench, began = self._opened, self._began
+        if kept.dialect is None or began is None or began.dialect is not None or "host" in began.supposed:
             return ""
-        before = self._bench.dialect.name
+        before = bench.dialect.name
         try:
-            self._bench.use_dialect(kept.dialect)
+            bench.use_dialect(kept.dialect)
         except Refusal as refused:
             return str(refused)
         return (
@@ -83,12 +94,17 @@ class LastTimeDesk:
         )
 
     def _use_environment(self, kept: Kept) -> str:
-        if kept.environment is None or self._began.environment is not None or self._workspace is None:
+        from hookscope.workbench.environments import environments_of
+
+        began = self._began
+        if kept.environment is None or began is None or self._workspace is None:
+            return ""
+        if began.environment is not None:
             return ""
         if kept.environment and kept.environment not in environments_of(self._workspace):
             other = key_of("fire.environment")
             return f"There is no environment {kept.environment} any more: {other} chooses another."
-        self._bench.use_environment(kept.environment or None)
+        self._opened.use_environment(kept.environment or None)
         return ""
 
     def _restore(self, read: tuple[Kept | None, tuple[str, ...]]) -> None:
@@ -107,24 +123,28 @@ class LastTimeDesk:
         kept, self._draft = self._draft, None
         if kept is None:
             return
-        pane = self.screen.query_one(FirePane)
-        pane.restore(kept.draft, kept.part, form=kept.form)
+        self.screen.tell_fire(lambda pane: pane.restore(kept.draft, kept.part, form=kept.form))
         if kept.draft.file is not None and kept.draft.text is not None:
             file = Path(kept.draft.file)
 
             def reading() -> SavedDraft | None:
+                from hookscope.workbench.drafts import read_draft
+
                 try:
                     return read_draft(file)
                 except Refusal:
                     return None  # it is gone: the event is one that was never saved
 
-            self.screen.bridge.ask(ROOM, reading, lambda saved: pane.came_from(file, saved))
+            self.screen.bridge.ask(ROOM, reading, partial(self._came_from, file))
+
+    def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
+        self.screen.tell_fire(lambda pane: pane.came_from(file, saved))
 
     # From then on.
 
     def touched(self) -> None:
         """A key or a click: called before it has any effect."""
-        if self._left is None and self._panes is not None:
+        if self._left is None and self._log is not None:
             self._left, self._early = self.now(), self.screen.state.view is None
         self._moved = monotonic()
         if self._timer is None and self.screen.is_mounted:
@@ -160,15 +180,19 @@ class LastTimeDesk:
         return now
 
     def _write(self, kept: Kept) -> str:
+        from hookscope.workbench.last_time import last_time
+
         assert self._workspace is not None
         try:
-            self._store.write(self._workspace, as_values(self._without_secrets(kept)))
+            last_time().write(self._workspace, as_values(self._without_secrets(kept)))
         except Refusal as refused:
             return str(refused)
         return ""
 
     def _without_secrets(self, kept: Kept) -> Kept:
-        draft, secrets = kept.draft, self._bench.secrets
+        from hookscope.workbench.last_time import fit_to_keep
+
+        draft, secrets = kept.draft, self._opened.secrets
         if draft.text is None:
             return kept
         texts = [fit_to_keep(text, secrets) for text in (draft.session, draft.text, draft.ctx_text)]
@@ -184,17 +208,21 @@ class LastTimeDesk:
 
     def now(self) -> Kept:
         """What would be kept at this moment."""
-        assert self._panes is not None
-        fire, log = self._panes
-        draft, part, form = fire.kept()
-        options, environment = self._bench.options, self._bench.setup.environment
-        dialect = self._found.dialect
-        if options.dialect != self._began.dialect and "host" not in options.supposed:
-            dialect = options.dialect
-        chosen = self._found.environment if environment == self._environment else environment or ""
+        assert self._log is not None
+        found = self._found
+        draft, part, form = found.draft, found.part, found.form
+        if self.screen.sits("fire_pane"):
+            draft, part, form = self.screen.fire_pane.kept()
+        dialect, chosen = found.dialect, found.environment
+        if self._bench is not None and self._began is not None:
+            options, environment = self._bench.options, self._bench.setup.environment
+            if options.dialect != self._began.dialect and "host" not in options.supposed:
+                dialect = options.dialect
+            if environment != self._environment:
+                chosen = environment or ""
         return replace(
             kept_of(self.screen.state),
-            log_filter=log.filter_text,
+            log_filter=self._log.filter_text,
             part=part,
             form=form,
             draft=draft,

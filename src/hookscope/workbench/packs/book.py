@@ -3,7 +3,7 @@
 from hookscope.core.dialect import Host
 from hookscope.packs.record import Record
 from hookscope.packs.transaction import Store
-from hookscope.workbench.trust import state_folder
+from hookscope.workbench.state_files import state_folder
 
 
 def installed_here(host: Host) -> tuple[Record, ...]:

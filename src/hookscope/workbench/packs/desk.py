@@ -38,7 +38,7 @@ from hookscope.workbench.packs.planned import Done, Planned, UpToDate
 from hookscope.workbench.packs.planning import Asked, name_of, package_in, plan_copy, plan_install
 from hookscope.workbench.packs.removing import plan_uninstall
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.trust import state_folder
+from hookscope.workbench.state_files import state_folder
 
 ONLY_NPM = "--pin is only supported with npm registry installs."
 

@@ -8,11 +8,9 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from platformdirs import user_config_path
-
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.text import nearest, one_line
-from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
+from hookscope.formats.places import FormatError, KeyPath
 from hookscope.values import dataclass
 
 LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
@@ -21,7 +19,11 @@ LARGEST = 256 * 1024  # bytes: more than the reader of YAML takes
 def config_folder() -> Path:
     """Hookscope's own config folder; `HOOKSCOPE_CONFIG_DIR` moves it."""
     moved = os.environ.get("HOOKSCOPE_CONFIG_DIR", "").strip()
-    return Path(moved).expanduser().absolute() if moved else user_config_path("hookscope")
+    if moved:
+        return Path(moved).expanduser().absolute()
+    from platformdirs import user_config_path
+
+    return user_config_path("hookscope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class Document:
 
     def line(self, *path: str | int) -> int:
         """The line of the name at the end of a path; 1 where there is none."""
+        from hookscope.formats import locate_yaml  # here, and below: mostly there is no such file
+
         span = locate_yaml(self.source, path)
         if span is None:
             return 1
@@ -64,6 +68,8 @@ def read_document(file: Path) -> Document:
     except (OSError, ValueError) as error:  # the latter: a null byte in the folder's name
         said = f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}."
         return Document(file, problems=(Problem(said, Place(file, 1)),), readable=False)
+    from hookscope.formats import read_yaml
+
     try:
         value = read_yaml(source)
     except FormatError as error:

@@ -9,7 +9,7 @@ from hookscope.core.hooks import Place, Problem
 from hookscope.values import dataclass
 from hookscope.workbench.preferences.folder import config_folder, read_document
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.trust import replace_file, state_folder
+from hookscope.workbench.state_files import replace_file, state_folder
 
 THEMES = "themes"
 CONFIG_FILE = "config.yaml"

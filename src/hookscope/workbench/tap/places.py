@@ -17,6 +17,7 @@ from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams.agents import ROOT
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.tap.templates import (
     MODULE,
@@ -28,7 +29,6 @@ from hookscope.workbench.tap.templates import (
     plugin_manifest,
     spool_folder_name,
 )
-from hookscope.workbench.trust import state_folder
 
 SPOOL_FOLDER = "hookscope"  # in the host's state folder
 OBSERVES = "observe"  # the policy of plugin hooks whose answers nobody reads

@@ -14,7 +14,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.trust import replace_file, state_folder
+from hookscope.workbench.state_files import replace_file, state_folder
 
 NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
 KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")

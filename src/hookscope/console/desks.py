@@ -1,0 +1,167 @@
+"""The desks of the one screen, and the panes that it shows on demand: each is made when it is first needed.
+
+The first paint needs hardly any of them. A desk that was never asked for has nothing to hear of either:
+`sits` tells whether it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+from textual.screen import Screen
+
+from hookscope.console.bridge import Bridge
+
+if TYPE_CHECKING:
+    from hookscope.console.comparing import CompareDesk
+    from hookscope.console.edits import EditDesk
+    from hookscope.console.export.desk import ExportDesk
+    from hookscope.console.fire.pane import FirePane
+    from hookscope.console.firing import FireDesk
+    from hookscope.console.fixing import FixDesk
+    from hookscope.console.hosts.desk import HostsDesk
+    from hookscope.console.hosts.pane import HostsPane
+    from hookscope.console.making.desk import NewDesk
+    from hookscope.console.opening import Opener
+    from hookscope.console.packs.desk import PacksDesk
+    from hookscope.console.real import RealDesk
+    from hookscope.console.runner import Runner
+    from hookscope.console.saving import SavedDesk
+    from hookscope.console.shell import Shell
+    from hookscope.console.whatif.desk import WhatIfDesk
+
+
+class Desks(Screen[None]):
+    """Who does what is asked of the screen."""
+
+    def __init__(self, bench: Opener) -> None:
+        super().__init__()
+        self.bridge = Bridge(self, bench)
+        self._for_fire: list[Callable[[FirePane], object]] = []  # to be told once it is made
+
+    def _compositor_refresh(self) -> None:
+        """Textual throws away what is drawn while its app gathers, as it starts: it is drawn afterwards."""
+        if getattr(self.app, "_batch_count", 0):
+            self.refresh()
+        else:
+            super()._compositor_refresh()
+
+    @property
+    def _shell(self) -> Shell:
+        return cast("Shell", self)
+
+    def sits(self, desk: str) -> bool:
+        """Was this desk, or this pane, asked for before."""
+        return desk in self.__dict__
+
+    @cached_property
+    def runner(self) -> Runner:
+        from hookscope.console.runner import Runner
+
+        return Runner(self, self.bridge)
+
+    @cached_property
+    def desk(self) -> FireDesk:
+        from hookscope.console.firing import FireDesk
+
+        return FireDesk(self._shell)
+
+    @cached_property
+    def edits(self) -> EditDesk:
+        from hookscope.console.edits import EditDesk
+
+        return EditDesk(self._shell)
+
+    @cached_property
+    def fixes(self) -> FixDesk:
+        from hookscope.console.fixing import FixDesk
+
+        return FixDesk(self._shell)
+
+    @cached_property
+    def new(self) -> NewDesk:
+        from hookscope.console.making.desk import NewDesk
+
+        return NewDesk(self._shell)
+
+    @cached_property
+    def packs(self) -> PacksDesk:
+        from hookscope.console.packs.desk import PacksDesk
+
+        return PacksDesk(self._shell)
+
+    @cached_property
+    def saved(self) -> SavedDesk:
+        from hookscope.console.saving import SavedDesk
+
+        return SavedDesk(self._shell)
+
+    @cached_property
+    def comparing(self) -> CompareDesk:
+        from hookscope.console.comparing import CompareDesk
+
+        return CompareDesk(self._shell)
+
+    @cached_property
+    def real(self) -> RealDesk:
+        from hookscope.console.real import RealDesk
+
+        return RealDesk(self._shell)
+
+    @cached_property
+    def hosts(self) -> HostsDesk:
+        from hookscope.console.hosts.desk import HostsDesk
+
+        return HostsDesk(self._shell)
+
+    @cached_property
+    def whatif(self) -> WhatIfDesk:
+        from hookscope.console.whatif.desk import WhatIfDesk
+
+        return WhatIfDesk(self._shell)
+
+    @cached_property
+    def export(self) -> ExportDesk:
+        from hookscope.console.export.desk import ExportDesk
+
+        return ExportDesk(self._shell)
+
+    # Panes.
+
+    @cached_property
+    def fire_pane(self) -> FirePane:
+        """The Fire pane, in the tree; its own parts come when they are first needed."""
+        pane = self.make_fire_pane(at_once=False)
+        self.query_one("#body").mount(pane, after="#hooks")
+        return pane
+
+    def make_fire_pane(self, *, at_once: bool) -> FirePane:
+        """The Fire pane, which knows what it would know had it been there from the beginning."""
+        from hookscope.console.fire.pane import FirePane
+
+        pane, state = FirePane(id="fire", at_once=at_once), self._shell.state
+        self.__dict__["fire_pane"] = pane
+        pane.show_filling(state.filling)
+        pane.view = state.view
+        for tell in self._for_fire:
+            tell(pane)
+        self._for_fire.clear()
+        return pane
+
+    def tell_fire(self, tell: Callable[[FirePane], object]) -> None:
+        """Tell the Fire pane something: now, or as soon as it is made."""
+        if self.sits("fire_pane"):
+            tell(self.fire_pane)
+        else:
+            self._for_fire.append(tell)
+
+    @cached_property
+    def hosts_pane(self) -> HostsPane:
+        """The Hosts pane, in the tree."""
+        from hookscope.console.hosts.pane import HostsPane
+
+        pane = HostsPane(id="hosts")
+        self.query_one("#body").mount(pane, before="#right")
+        return pane

@@ -1,0 +1,29 @@
+"""Hookscope's own state folder, and how a file in it is replaced."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def state_folder() -> Path:
+    """Hookscope's own state folder; `HOOKSCOPE_STATE_DIR` moves it."""
+    moved = os.environ.get("HOOKSCOPE_STATE_DIR", "").strip()
+    if moved:
+        return Path(moved).expanduser().absolute()
+    from platformdirs import user_state_path
+
+    return user_state_path("hookscope")
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a state file so that every reader sees the old or the new one, whole."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
