@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from .yaml_scalars import plain_value
 
-QUOTES: Final = "'\""
+_QUOTES: Final = "'\""
+_LONGEST: Final = 65_536  # characters
 _LONGEST_FLOW: Final = 1000  # characters; a key of over 1,024 is none to YAML
 _MOST_BRACKETS: Final = 30  # in one value
 _DEEPEST: Final = 30  # blocks in one another
@@ -27,7 +28,7 @@ _LINES: Final = re.compile(
         [ ]*
         ( "[^"\\\n]*"
         | '[^'\n]*'
-        | [\[{] (?: [^\n]*[\]}](?=[ ]*(?:\n|\Z)) | (?: [^\n] | \n(?=[ \]}]) )* )
+        | [\[{] (?: [^\n]*[\]}](?=[ ]*(?:\n|\Z)) | [^\n]* (?: \n(?=[ \]}]) [^\n]* )* )
         | [^ \n\-?:,\[\]{}\#&*!|>'"%@`] [^\n:\#]* (?: (?: :(?=[^ \n]) | (?<=[^ \n])\# ) [^\n:\#]* )*
         )?
         [ ]*
@@ -51,6 +52,8 @@ class _Beyond(Exception):
 
 def read_plain_yaml(text: str) -> dict[str, object] | None:
     """The mapping that a text is, as the full reader reads it; None where only that one can tell."""
+    if len(text) > _LONGEST:
+        return None
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     if not text.replace("\n", "").isprintable():
@@ -104,14 +107,14 @@ def _mapping(text: str) -> dict[str, object]:
         if not value:
             here[key], waiting = None, key
             continue
-        here[key] = value[1:-1] if value[0] in QUOTES else _value(value)
+        here[key] = value[1:-1] if value[0] in _QUOTES else _value(value)
         waiting = ""
     return whole
 
 
 def _value(text: str) -> object:
     first = text[0]
-    if first in QUOTES:
+    if first in _QUOTES:
         return text[1:-1]
     if first == "[" and (items := _plain_items(text)) is not None:
         return [*items]
