@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from hookscope.core.runs import Event
-
 if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
+    from hookscope.core.runs import Event
     from hookscope.workbench.drafts import SavedDraft
     from hookscope.workbench.testing import Checked
 

@@ -9,9 +9,9 @@ from textual.content import Content
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED
-from hookscope.core.runs import Registration
 
 if TYPE_CHECKING:
+    from hookscope.core.runs import Registration
     from hookscope.workbench import View
 
 MOST = 40  # handlers named under one key; more are counted
