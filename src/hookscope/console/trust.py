@@ -81,8 +81,8 @@ class TrustScreen(ModalScreen[Answer]):
             with Horizontal(id="answers"):
                 yield Button("Cancel", id="cancel", compact=True)
                 if self.firing:
-                    yield Button(id="without", compact=True)
-                yield Button(id="trust", compact=True)
+                    yield Button(self._label("without"), id="without", compact=True)
+                yield Button(self._label("trust"), id="trust", compact=True)
 
     def on_mount(self) -> None:
         self.query_one("#cancel", Button).focus()
@@ -91,15 +91,13 @@ class TrustScreen(ModalScreen[Answer]):
         self.call_after_refresh(self._lay_out)
 
     def _lay_out(self) -> None:
-        wide = self.size.width >= WIDE
-        for button in self.query("#without, #trust").results(Button):
-            button.label = self._label(button.id or "", wide)
         text = self.query_one("#question-text")
         sheet = question(self.folders, self.view, text.scrollable_content_region.width or 60)
         self.query_one("#question-sheet", Static).update(sheet)
         text.styles.height = min(sheet.plain.count("\n") + 1, max(3, self.size.height - AROUND))
 
-    def _label(self, answer: str, wide: bool) -> str:
+    def _label(self, answer: str) -> str:
+        wide = self.app.size.width >= WIDE
         if answer == "without":
             return f"{key_of('trust.without')}  {'Fire without them' if wide else 'Without'}"
         return f"{key_of('trust.trust')}  {'Trust and fire' if self.firing and wide else 'Trust'}"
