@@ -1,5 +1,9 @@
 """What makes thousands of hooks quick answers as the plain way would."""
 
+import gc
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -10,12 +14,15 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from textual.widgets import Input
 
+from hookscope.console.collecting import set_aside
 from hookscope.console.hooks.lines import GroupedLines, Line
 from hookscope.console.hooks.list import HookList
-from hookscope.console.hooks.listing import Listing, Narrowed
+from hookscope.console.hooks.listing import Listing, Narrowed, listing_of
 from hookscope.console.hooks.rows import Group, Row, matching
+from hookscope.console.state import Looked
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import Rejected, State
+from hookscope.workbench import View
 
 
 def row(name: str) -> Row:
@@ -109,3 +116,80 @@ async def test_the_list_is_gone_through_by_keys_wheel_and_mouse(
         await story.until(lambda: story.screen.state.grouping == "state", "grouped by state")
         await story.press("escape")
         await story.shows("Hooks 60")
+
+
+FEW, MANY = 200, 10_000
+KEYS = ("down", "pagedown", "end", "s", "2", "1", "slash", "h", "escape")
+
+
+def times(view: View, count: int) -> View:
+    """The same look, with the one hook it found so many times."""
+    (found,) = view.inventory.hooks
+    hook = found.hook
+    copies = tuple(
+        replace(
+            found, hook=replace(hook, name=f"hook-{number:04}", path=hook.folder.path / f"hook-{number:04}")
+        )
+        for number in range(count)
+    )
+    return replace(view, inventory=replace(view.inventory, hooks=copies))
+
+
+@contextmanager
+def counted() -> Iterator[list[int]]:
+    """How many functions of Python are called meanwhile."""
+    calls = [0]
+
+    def profile(_: object, event: str, __: object) -> None:
+        calls[0] += event == "call"
+
+    sys.setprofile(profile)
+    try:
+        yield calls
+    finally:
+        sys.setprofile(None)
+
+
+async def test_a_key_has_no_more_to_do_with_more_hooks(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "hook", READY)
+    async with console((80, 24)) as story:
+        screen, calls = story.screen, dict[tuple[int, str], int]()
+        assert screen.state.view is not None
+        one = screen.state.view
+        for number, count in enumerate((FEW, MANY), 100):
+            view = times(one, count)
+            screen.change(Looked(number, view, 0.0, None, listing_of(view).with_groups()))
+            await story.shows(f"Hooks {count}")
+            await story.press("down", "up")  # what follows the look is over then
+            for key in KEYS:
+                with counted() as here:
+                    await story.press(key)
+                    await story.pilot.pause()
+                calls[count, key] = here[0]
+    grown = {key: (calls[MANY, key] - calls[FEW, key]) / (MANY - FEW) for key in KEYS}
+    assert {key: calls for key, calls in grown.items() if calls >= 1} == {}  # not one call for each hook more
+
+
+def test_no_search_for_cycles_walks_through_what_thousands_of_hooks_are() -> None:
+    rows = [row(f"hook-{number}") for number in range(MANY)]
+    searches = 0
+
+    def search(phase: str, _: object) -> None:
+        nonlocal searches
+        searches += phase == "start"
+
+    before = gc.get_threshold()
+    try:
+        set_aside(rows[:FEW])
+        assert gc.get_threshold() == before  # few are not felt
+        set_aside(rows)
+        gc.callbacks.append(search)
+        answer = [[number] for number in range(9_000)]  # what a key makes and leaves
+        assert searches <= 1 < len(answer) // before[0]
+        assert not {id(row) for row in rows} & {id(one) for one in gc.get_objects()}
+    finally:
+        gc.callbacks.remove(search)
+        gc.unfreeze()
+        gc.set_threshold(*before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.widget import Widget
@@ -28,16 +28,16 @@ from hookscope.console.messages import (
 )
 from hookscope.console.posting import post, said
 from hookscope.console.state import Checked, HookChecked, LookBegan, Looked, LookFailed, Source, SourceRead
+from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
     from hookscope.console.opening import Opener
-    from hookscope.core.hooks import Standing
+    from hookscope.core.hooks import Rejected
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
     from hookscope.workbench.links import Link
 
 T = TypeVar("T")
-PASSING = 0.15  # seconds that a hook is selected before it is linted: nobody reads faster
 FRAME = 0.1  # seconds between two reports of a run's steps
 LARGEST_SOURCE = 262_144  # bytes of a file that is shown beside a hook
 
@@ -125,38 +125,30 @@ class Bridge:
             self._again = False
             self.look()
 
-    def read(self, row: str, path: Path, surroundings: Surroundings) -> None:
-        """Read a file that belongs beside a row, in a thread."""
+    def read(self, row: str, path: Path | None, item: Standing | Rejected, view: View) -> None:
+        """Read the file that belongs beside a row, and lint its hook, in a thread."""
 
         def reading() -> None:
-            source = read_source(row, path, surroundings)
-            post(self.screen, Changed(SourceRead(source)))
+            if path is not None:
+                source = read_source(row, path, view.host.surroundings)
+                post(self.screen, Changed(SourceRead(source)))
+            if isinstance(item, Standing) and not get_current_worker().is_cancelled:
+                post(self.screen, Changed(HookChecked(self._checked(row, item, view))))
 
         self.screen.run_worker(
             reading, name="read", group="read", thread=True, exclusive=True, exit_on_error=False
         )
 
-    def check(self, row: str, item: Standing, view: View) -> None:
-        """Lint one hook, in a thread; whoever passes it by on the way to another one has it not linted."""
+    def _checked(self, row: str, item: Standing, view: View) -> Checked:
+        """What a lint says of one hook."""
+        try:
+            from hookscope.workbench.linting import lint_one  # here: the first paint does without
 
-        def checking() -> None:
-            sleep(PASSING)
-            if get_current_worker().is_cancelled:
-                return
-            try:
-                from hookscope.workbench.linting import lint_one  # here: the first paint does without
-
-                report = lint_one(item, view.host)
-            except Exception as error:
-                checked = Checked(row, problem=said(error))
-            else:
-                without = next((one.why for one in report.not_run), "")
-                checked = Checked(row, report.findings, without, self._links(item, view))
-            post(self.screen, Changed(HookChecked(checked)))
-
-        self.screen.run_worker(
-            checking, name="check", group="check", thread=True, exclusive=True, exit_on_error=False
-        )
+            report = lint_one(item, view.host)
+        except Exception as error:
+            return Checked(row, problem=said(error))
+        without = next((one.why for one in report.not_run), "")
+        return Checked(row, report.findings, without, self._links(item, view))
 
     def _links(self, item: Standing, view: View) -> tuple[Link, ...]:
         """What has come of a hook; nothing where the journal cannot be read, which is said elsewhere."""

@@ -11,7 +11,7 @@ from textual.dom import DOMNode
 from textual.widgets import Input
 
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
-from hookscope.console.keys import Knows
+from hookscope.console.keys import obstacle_at
 from hookscope.console.text import plain
 
 if TYPE_CHECKING:
@@ -79,6 +79,6 @@ def deeds(nodes: Iterable[DOMNode], keymap: Keymap) -> Iterator[Deed]:
 async def do(app: App[Any], deed: Deed) -> None:
     """Do it as its key does; an action that is another one's turn now says so."""
     if not await app.run_action(deed.binding.action, deed.node):
-        why = deed.node.cannot(deed.binding.action) if isinstance(deed.node, Knows) else ""
+        why = obstacle_at(deed.node, deed.binding.action)
         why = why or f"{deed.binding.description}: there is nothing to do now."
         app.notify(plain(why, 400).plain, markup=False)

@@ -131,7 +131,8 @@ class ModeTab(Static):
         """Brackets say which mode this is, where there are no colours too."""
         self._current = current
         self.set_class(current, "-current")
-        self.update(self._shown())
+        text = self._shown()
+        self.update(text, layout=text.cell_length != self.size.width)
 
     def _shown(self) -> Content:
         return Content(f"[{self.label}]" if self._current else f" {self.label} ")
@@ -190,7 +191,7 @@ class Header(Widget):
         if not self.is_mounted or not self.size.width:
             return
         width = self.size.width
-        self.query_one("#top", Static).update(top_line(self.view, width))
+        self.query_one("#top", Static).update(top_line(self.view, width), layout=False)
         taken = sum(len(tab.label) + 2 for tab in self.query(ModeTab)) + 3
         armed = Content()
         if self.armed:
@@ -199,4 +200,4 @@ class Header(Widget):
         if self.watching and text.cell_length + len(self.watching) + 5 <= width - taken:
             mark = Content.assemble(("● " if self.watching.startswith("watching") else "◐ ", MUTED))
             text = Content.assemble(text, "  ", mark, line(self.watching).stylize(FAINT), " ")
-        self.query_one("#counts", Static).update(text)
+        self.query_one("#counts", Static).update(text, layout=False)

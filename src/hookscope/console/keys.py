@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.binding import Binding
 from textual.content import Content
@@ -18,6 +18,8 @@ from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Rejected, Standing, State
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
     from hookscope.console.state import ConsoleState
 
 # The keys that every pane has.
@@ -169,12 +171,13 @@ def obstacle(action: str, state: ConsoleState) -> str:
     return ""
 
 
-@runtime_checkable
-class Knows(Protocol):
-    """A part of the screen that knows which of its actions would come to nothing now."""
+def obstacle_at(node: DOMNode, action: str) -> str:
+    """Why an action of this part of the screen would come to nothing now, and the next step; else empty.
 
-    def cannot(self, action: str) -> str:
-        """Why this cannot be done now, in one line that names the next step; empty where it can."""
+    A part that knows such actions has a method `cannot`.
+    """
+    cannot: Callable[[str], str] | None = getattr(node, "cannot", None)
+    return cannot(action) if cannot is not None else ""
 
 
 def waits(item: Standing | Rejected) -> bool:

@@ -6,41 +6,46 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.reactive import Reactive
+from textual.timer import Timer
+from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.desks import Desks
 from hookscope.console.fire import asked
-from hookscope.console.focus import first_focusable, pane_of, pane_wanted, whereabouts
+from hookscope.console.focus import first_focusable, pane_of, pane_wanted, touched_by_focus, whereabouts
 from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
 from hookscope.console.hooks.why import source_path
-from hookscope.console.keys import EVERYWHERE, KeyBar, Knows, keys_of
+from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of, obstacle_at
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
+from hookscope.console.painting import Painter
 from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.problems import ProblemLines
 from hookscope.console.start import StartHere
 from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
 from hookscope.console.text import plain
 from hookscope.console.whatif.strip import WhatIfStrip
-from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
     from hookscope.console.opening import Opener
 
+PASSING = 0.1  # seconds that a hook is selected before its files are read: nobody reads faster
 PATIENCE = 2.0  # seconds that a key waits at most for the focus to be where the last one has sent it
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
-PLACES = "#hooks, #list, #why, #keys, #start, #fire, #log, #hosts, #right"
+PLACES = ("#hooks", "#list", "#why", "#keys", "#start", "#fire", "#log", "#hosts", "#right")
 NEED_AN_EVENT: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
 
 
@@ -50,8 +55,12 @@ class Shell(Desks):
     BINDINGS: ClassVar[list[BindingType]] = [*EVERYWHERE]
     AUTO_FOCUS = "#rows"
 
+    # Who gets it, and who loses it, are painted; for Textual the whole screen is.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
     def __init__(self, bench: Opener, watches: bool) -> None:
         super().__init__(bench)
+        self._compositor = Painter()
         self.watches = watches
         self.state = ConsoleState()
         self.last_time = LastTimeDesk(self)
@@ -62,6 +71,7 @@ class Shell(Desks):
         self._settled.set()
         # The row whose file was asked for, in which look, during which run.
         self._reading: tuple[str, int, int | None] = ("", 0, None)
+        self._passing: Timer | None = None  # whether that row is passed by on the way to another one
 
     def compose(self) -> ComposeResult:
         # Before there are panes: each that is mounted is styled once, and not again with the whole screen.
@@ -156,18 +166,17 @@ class Shell(Desks):
         if self._reading == reading:
             return
         self._reading = reading
-        path = source_path(row)
-        if path is not None:
-            self.bridge.read(row.id, path, view.host.surroundings)
-        if isinstance(row.item, Standing):
-            self.bridge.check(row.id, row.item, view)
+        if self._passing is not None:
+            self._passing.stop()
+        reads = partial(self.bridge.read, row.id, source_path(row), row.item, view)
+        self._passing = self.set_timer(PASSING, reads, name="read")
 
     def _show_keys(self) -> None:
         if self.is_mounted and self.app.screen is self:
             bindings = [
                 active.binding
                 for active in self.active_bindings.values()
-                if not (isinstance(active.node, Knows) and active.node.cannot(active.binding.action))
+                if not obstacle_at(active.node, active.binding.action)
             ]
             self.query_one(KeyBar).keys = keys_of(bindings, self.state)
 
@@ -204,7 +213,7 @@ class Shell(Desks):
         # At once: each change of a class styles the whole screen anew, and most changes are none of its size.
         self.update_classes({name: name in layout.classes for name in every_class()}, update=resized)
         if not resized:
-            self.app.stylesheet.update_nodes(self.query(PLACES))
+            self.app.stylesheet.update_nodes([self.query_one(place) for place in PLACES])
 
     @on(asked.Furnished)
     def _furnished(self) -> None:
@@ -221,10 +230,18 @@ class Shell(Desks):
                 self.change(PaneFocused(pane))
         self._show_keys()
 
+    def _update_focus_styles(self, focused: Widget | None = None, blurred: Widget | None = None) -> None:
+        """Style anew what has a rule for a focus within; Textual does so with all that lies beside it too."""
+        nodes = touched_by_focus(*(widget for widget in (focused, blurred) if widget is not None))
+        self.app.stylesheet.update_nodes(nodes, animate=True)
+
     def settle_focus(self) -> None:
-        """Once the screen shows what it is about now, the focus goes there."""
+        """The focus goes to what the screen is about now."""
         self._settled.clear()  # news of an older focus says nothing any more
-        self.call_after_refresh(self._settle_focus)
+        if self.state.filtering:  # it is on its way to where one types
+            self.call_after_refresh(self._settle_focus)
+        else:  # at once: a pane that is hidden with the focus in it would pass it on to some other first
+            self._settle_focus()
 
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""
@@ -236,9 +253,15 @@ class Shell(Desks):
         if not self.state.filtering and pane_of(self.focused) != wanted and self.panes:
             target = first_focusable(self.query_one("#rows" if wanted == "list" else f"#{wanted}"))
         if target is not None:
-            self.set_focus(target)  # at once: the app itself may wait for it
+            self.set_focus(target, scroll_visible=False)  # at once: the app itself may wait for it
+            self.call_after_refresh(self._bring_in_sight, target)
         if target is None or self.focused is not target:
             self._settled.set()  # else the news of it is what is waited for
+
+    def _bring_in_sight(self, widget: Widget) -> None:
+        """Scroll to what has the focus, now that its place is known."""
+        if self.focused is widget and not self.can_view_entire(widget):
+            self.scroll_to_center(widget, origin_visible=True)
 
     async def settled(self) -> None:
         """Wait until the focus is where the last key has sent it: the next is for there. Not for long."""

@@ -58,9 +58,13 @@ class StartHere(Widget):
 
     BORDER_TITLE = "Start here"
 
-    view: reactive[View | None] = reactive(None, layout=True)
-    row: reactive[Row | None] = reactive(None, layout=True)
-    folders: reactive[bool] = reactive(True, layout=True)
+    view: reactive[View | None] = reactive(None)
+    row: reactive[Row | None] = reactive(None)
+    folders: reactive[bool] = reactive(True)
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._said: tuple[int, Content] = 0, Content()  # what it says, and for which width
 
     def on_mount(self) -> None:
         self.name_keys()
@@ -68,15 +72,38 @@ class StartHere(Widget):
     def name_keys(self) -> None:
         """Write the keys in force into the frame and the strip."""
         self.border_subtitle = hints(("hooks.folders", "folders"), ("console.back", "hide"))
+        self._said = 0, Content()
         self.refresh(layout=True)
 
+    def watch_view(self) -> None:
+        self._say_anew()
+
+    def watch_row(self) -> None:
+        self._say_anew()
+
+    def watch_folders(self) -> None:
+        self._say_anew()
+
+    def _say_anew(self) -> None:
+        """Another hook mostly changes one line only: the panes around are measured anew if the height is."""
+        width, before = self._said
+        self._said = 0, Content()
+        if _height(before) != _height(self._text(width)):
+            self.refresh(layout=True)
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        return self._said(width).plain.count("\n") + 1
+        return _height(self._text(width))
 
     def render(self) -> Content:
-        return self._said(self.content_region.width)
+        return self._text(self.content_region.width)
 
-    def _said(self, width: int) -> Content:
+    def _text(self, width: int) -> Content:
         if self.view is None or not width:
             return Content()
-        return start_sheet(self.view, self.row, self.folders, width)
+        if self._said[0] != width:
+            self._said = width, start_sheet(self.view, self.row, self.folders, width)
+        return self._said[1]
+
+
+def _height(text: Content) -> int:
+    return text.plain.count("\n") + 1

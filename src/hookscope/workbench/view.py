@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Folder, Hook, Inventory, Language
+from hookscope.core.hooks import Folder, Hook, Inventory, Language, Rejected, Standing
 from hookscope.core.noted import NotedFiles
 from hookscope.core.runs import Plan, Registration, Registry, Run
 from hookscope.runtime import Limits
@@ -40,6 +40,8 @@ class View:
 
     # How many hooks lie in each folder that has some.
     hooks_in: Mapping[Folder, int] = field(init=False, compare=False, repr=False)
+    # All of one name: hooks first, then what is none.
+    named: Mapping[str, Sequence[Standing | Rejected]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
@@ -48,6 +50,13 @@ class View:
         for number, folder in shared.items():  # thousands of hooks share one folder
             found[folder] += counted[number]
         object.__setattr__(self, "hooks_in", found)
+        named: dict[str, list[Standing | Rejected]] = {}
+        for row in self.inventory.hooks:
+            named.setdefault(row.hook.name, []).append(row)
+        for item in self.inventory.rejected:
+            if item.name:
+                named.setdefault(item.name, []).append(item)
+        object.__setattr__(self, "named", named)
 
     @property
     def folders(self) -> tuple[Folder, ...]:

@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from hookscope.console.jump.spots import Spot, rows_on_screen
+from hookscope.console.painting import resized
 
 GUTTER = 2  # cells before each line, where the cursor stands
 
@@ -100,7 +101,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         """Measure and draw anew; cursor and scroll stay where they are."""
         height = self.line_count + self.has_heading
         if self.virtual_size.height != height:
-            self.virtual_size = Size(self.inner_width, height)
+            resized(self, Size(self.inner_width, height))
         self.cursor = self.validate_cursor(self.cursor)
         self.refresh()
 

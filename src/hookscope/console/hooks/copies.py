@@ -48,13 +48,9 @@ def copies_of(name: str, view: View) -> list[Copy]:
     ranks = {folder.source: folder.rank for folder in view.host.folders}
     found = [
         Copy(item.hook.folder.rank, item.hook.folder.source, item.hook.path, item)
-        for item in view.inventory.hooks
-        if item.hook.name == name
-    ]
-    found += [
-        Copy(ranks.get(item.source, -1), item.source, item.path, item)
-        for item in view.inventory.rejected
-        if name and item.name == name
+        if isinstance(item, Standing)
+        else Copy(ranks.get(item.source, -1), item.source, item.path, item)
+        for item in view.named.get(name, ())
     ]
     return sorted(found, key=lambda copy: (-copy.rank, not _wins(copy)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TypeAlias
 
 from hookscope.console.hooks.rows import Group, Row
@@ -40,7 +40,7 @@ class GroupedLines:
 
     def rows(self) -> Iterator[Row]:
         """All rows, those of several groups as often."""
-        return (row for group in self.groups for row in group.rows)
+        return chain.from_iterable(group.rows for group in self.groups)
 
     def line_of(self, row: str, group: str | None = None) -> int | None:
         """The first line where the row of this id stands: in that group, or in any."""

@@ -19,6 +19,7 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.hooks.lines import GroupedLines
 from hookscope.console.hooks.rows import Columns, Group, Grouping, Row, columns_for, group_line, row_line
 from hookscope.console.jump.spots import Spot, rows_on_screen
+from hookscope.console.painting import resized
 
 
 class HookList(Lines, inherit_bindings=False):
@@ -120,7 +121,7 @@ class HookList(Lines, inherit_bindings=False):
         self.hovered = None
         self.set_reactive(HookList.cursor, wanted or 0)
         if self.virtual_size.height != lines.count:
-            self.virtual_size = Size(width, lines.count)
+            resized(self, Size(width, lines.count))
         self.refresh()
         if wanted is not None and (wanted != at or lines.count != before.count):
             self.show_cursor_line()

@@ -81,5 +81,5 @@ class Narrowed:
         if not query:
             return groups
         left = set(map(id, rows))  # rows are compared by all they hold
-        narrowed = ((group, tuple(row for row in group.rows if id(row) in left)) for group in groups)
+        narrowed = ((group, tuple([row for row in group.rows if id(row) in left])) for group in groups)
         return tuple(replace(group, rows=rows, note=str(len(rows))) for group, rows in narrowed if rows)

@@ -196,7 +196,7 @@ class HooksPane(Container):
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
         pane.border_subtitle = hints(filtered, ("hooks.group", f"group{grouping}"), ("list.why", "why"))
         empty = self.query_one("#empty", Static)
-        empty.update(_empty_text(state, len(rows)))
+        empty.update(_empty_text(state, len(rows)), layout=False)
         empty.display = not rows
 
     def _show_filter(self, before: ConsoleState, state: ConsoleState) -> None:
@@ -237,7 +237,7 @@ class HooksPane(Container):
 
     def on_hook_list_resized(self, event: HookList.Resized) -> None:
         event.stop()
-        self.query_one("#columns", Static).update(heading_line(event.columns))
+        self.query_one("#columns", Static).update(heading_line(event.columns), layout=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -202,13 +203,13 @@ class Columns:
 
 def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
     """Widths that fill `width` cells: names first, then events, the rest for the reason."""
-    rows = tuple(rows)
+    rows = tuple(rows)  # may be thousands: none is asked by a call
     free = max(0, width - len(POINTER) - WORD_WIDTH - len(GAP))
     source = 9 if grouping != "source" and free >= 44 else 0
     if source:
         free -= source + len(GAP)
-    names = max((row.name_cells for row in rows), default=4)
-    heard = max((row.heard_cells for row in rows), default=6)
+    names = max(map(attrgetter("name_cells"), rows), default=4)
+    heard = max(map(attrgetter("heard_cells"), rows), default=6)
     if free < 26:
         return Columns(free, 0, source, 0)
     room = free - 2 * len(GAP) - COUNT  # for names and events

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from textual.geometry import Offset
 from textual.widget import Widget
@@ -16,27 +16,20 @@ class Spot(NamedTuple):
     go: Callable[[], object]
 
 
-@runtime_checkable
-class HasSpots(Protocol):
-    """Has places within that can be gone to one by one."""
-
-    def spots(self) -> Iterable[Spot]:
-        """Those that are on the screen now."""
-        ...
-
-
 def spots_of(screen: Widget) -> tuple[Spot, ...]:
     """Everything on the screen that can be gone to: tabs and panes first, then rows.
 
-    Of two at the same place, the row.
+    A part with places of its own has a method `spots` for those that are on the screen now. Of two at the
+    same place, the row.
     """
     rows: list[Spot] = []
     panes: list[Spot] = []
     for widget in screen.walk_children(Widget):
         if not _visible(widget):
             continue
-        if isinstance(widget, HasSpots):
-            rows += widget.spots()
+        spots: Callable[[], Iterable[Spot]] | None = getattr(widget, "spots", None)  # quicker than isinstance
+        if spots is not None:
+            rows += spots()
         if widget.focusable:
             panes.append(Spot(_corner(widget), widget.focus))
     taken = {(spot.at.x, spot.at.y) for spot in rows}

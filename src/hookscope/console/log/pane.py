@@ -117,6 +117,7 @@ class LogPane(Widget):
         self._of = Filter()
         self._search: Index | None = None  # what is shown next: a filter that has not looked at all yet
         self._frame: Timer | None = None
+        self._framed: tuple[Content, Content] | None = None  # what stands in the frame around it
 
     def compose(self) -> ComposeResult:
         yield LogView()
@@ -200,9 +201,11 @@ class LogPane(Widget):
         if self._still is not None:
             fresh = self.ring.end - self._still.end
             title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
-        self.border_title = title
         follows = hints(("log.tail", "follows the end"))
-        self.border_subtitle = Content() if view.following or self._still else follows
+        below = Content() if view.following or self._still else follows
+        if (title, below) != self._framed:  # whatever stands in the frame, with it the whole pane is painted
+            self._framed = title, below
+            self.border_title, self.border_subtitle = title, below
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:

@@ -1,0 +1,96 @@
+"""What is painted, styled and measured piece by piece comes to what all of it, made anew, would."""
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from rich.cells import get_character_cell_size
+from rich.segment import Segment
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.widgets import Input
+
+from hookscope.console.app import Console
+from hookscope.console.log.model import LogEntry
+from hookscope.console.painting import Painter
+
+NOW = datetime(2026, 11, 22)
+# Each goes to another pane, opens or shuts something, or moves something.
+KEYS = [
+    *("down", "enter", "end", "escape", "slash", "h", "escape"),
+    *("2", "3", "slash", "x", "escape", "z", "z", "4", "1"),
+]
+
+
+class Terminal:
+    """Keeps each cell as it was painted last."""
+
+    def __init__(self) -> None:
+        self.cells: dict[tuple[int, int], tuple[str, object]] = {}
+
+    def take(self, update: object, app: Console) -> None:
+        if not isinstance(update, ChopsUpdate | LayoutUpdate):
+            return
+        x = y = 0
+        for segment in app.console.render(update):
+            if segment.control:
+                (_, *place) = segment.control[0]
+                x, y = (int(number) for number in place)
+            elif segment.text == "\n":
+                x, y = 0, y + 1
+            else:
+                x = self.put(segment, x, y)
+
+    def put(self, segment: Segment, x: int, y: int) -> int:
+        """Paint a text from a cell on; the cell behind it."""
+        style = segment.style.clear_meta_and_links() if segment.style is not None else None
+        for letter in segment.text:
+            self.cells[x, y] = letter, style
+            x += get_character_cell_size(letter)
+        return x
+
+
+def whole(painter: Painter) -> dict[tuple[int, int], tuple[str, object]]:
+    """The same cells, of a paint of everything."""
+    terminal = Terminal()
+    for y, strip in enumerate(painter.render_strips()):
+        x = 0
+        for segment in strip:
+            x = terminal.put(segment, x, y)
+    return terminal.cells
+
+
+async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        make_hook(
+            workspace / "hooks", f"hook-{number:02}", READY if number % 3 else "{openclaw: {events: []}}"
+        )
+    terminal = Terminal()
+    shown = Console._display
+
+    def display(app: Console, screen: object, update: object) -> None:
+        terminal.take(update, app)
+        shown(app, screen, update)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Console, "_display", display)
+    async with console((200, 50)) as story:
+        screen, painter = story.screen, story.screen._compositor
+        assert isinstance(painter, Painter)
+        screen.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])
+        await story.shows("line 98")
+        for field in screen.query(Input):
+            field.cursor_blink = False
+        for key in KEYS:
+            await story.press(key)
+            await story.pilot.pause()
+            in_pieces = whole(painter)
+            assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
+            for node in screen.walk_children():
+                node.notify_style_update()
+            story.app.stylesheet.update(screen)
+            screen.refresh(layout=True)
+            await story.pilot.pause()
+            assert whole(painter) == in_pieces, f"{key}: not all that changed was styled or measured"
