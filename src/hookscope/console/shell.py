@@ -213,7 +213,8 @@ class Shell(Desks):
         # At once: each change of a class styles the whole screen anew, and most changes are none of its size.
         self.update_classes({name: name in layout.classes for name in every_class()}, update=resized)
         if not resized:
-            self.app.stylesheet.update_nodes([self.query_one(place) for place in PLACES])
+            made = (self.query_one_optional(place) for place in PLACES)
+            self.app.stylesheet.update_nodes([place for place in made if place is not None])
 
     @on(asked.Furnished)
     def _furnished(self) -> None:
