@@ -19,19 +19,20 @@ _LONGEST_FLOW: Final = 1000  # characters; a key of over 1,024 is none to YAML
 _MOST_BRACKETS: Final = 30  # in one value
 _DEEPEST: Final = 30  # blocks in one another
 
+# Nothing that was taken is given back (`+` behind a repetition): of thousands of spaces each would be tried.
 _LINES: Final = re.compile(
     r"""
-    ([ ]*)
+    ([ ]*+)
     (?: \#[^\n]*
-      | (-[ ]+)?
+      | (-[ ]++)?
         (?: ([A-Za-z_][A-Za-z0-9_-]{0,99}) : (?![^ \n]) )?
-        [ ]*
+        [ ]*+
         ( "[^"\\\n]*"
         | '[^'\n]*'
-        | [\[{] (?: [^\n]*[\]}](?=[ ]*(?:\n|\Z)) | [^\n]* (?: \n(?=[ \]}]) [^\n]* )* )
-        | [^ \n\-?:,\[\]{}\#&*!|>'"%@`] [^\n:\#]* (?: (?: :(?=[^ \n]) | (?<=[^ \n])\# ) [^\n:\#]* )*
+        | [\[{] (?: [^\n]*[\]}](?=[ ]*+(?:\n|\Z)) | [^\n]*+ (?: \n(?=[ \]}]) [^\n]*+ )*+ )
+        | [^ \n\-?:,\[\]{}\#&*!|>'"%@`] [^\n:\#]*+ (?: (?: :(?=[^ \n]) | (?<=[^ \n])\# ) [^\n:\#]*+ )*+
         )?
-        [ ]*
+        [ ]*+
     )
     (?: \n | \Z )
   | ([^\n]+)
