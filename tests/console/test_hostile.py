@@ -50,9 +50,11 @@ KEYS = ("k", "escape", "s", "s", "slash", "x", "escape", "question_mark", "escap
 MODE_KEYS = ("f", "1", "R", "3", "1")
 
 
-@pytest.mark.parametrize("texts", [MARKUP, CONTROLS, LONG], ids=["markup", "controls", "long"])
+@pytest.mark.parametrize(
+    ("texts", "width"), [(MARKUP, 120), (CONTROLS, 120), (LONG, 200)], ids=["markup", "controls", "long"]
+)
 async def test_hostile_hooks_are_shown_letter_for_letter_everywhere(
-    console: Open, workspace: Path, home: Path, texts: list[str], monkeypatch: pytest.MonkeyPatch
+    console: Open, workspace: Path, home: Path, texts: list[str], width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.delenv("EDITOR", raising=False)
@@ -60,7 +62,7 @@ async def test_hostile_hooks_are_shown_letter_for_letter_everywhere(
     (home / ".openclaw" / "openclaw.json").write_text("{}")
     for number, text in enumerate(texts):
         hostile_hook(workspace / "hooks" / f"evil-{number}", text)
-    async with console((200, 36)) as story:
+    async with console((width, 36)) as story:
         for text in texts:
             await story.shows(shown(text) if len(text) < 100_000 else "✗ no hook")
         for key in (*HOOK_KEYS * len(texts), *KEYS, *MODE_KEYS):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import MakeHook
-from tests.console.conftest import EXTREMES, READY, Open, Story
+from tests.console.conftest import READY, Open, Story, small
 
 from hookscope.console.fire.otherwise import Otherwise, choices, turned
 from hookscope.workbench import Options, Workbench
@@ -35,7 +34,7 @@ async def over(story: Story, number: int) -> None:
     await story.until(lambda: story.screen.state.firing is None, "the run is over")
 
 
-@pytest.mark.parametrize("size", EXTREMES, ids=str)
+@small
 async def test_a_fault_in_a_handlers_place_shows_what_the_others_do(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
 ) -> None:

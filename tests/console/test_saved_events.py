@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import EXTREMES, READY, Open, Story
+from tests.console.conftest import READY, Open, Story, small
 from tests.console.test_reload import saved
 
 from hookscope.cli.main import exit_code
@@ -47,7 +47,7 @@ async def command_line(workspace: Path) -> int:
     return await asyncio.to_thread(exit_code, arguments)
 
 
-@pytest.mark.parametrize("size", EXTREMES, ids=str)
+@small
 async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
     console: Open,
     size: tuple[int, int],

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import EXTREMES, Open, Story
+from tests.console.conftest import Open, Story, small
 from textual.widgets import Input
 
 from hookscope.console.trust import TrustScreen
@@ -56,7 +56,7 @@ async def type_into(story: Story, **fields: str) -> None:
     await story.press("enter")
 
 
-@pytest.mark.parametrize("size", EXTREMES)
+@small
 async def test_a_service_is_assumed_and_all_is_real_again(
     console: Open, service: Path, size: tuple[int, int], home: Path
 ) -> None:

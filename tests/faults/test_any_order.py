@@ -182,7 +182,7 @@ def test_no_order_of_faults_wedges_a_lane() -> None:
     run_state_machine_as_test(
         AnyOrder,
         settings=settings(
-            max_examples=30,
+            max_examples=20,
             stateful_step_count=10,
             deadline=None,
             derandomize=True,

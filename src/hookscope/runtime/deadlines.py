@@ -17,7 +17,7 @@ from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.worker import Link
 
 POLL = 0.25  # seconds between looks at the memory of a worker that is busy
-ASKED = 0.25  # seconds that a handler over its limit has to say where it is, or to end
+ASKED = 0.75  # seconds that a handler over its limit has to end or to say where it is; Node takes a while
 DUMPED = 0.1  # seconds that a dump of its stack takes at most
 
 
