@@ -31,13 +31,17 @@ _now, _settrace, _setprofile = time.perf_counter, sys.settrace, sys.setprofile
 
 
 def neighbour(path: str, name: str) -> Any:
-    """Load a file as a module of its own, without its package."""
+    """Load a file of ours as a module of its own, without its package. It is compiled once for all."""
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"cannot load {path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    leaves_none, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = leaves_none
     return module
 
 
