@@ -50,6 +50,7 @@ class Fault:
     bound: float = 15.0  # seconds until it and the healthy handler behind it have answered
     row: str = ""  # of the fault matrix
     limit: float = LONG  # seconds to run
+    load_limit: float = LONG  # seconds to load
     memory: int = 1024 * MIB
     later: str = ""
     spoils: Spoils = "nothing"  # of what the handlers after it can show: they share the event and the pipe
@@ -78,7 +79,7 @@ def trial(tmp_path: Path) -> Trial:
             registered(tmp_path, "good", healthy, healthy_file), limit=PATIENCE, load_limit=PATIENCE
         )
         with nothing_left():
-            lane = make(Limits(spawn=PATIENCE, load=1.0, run=fault.limit, memory=fault.memory))
+            lane = make(Limits(spawn=PATIENCE, load=fault.load_limit, run=fault.limit, memory=fault.memory))
             try:
                 began = time.monotonic()
                 first = await results_of(lane, bad, good, until=here(fault, tmp_path))

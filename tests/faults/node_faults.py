@@ -903,6 +903,7 @@ LOADS = row(
             "Timeout",
             ("did not load within 1 s and was stopped",),
             bound=1.0 + GRACE,
+            load_limit=1.0,
             file=FILE,
         )
         for name, lines in (

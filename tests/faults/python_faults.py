@@ -1010,6 +1010,7 @@ IMPORTS = row(
             "Timeout",
             ("did not load within 1 s and was stopped",),
             bound=1.0 + GRACE,
+            load_limit=1.0,
         )
         for name, lines in (
             ("an import that loops", "while True: pass"),
