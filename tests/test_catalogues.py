@@ -12,7 +12,8 @@ from hookscope.core.dialect import Choices, Host
 from hookscope.core.event_types import Field
 from hookscope.core.schema import context_schema, ctx_schema, field_schema
 from hookscope.core.surroundings import Surroundings
-from hookscope.dialects import DIALECTS
+from hookscope.dialects import DIALECTS, catalogues
+from hookscope.formats import read_own_yaml, read_yaml
 from hookscope.settings import open_host
 from hookscope.workbench.compose import template
 
@@ -153,3 +154,12 @@ def walked(place: str, fields: Mapping[str, Field]) -> Iterator[tuple[str, Field
     for name, field in fields.items():
         yield f"{place}, {name}", field
         yield from walked(f"{place}, {name}", field.members)
+
+
+def test_our_own_files_hold_nothing_that_readers_refuse_and_no_event_twice() -> None:
+    """They are read without a look for it, and a part at a time: the first part that has a key decides."""
+    for file in Path(catalogues.__file__).parent.glob("*.yaml"):
+        assert read_own_yaml(file.read_bytes()) == read_yaml(file.read_bytes()), file.name
+    for dialect in DIALECTS.values():
+        keys = list(dialect.catalogue().by_key)
+        assert len(keys) == len(set(keys)), dialect.name

@@ -25,7 +25,7 @@ from hookscope.core.runs import Ending, Event, Plan, Registry, Result, Run
 from hookscope.core.surroundings import real_surroundings
 from hookscope.dialects import DIALECTS
 from hookscope.settings import open_host
-from hookscope.workbench import View, event_keys
+from hookscope.workbench import View
 
 SIZES = [(80, 24), (120, 36)]  # below each other, beside each other; odd ones have a story of their own
 
@@ -86,7 +86,7 @@ def looked(workspace: Path, *, trusted: bool = True) -> View:
     )
     inventory = examine(look(host), host)
     registry = Registry(1, registrations_of(inventory, host))
-    return View(host, inventory, registry, "for a test", event_keys(host, inventory))
+    return View(host, inventory, registry, "for a test")
 
 
 @dataclass

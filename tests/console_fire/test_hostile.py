@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -157,7 +158,10 @@ async def test_a_context_keeps_what_nobody_sees(console: Any, view: View) -> Non
 async def test_the_picker_takes_any_name(console: Any, view: View) -> None:
     async with console((80, 24)) as c:
         for text in KINDS:
-            c.app.look = c.pane.view = replace(view, keys=(*view.keys, text))
+            known = (*view.host.dialect.catalogue().events, EventType(text, "now", "plugin"))
+            dialect = replace(view.host.dialect, catalogue=partial(Catalogue, known))
+            c.app.look = c.pane.view = replace(view, host=replace(view.host, dialect=dialect))
+            assert text in c.pane.view.keys
             await c.settle()
             await c.press("ctrl+@")
             await c.shows("Which event?")

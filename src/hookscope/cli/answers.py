@@ -24,10 +24,14 @@ class Answer:
     """What a command found out: once for programs, once for people."""
 
     document: object  # None: there is only the text
-    text: str
+    text: str | Callable[[], str]  # called where it is asked for: to set a table takes a while
     yes: bool = True
     aside: tuple[str, ...] = ()  # sentences for standard error
     ours: bool = True  # False: shape and words are the host's own, to which nothing is added
+
+    def in_words(self) -> str:
+        """The form for people."""
+        return self.text if isinstance(self.text, str) else self.text()
 
 
 Command = Callable[..., Answer]
@@ -90,7 +94,9 @@ def hypothetical(answer: Answer, options: Options, *, plain: bool) -> Answer:
     document = answer.document
     if isinstance(document, dict):
         document = {"assumed": words, **document, "what_if": line}
-    return replace(answer, document=document, text=f"{printable(line)}\n{answer.text}".rstrip("\n"))
+    return replace(
+        answer, document=document, text=lambda: f"{printable(line)}\n{answer.in_words()}".rstrip("\n")
+    )
 
 
 def really_written(options: Options, file: Path) -> tuple[str, ...]:
@@ -115,8 +121,8 @@ def printed(answer: Answer, *, as_json: bool) -> int:
         click.echo(f"hookscope: {printable(sentence)}", err=True)
     if as_json and answer.document is not None:
         click.echo(as_text(answer.document))
-    elif answer.text:
-        click.echo(answer.text)
+    elif text := answer.in_words():
+        click.echo(text)
     if sys.stdout is not None:
         sys.stdout.flush()
     return 0 if answer.yes else 1

@@ -16,7 +16,7 @@ from functools import reduce
 from typing import Any
 
 from hookscope.core.event_types import Catalogue, EventType, Field, json_type
-from hookscope.formats import read_yaml
+from hookscope.formats import read_own_yaml
 
 MEMBERS = frozenset(EventType.__dataclass_fields__) - {"key"}
 MEMBERS_OF_A_FIELD = frozenset({"text", "type", "example", "values", "members"})
@@ -28,7 +28,7 @@ def read_catalogue(source: bytes) -> Catalogue:
     Raises ValueError for a member that no event and no field has, and for a group that is not there:
     such a file is our own mistake.
     """
-    document = read_yaml(source)
+    document = read_own_yaml(source)
     if not isinstance(document, dict):
         raise ValueError("a catalogue is a mapping")
     defaults, groups = document.get("defaults") or {}, document.get("groups") or {}

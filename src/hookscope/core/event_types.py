@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from itertools import chain
 from typing import Any
 
 from hookscope.core.runs import EventKind
@@ -79,15 +80,23 @@ class EventType:
         return self.kind == "folder" and ":" not in self.key
 
 
-@dataclass(frozen=True, slots=True)
 class Catalogue:
     """The events that a host knows."""
 
-    events: tuple[EventType, ...] = ()
-    by_key: Mapping[str, EventType] = field(init=False, repr=False)
+    def __init__(self, events: Iterable[EventType] = ()) -> None:
+        self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "by_key", {event.key: event for event in self.events})
+    @classmethod
+    def joined(cls, *parts: Callable[[], Catalogue]) -> Catalogue:
+        """Several as one, each read when none before it has what is asked for. No key is in two."""
+        whole = cls()
+        whole.by_key = _Joined(parts)
+        return whole
+
+    @property
+    def events(self) -> tuple[EventType, ...]:
+        """All of them, in order."""
+        return tuple(self.by_key.values())
 
     def find(self, key: str) -> EventType | None:
         """The event of exactly this key, else the family it belongs to; None for neither."""
@@ -96,7 +105,7 @@ class Catalogue:
 
     def canonical(self, key: str) -> str:
         """The host's own spelling of a key: plugin hooks may be written with hyphens (seed 003)."""
-        if key in self.by_key or "-" not in key:
+        if "-" not in key or key in self.by_key:
             return key
         known = self.by_key.get(key.replace("-", "_"))
         return known.key if known is not None and known.kind == "plugin" else key
@@ -121,3 +130,23 @@ class Catalogue:
     def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
         """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""
         return nearest(key, self.by_key if kind is None else sorted(self.keys_of(kind)))
+
+
+class _Joined(Mapping[str, EventType]):
+    """The events of several catalogues by their keys."""
+
+    def __init__(self, parts: tuple[Callable[[], Catalogue], ...]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, key: str) -> EventType:
+        for part in self._parts:
+            event = part().by_key.get(key)
+            if event is not None:
+                return event
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(part().by_key for part in self._parts)
+
+    def __len__(self) -> int:
+        return sum(len(part().by_key) for part in self._parts)

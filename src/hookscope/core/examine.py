@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from hashlib import sha256
 from pathlib import Path
 
 from hookscope.core.dialect import Host
@@ -48,6 +47,8 @@ def _changed_since_trusted(hook: Hook, host: Host) -> list[str]:
 
 def digest(path: Path, files: Files) -> str | None:
     """The content of a handler file as one short text; None where it cannot be read."""
+    from hashlib import sha256  # here: OpenSSL takes a while to load, and looks seldom ask
+
     try:
         return sha256(files.read(path)).hexdigest()[:32]
     except OSError:

@@ -1,19 +1,25 @@
 """The event catalogues, and the sequences of events, that stand beside the dialects."""
 
-from functools import cache
-from importlib.resources import files
+from functools import cache, partial
+from pathlib import Path
 
 from hookscope.core.catalogue import read_catalogue
 from hookscope.core.event_types import Catalogue
 
+HERE = Path(__file__).parent
+
 
 @cache
 def catalogue(*names: str) -> Catalogue:
-    """The catalogues in `<name>.yaml` of this folder, as one."""
-    parts = (read_catalogue(source(name)) for name in names)
-    return Catalogue(tuple(event for part in parts for event in part.events))
+    """The catalogues in `<name>.yaml` of this folder, as one; each is read when it is asked for something."""
+    return Catalogue.joined(*(partial(_read, name) for name in names))
+
+
+@cache
+def _read(name: str) -> Catalogue:
+    return read_catalogue(source(name))
 
 
 def source(name: str) -> bytes:
     """`<name>.yaml` of this folder."""
-    return (files("hookscope.dialects") / f"{name}.yaml").read_bytes()
+    return (HERE / f"{name}.yaml").read_bytes()

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
         read_frontmatter,
         repair_mojibake,
     )
-    from .json5 import locate_json5, read_json5
+    from .json5 import read_json5
+    from .json5_places import locate_json5
     from .listening import plugin_registrations, stream_events
     from .listening_types import PluginRegistration
     from .places import FormatError, KeyPath, Span, span_at, text_of
     from .python_source import Export, read_exports
     from .script_tokens import LONGEST, Script, Token, read_script
     from .text_header import header_block, read_text_header, script_number, script_text
-    from .yaml12 import locate_yaml, read_yaml
+    from .yaml12 import locate_yaml, read_own_yaml, read_yaml
 
 _HOMES = {
     "LARGEST_HEADER": "frontmatter",
@@ -49,13 +50,14 @@ _HOMES = {
     "head_of": "frontmatter",
     "header_block": "text_header",
     "locate_frontmatter": "frontmatter",
-    "locate_json5": "json5",
+    "locate_json5": "json5_places",
     "locate_yaml": "yaml12",
     "plugin_registrations": "listening",
     "read_dotenv": "dotenv",
     "read_exports": "python_source",
     "read_frontmatter": "frontmatter",
     "read_json5": "json5",
+    "read_own_yaml": "yaml12",
     "read_script": "script_tokens",
     "read_text_header": "text_header",
     "read_yaml": "yaml12",
@@ -89,6 +91,7 @@ __all__ = [
     "read_exports",
     "read_frontmatter",
     "read_json5",
+    "read_own_yaml",
     "read_script",
     "read_text_header",
     "read_yaml",

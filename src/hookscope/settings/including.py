@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hookscope import formats
 from hookscope.core.surroundings import Files
-from hookscope.formats import FormatError, read_json5
+from hookscope.formats import FormatError
 from hookscope.values import dataclass
 
 DEPTH = 10  # files in one another
@@ -61,7 +62,7 @@ class Includes:
         if facts.size > LARGEST:
             raise IncludeError(f"{file} includes {name}, which is larger than {LARGEST:,} bytes")
         try:
-            return self.resolved(read_json5(self.files.read(path)), path, depth)
+            return self.resolved(formats.read_json5(self.files.read(path)), path, depth)
         except OSError as error:
             raise IncludeError(f"{file} includes {name}, which cannot be read: {error.strerror}") from None
         except FormatError as error:

@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hookscope import formats
 from hookscope.core.dialect import Settings, SettingsRules
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.surroundings import Files, RealFiles
-from hookscope.formats import FormatError, KeyPath, locate_json5, read_json5
+from hookscope.formats import FormatError, KeyPath
 from hookscope.settings.including import IncludeError, Includes
 from hookscope.settings.variables import filled, with_own
 
@@ -44,7 +45,7 @@ def settings_of(
 ) -> Settings:
     """The settings that `source` would be, if it stood in `file`."""
     try:
-        value = read_json5(source)
+        value = formats.read_json5(source)
     except FormatError as error:
         place = Place(file, error.span.line, error.span.column)
         problem = Problem(f"{file.name}, {error}; its settings count as empty until it is mended", place)
@@ -57,7 +58,7 @@ def settings_of(
 
     @cache
     def locate(path: KeyPath) -> Place | None:
-        span = locate_json5(source, path)
+        span = formats.locate_json5(source, path)
         return Place(file, span.line, span.column) if span else None
 
     settings = Settings(file, value, exists=True, locate=locate)

@@ -4,49 +4,41 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Dialect, Host, Trust
-from hookscope.core.examine import digest
 from hookscope.core.hooks import Hook, Standing
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan
 from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration
 from hookscope.core.surroundings import Files
-from hookscope.engine import HookEngine, Lanes
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host
-from hookscope.workbench.asking import check_key, no_such_hook
-from hookscope.workbench.compose import check_complete, template
 from hookscope.workbench.crew import Crew
-from hookscope.workbench.environments import read_environment
-from hookscope.workbench.filling import Filling, filling_of
-from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.secrets import resolved, secrets_of
 from hookscope.workbench.state_files import state_folder
-from hookscope.workbench.tap.plans import without_taps
-from hookscope.workbench.trust import TrustStore
-from hookscope.workbench.variables import Variables, filled, secrets_used, variables_of
+from hookscope.workbench.trust import TrustStore, digests_below
 from hookscope.workbench.view import PastRun, View
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from hookscope.engine import HookEngine, Lanes
     from hookscope.journal import Journal
     from hookscope.journal.secrets import Secret
     from hookscope.runtime import Firing
     from hookscope.workbench.doctor import Finding
     from hookscope.workbench.edits import Edits
+    from hookscope.workbench.filling import Filler, Filling
     from hookscope.workbench.guarded import Guard
+    from hookscope.workbench.variables import Variables
     from hookscope.workbench.watching import Told, Watch
 
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
@@ -92,6 +84,8 @@ class Workbench:
         self._journal: Journal | None = None
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         if options.environment is not None:
+            from hookscope.workbench.environments import read_environment
+
             read_environment(self.open().workspace, options.environment)
 
     def sibling(self, options: Options) -> Workbench:
@@ -105,6 +99,12 @@ class Workbench:
         from hookscope.workbench.edits import Edits  # here: a look edits nothing
 
         return Edits(self)
+
+    @cached_property
+    def _filler(self) -> Filler:
+        from hookscope.workbench.filling import Filler  # here: a look fills no events
+
+        return Filler(self._secrets)
 
     @property
     def dialect(self) -> Dialect:
@@ -139,23 +139,28 @@ class Workbench:
         """The hook of that name or settings key. Raises Refusal that names the nearest one."""
         row = view.inventory.find(name)
         if row is None:
+            from hookscope.workbench.asking import no_such_hook
+
             raise no_such_hook(name, view.inventory)
         return row
 
     def template(self, view: View, key: str) -> Event:
         """A realistic event of that key. Raises Refusal where the key is no event and nobody listens."""
+        from hookscope.workbench.asking import check_key
+        from hookscope.workbench.compose import template
+
         check_key(view, key)
         return template(key, view.host)
 
     def variables(self, view: View) -> Variables:
         """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
         that is not there or cannot be read."""
-        chosen = self.setup.environment
-        environment = None if chosen is None else read_environment(view.host.workspace, chosen)
-        return variables_of(view.host, self.options.env, environment)
+        return self._filler.variables(view.host, self.options.env, self.setup.environment)
 
     def filling(self, view: View) -> Filling:
         """What fills events of this view now: files are read anew. Never raises."""
+        from hookscope.workbench.filling import filling_of
+
         return filling_of(view.host, self.options.env, self.setup.environment)
 
     def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
@@ -164,8 +169,7 @@ class Workbench:
         Secrets among them are masked in the journal from now on, wherever the event has them. Raises
         Refusal, whose sentence begins with `where`.
         """
-        self._secrets |= dict.fromkeys(secrets_used(value, variables))
-        return filled(value, variables, now, where)
+        return self._filler.filled(value, variables, now, where)
 
     @property
     def secrets(self) -> tuple[Secret, ...]:
@@ -200,9 +204,13 @@ class Workbench:
         Raises Refusal for a hook that is not there, for an event with a secret that was not kept, and for
         one that lacks what its host would never leave out.
         """
+        from hookscope.workbench.compose import check_complete  # here: a look plans nothing
+        from hookscope.workbench.near_misses import with_near_misses
+        from hookscope.workbench.tap.plans import without_taps
+
         if only is not None:
             only = self.hook(view, only).hook.name
-        event = resolved(event, view.host, lambda: self._noted(view, event))
+        event = self._filler.resolved(event, view.host, lambda: self.variables(view).values)
         check_complete(event, view.host)
         plan = make_plan(
             event,
@@ -215,8 +223,6 @@ class Workbench:
             barred=self._barred if automatic else None,
             forced=forced,
         )
-        from hookscope.workbench.near_misses import with_near_misses  # here: a look plans nothing
-
         return with_near_misses(plan if only is not None else without_taps(plan), view)
 
     async def module(self, view: View, hook: Hook) -> Module | Failure:
@@ -226,12 +232,6 @@ class Workbench:
         """
         lanes = self.crew.lanes(view.host, view.languages)
         return await self.modules.load_one(hook, view.host, lanes.code[hook.language])
-
-    def _noted(self, view: View, event: Event) -> Mapping[str, str]:
-        """The variables, for the secrets that an event of the journal asks for."""
-        values = self.variables(view).values
-        self._secrets |= dict.fromkeys(secrets_of(event, values))
-        return values
 
     async def ready(self, view: View, kind: EventKind) -> View:
         """The view with the modules loaded whose events, or their order, only a load can tell.
@@ -273,6 +273,10 @@ class Workbench:
 
         `only`: those of this name alone.
         """
+        from contextlib import suppress
+
+        from hookscope.engine import HookEngine
+
         host = self.open()
         languages, without = self.crew.languages(host, look(host))
         engine = HookEngine(host, self.crew.lanes(host, languages), without=without)
@@ -290,6 +294,7 @@ class Workbench:
 
         Raises Refusal where the host has no sessions; OSError where an agent's folder cannot be read.
         """
+        from hookscope.engine import HookEngine
         from hookscope.workbench.cast import cast_of, languages_of, rules_of  # here: a look plays nothing
 
         host = self.open()
@@ -303,6 +308,7 @@ class Workbench:
         """The folders that would have to be trusted for a session to be played with all that is the
         project's: hooks, tools, models. Raises as `stage`."""
         from hookscope.workbench.cast import cast_of, rules_of, untrusted_in
+        from hookscope.workbench.left_out import untrusted_folders
 
         rules_of(view.host)
         folders = (*untrusted_in(cast_of(view.host)), *untrusted_folders(view))
@@ -314,20 +320,12 @@ class Workbench:
         if not os.path.isdir(path):
             raise Refusal(f"There is no folder {path}.", "`hookscope list` shows where hooks are.")
         real = self.setup.surroundings.files.real(path)
-        self._store.add(real, self._handlers_below(real))
+        self._store.add(real, digests_below(real, self.open()))
         return real
 
     def distrust_gone(self, folders: Iterable[Path]) -> None:
         """Forget the trust in those of these folders that are gone: what comes there later is another."""
         self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
-
-    def _handlers_below(self, folder: Path) -> dict[Path, str]:
-        """The digests of the handlers that trusting a folder lets run."""
-        host = self.open()
-        files = host.surroundings.files
-        handlers = [row.hook.handler for row in look(host).hooks if row.hook.handler is not None]
-        inside = [path for path in handlers if files.real(path).is_relative_to(folder)]
-        return {path: known for path in inside if (known := digest(path, files)) is not None}
 
     def journal(self, host: Host) -> Journal:
         """The record of this workspace's runs. Making it touches no disk."""
@@ -354,6 +352,8 @@ class Workbench:
         return past_named(number, self.journal(view.host).run(number), view.host)
 
     def _engine(self, view: View, lanes: Lanes | None = None, *, recorded: bool = True) -> HookEngine:
+        from hookscope.engine import HookEngine  # here: a look fires nothing
+
         lanes = lanes or self.crew.lanes(view.host, view.languages)
         engine = HookEngine(view.host, lanes, self.journal(view.host) if recorded else None)
         engine.inventory, engine.registry = view.inventory, view.registry

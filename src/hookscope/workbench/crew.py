@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Inventory, Language
 from hookscope.core.runs import Code, Lane
-from hookscope.engine import Lanes
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.node import Node, NoNode, find_node
 from hookscope.workbench.state_files import state_folder
 
 if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
+    from hookscope.engine import Lanes
     from hookscope.runtime import ProcessLane, WorkerFacts
     from hookscope.runtime.lanes import Inside
+    from hookscope.runtime.node import Node, NoNode
     from hookscope.workbench.guarded import Guard
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
@@ -63,12 +63,16 @@ class Crew:
         """What can run here. Node is looked for where a hook needs it."""
         if not any(row.hook.language in OF_NODE for row in inventory.hooks):
             return PYTHON, ""
+        from hookscope.runtime.node import NoNode
+
         found = self.node(host)
         return (PYTHON, found.sentence) if isinstance(found, NoNode) else (PYTHON | OF_NODE, "")
 
     def node(self, host: Host) -> Node | NoNode:
         """The Node that runs handlers here. Asks programs for their version the first time."""
         if self._node is None:
+            from hookscope.runtime.node import find_node
+
             surroundings = host.surroundings
             on_path = surroundings.files.program("node", surroundings.search_path()).path
             self._node = find_node(on_path, self._node_named)
@@ -96,7 +100,9 @@ class Crew:
 
         Each environment has lanes of its own, since a worker keeps the one that it was started with.
         """
+        from hookscope.engine import Lanes
         from hookscope.runtime import node_lane, python_lane
+        from hookscope.runtime.node import Node
 
         self._turn_to(frozenset(host.env.items()))
         if "python" not in self._processes:
@@ -140,6 +146,7 @@ class Crew:
 
         from hookscope.runtime import node_lane, python_lane
         from hookscope.runtime.lanes import Inside
+        from hookscope.runtime.node import Node
         from hookscope.workbench.guarded import Guard, needs_of, sandbox_of
 
         sandbox = await asyncio.to_thread(sandbox_of, host)

@@ -11,10 +11,12 @@ from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Event
+from hookscope.journal.secrets import Secret
 from hookscope.values import dataclass
 from hookscope.workbench.environments import ENVIRONMENTS, environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.variables import DOTENV, Variables, filled, variables_of
+from hookscope.workbench.secrets import resolved, secrets_of
+from hookscope.workbench.variables import DOTENV, Variables, filled, secrets_used, variables_of
 
 Fill = Callable[[Any, Variables, datetime], Any]
 
@@ -27,6 +29,37 @@ class Filling:
     environments: tuple[str, ...] = ()
     chosen: str | None = None  # the environment in force
     problem: str = ""
+
+
+class Filler:
+    """Fills events, and keeps in mind the secrets that they got: a journal masks them wherever they land."""
+
+    def __init__(self, secrets: dict[Secret, None]) -> None:
+        self.secrets = secrets  # in order, and the caller's
+
+    def variables(self, host: Host, given: Mapping[str, str], chosen: str | None) -> Variables:
+        """What `${NAME}` in an event of this host stands for now: files are read anew.
+
+        `given` on the command line, `chosen` the environment. Raises Refusal for one that is not there or
+        cannot be read.
+        """
+        environment = None if chosen is None else read_environment(host.workspace, chosen)
+        return variables_of(host, given, environment)
+
+    def filled(self, value: Any, variables: Variables, now: datetime, where: str) -> Any:
+        """A plain value of an event with its variables and times. Raises Refusal that begins with `where`."""
+        self.secrets |= dict.fromkeys(secrets_used(value, variables))
+        return filled(value, variables, now, where)
+
+    def resolved(self, event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
+        """An event of the journal with its secrets back. Raises Refusal for one that is not to be had."""
+
+        def noted() -> Mapping[str, str]:
+            values = variables()
+            self.secrets |= dict.fromkeys(secrets_of(event, values))
+            return values
+
+        return resolved(event, host, noted)
 
 
 def files_of(workspace: Path) -> tuple[Path, ...]:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from hookscope import formats
 from hookscope.core.dialect import Dialect
 from hookscope.core.surroundings import Surroundings
-from hookscope.formats import FormatError, read_json5
+from hookscope.formats import FormatError
 from hookscope.values import dataclass
 
 UPWARDS = 6  # folders above a program in which its package.json is looked for
@@ -77,7 +78,7 @@ def _by_settings(dialect: Dialect, surroundings: Surroundings, settings: Path) -
     if not dialect.layout.version_path:
         return None
     try:
-        value = read_json5(surroundings.files.read(settings, LARGEST))
+        value = formats.read_json5(surroundings.files.read(settings, LARGEST))
     except (OSError, FormatError):
         return None
     for part in dialect.layout.version_path:

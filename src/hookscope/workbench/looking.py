@@ -16,11 +16,10 @@ from hookscope.core.runs import Registration, Registry
 from hookscope.core.surroundings import Files
 from hookscope.runtime import Limits
 from hookscope.settings import open_host
-from hookscope.workbench.compose import event_keys
 from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Setup
-from hookscope.workbench.view import Differences, Looked, View
+from hookscope.workbench.view import Differences, Index, Looked, View
 
 HELD = "the version loaded before its last edit goes on running until the file loads again"
 
@@ -49,10 +48,10 @@ class Looking:
             inventory=inventory,
             registry=Registry(self._generation, self._registrations(inventory, host)),
             because=setup.because,
-            keys=last.keys if inventory is looked else event_keys(host, inventory),
             languages=languages,
             without=without,
             limits=limits,
+            index=last.index if inventory is looked else None,
             quarantined=kept and kept & {row.hook.handler for row in inventory.hooks},
         )
 
@@ -72,9 +71,9 @@ class Looking:
         host = opened(files)
         looked = examine(look(host), host)
         registrations = registrations_of(looked, host)
-        differences, keys = _differences(host, looked, shipped), event_keys(host, looked)
+        differences = _differences(host, looked, shipped)
         files.forget()
-        self._last = Looked(host, looked, registrations, differences, keys, files)
+        self._last = Looked(host, looked, Index(host, looked), registrations, differences, files)
         return self._last
 
     def _with_notes(

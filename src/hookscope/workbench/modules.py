@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
 from hookscope.core.look import notes_on
 from hookscope.core.plan import code_of, declared_by, may_run
 from hookscope.core.runs import Code, Failure, Lane, Module
-from hookscope.engine import Lanes
 from hookscope.loading import LOADED
-from hookscope.runtime.digest import with_digest
+
+if TYPE_CHECKING:
+    from hookscope.engine import Lanes
 
 OF_MODULES = ("stream", "arguments", "plugin")  # shapes whose events, or whose function, a load finds out
 NO_HANDLERS = "it registers nothing"
@@ -91,6 +93,13 @@ class Modules:
         said = (*(line.text for line in found.log), *notes_on(events, row.hook, host))
         notes = (*row.notes, *said, *(() if events else (NO_HANDLERS,)))
         return replace(_with_gate(row, LOADED), declared=events, notes=tuple(dict.fromkeys(notes)))
+
+
+def with_digest(code: Code) -> Code:
+    """The code with the digest of all that it is loaded from, as it stands now."""
+    from hookscope.runtime import digest  # here: a look that has loaded nothing asks for none
+
+    return digest.with_digest(code)
 
 
 def _key(code: Code) -> tuple[Path, str, str]:

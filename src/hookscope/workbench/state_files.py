@@ -1,7 +1,6 @@
 """Hookscope's own state folder, and how a file in it is replaced."""
 
 import os
-import tempfile
 from pathlib import Path
 
 
@@ -17,6 +16,8 @@ def state_folder() -> Path:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a state file so that every reader sees the old or the new one, whole."""
+    import tempfile  # here: a look writes nothing
+
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -7,10 +7,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.dialect import Trust
+from hookscope.core.dialect import Host, Trust
+from hookscope.core.examine import digest
+from hookscope.core.look import look
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import replace_file
+
+
+def digests_below(folder: Path, host: Host) -> dict[Path, str]:
+    """The digests of the handlers that trusting a folder, a real path, lets run."""
+    files = host.surroundings.files
+    handlers = [row.hook.handler for row in look(host).hooks if row.hook.handler is not None]
+    inside = [path for path in handlers if files.real(path).is_relative_to(folder)]
+    return {path: known for path in inside if (known := digest(path, files)) is not None}
 
 
 @dataclass(frozen=True, slots=True)

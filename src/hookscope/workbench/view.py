@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,44 @@ from hookscope.core.noted import NotedFiles
 from hookscope.core.runs import Plan, Registration, Registry, Run
 from hookscope.runtime import Limits
 from hookscope.values import dataclass
+from hookscope.workbench.compose import event_keys
 from hookscope.workbench.crew import PYTHON
 
 if TYPE_CHECKING:  # a look needs no database
     from hookscope.journal.circumstances import HandlerFile
+
+
+class Index:
+    """What is worked out of an inventory when somebody first asks; one for all looks that found the same."""
+
+    def __init__(self, host: Host, inventory: Inventory) -> None:
+        self.host, self.inventory = host, inventory
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The event keys that can be fired here."""
+        return event_keys(self.host, self.inventory)
+
+    @cached_property
+    def hooks_in(self) -> Mapping[Folder, int]:
+        """How many hooks lie in each folder that has some."""
+        shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
+        counted = Counter([id(row.hook.folder) for row in self.inventory.hooks])
+        found: Counter[Folder] = Counter()
+        for number, folder in shared.items():  # thousands of hooks share one folder
+            found[folder] += counted[number]
+        return found
+
+    @cached_property
+    def named(self) -> Mapping[str, Sequence[Standing | Rejected]]:
+        """All of one name: hooks first, then what is none."""
+        named: dict[str, list[Standing | Rejected]] = {}
+        for row in self.inventory.hooks:
+            named.setdefault(row.hook.name, []).append(row)
+        for item in self.inventory.rejected:
+            if item.name:
+                named.setdefault(item.name, []).append(item)
+        return named
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,31 +67,36 @@ class View:
     inventory: Inventory
     registry: Registry
     because: str  # why this dialect
-    keys: tuple[str, ...]  # the event keys that can be fired here
     languages: frozenset[Language] = PYTHON  # those that can be run here
     without: str = ""  # what keeps the others from running
     limits: Limits = Limits()  # of every handler, unless it says otherwise
     quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
-
-    # How many hooks lie in each folder that has some.
-    hooks_in: Mapping[Folder, int] = field(init=False, compare=False, repr=False)
-    # All of one name: hooks first, then what is none.
-    named: Mapping[str, Sequence[Standing | Rejected]] = field(init=False, compare=False, repr=False)
+    index: Index | None = field(default=None, repr=False)  # made anew where it is of something else
 
     def __post_init__(self) -> None:
-        shared = {id(row.hook.folder): row.hook.folder for row in self.inventory.hooks}
-        counted = Counter([id(row.hook.folder) for row in self.inventory.hooks])
-        found: Counter[Folder] = Counter()
-        for number, folder in shared.items():  # thousands of hooks share one folder
-            found[folder] += counted[number]
-        object.__setattr__(self, "hooks_in", found)
-        named: dict[str, list[Standing | Rejected]] = {}
-        for row in self.inventory.hooks:
-            named.setdefault(row.hook.name, []).append(row)
-        for item in self.inventory.rejected:
-            if item.name:
-                named.setdefault(item.name, []).append(item)
-        object.__setattr__(self, "named", named)
+        known = self.index
+        if known is None or known.inventory is not self.inventory or known.host is not self.host:
+            object.__setattr__(self, "index", Index(self.host, self.inventory))
+
+    @property
+    def _found(self) -> Index:
+        assert self.index is not None
+        return self.index
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The event keys that can be fired here."""
+        return self._found.keys
+
+    @property
+    def hooks_in(self) -> Mapping[Folder, int]:
+        """How many hooks lie in each folder that has some."""
+        return self._found.hooks_in
+
+    @property
+    def named(self) -> Mapping[str, Sequence[Standing | Rejected]]:
+        """All of one name: hooks first, then what is none."""
+        return self._found.named
 
     @property
     def folders(self) -> tuple[Folder, ...]:
@@ -77,9 +117,9 @@ class Looked:
 
     host: Host
     inventory: Inventory
+    index: Index  # as long as no load declares other events
     registrations: tuple[Registration, ...]  # where no worker holds an older version
     differences: Differences
-    keys: tuple[str, ...]  # the event keys, as long as no load declares others
     files: NotedFiles
 
     def holds(self, host: Host) -> bool:

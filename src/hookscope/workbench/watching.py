@@ -21,7 +21,9 @@ from hookscope.workbench.filling import files_of
 Told: TypeAlias = Callable[[frozenset[Path]], object]
 Stamp: TypeAlias = tuple[int, int, int, int]
 
-STEP, DEBOUNCE = 5, 50  # milliseconds; the library's own defaults cost 100 ms a save
+# Milliseconds; the library's own defaults cost up to 100 ms a save. News take one to two steps, and each step
+# wakes a thread: so single names, such as the settings, are looked for less often than what lies in folders.
+STEP, STEP_OF_NAMES, DEBOUNCE = 3, 10, 50
 POLL = 1.0  # seconds between two looks where there are no native events
 AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
 NOISE = re.compile(
@@ -132,7 +134,7 @@ def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
     for changes in watch(
         *paths,
         watch_filter=None,
-        step=STEP,
+        step=STEP if deep else STEP_OF_NAMES,
         debounce=DEBOUNCE,
         stop_event=stop,
         recursive=deep,

@@ -1,8 +1,9 @@
 """`hookscope list`."""
 
 from dataclasses import replace
+from functools import partial
 
-from hookscope.cli import answers, host_format, tables
+from hookscope.cli import answers, host_format
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, View, documents
 
@@ -15,7 +16,13 @@ def command(options: Options, shape: str, eligible: bool, verbose: bool) -> Answ
     view = answers.bench_of(options).look()
     if eligible:
         view = only_eligible(view)
-    return Answer(documents.inventory(view), tables.inventory(view, verbose=verbose))
+    return Answer(documents.inventory(view), partial(_in_words, view, verbose))
+
+
+def _in_words(view: View, verbose: bool) -> str:
+    from hookscope.cli import tables  # here: JSON sets no tables
+
+    return tables.inventory(view, verbose=verbose)
 
 
 def only_eligible(view: View) -> View:

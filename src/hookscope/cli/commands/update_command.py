@@ -48,7 +48,7 @@ def command(
         desk.record(name)
     how = How(yes, dry_run, as_json, diff)
     found = [_one(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
-    texts = [one.text for one in found if one.text] if found else ["No pack is installed here."]
+    texts = [text for one in found if (text := one.in_words())] if found else ["No pack is installed here."]
     aside = tuple(sentence for one in found for sentence in one.aside)
     document = {"updates": [one.document for one in found]}
     return Answer(document, "\n\n".join(texts), yes=all(one.yes for one in found), aside=aside)

@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Folder, Found, Hook, Place
 from hookscope.core.surroundings import Child
-from hookscope.formats import KeyPath, header_block, locate_json5, read_text_header
+from hookscope.formats import KeyPath, header_block, read_text_header
 from hookscope.systems.folders.discovery import (
     LARGEST_MANIFEST,
     MANIFEST,
@@ -140,7 +141,7 @@ def _last(entry: str) -> str:
 def _place_in(file: Path, path: KeyPath, search: Search) -> Place:
     """Where a value of the package stands."""
     try:
-        span = locate_json5(search.files.read(file), path)
+        span = formats.locate_json5(search.files.read(file), path)
     except OSError:
         span = None
     return Place(file, span.line, span.column) if span is not None else Place(file)

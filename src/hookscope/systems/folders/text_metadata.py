@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hookscope import formats
 from hookscope.core.hooks import Metadata, Requires
-from hookscope.formats import FormatError, read_json5, script_text
+from hookscope.formats import FormatError, script_text
 from hookscope.systems.folders.metadata import REQUIREMENTS, Reading, elsewhere, limits_in
 
 HOMEPAGES = ("homepage", "website", "url")  # at the top of the header, the first that is there
@@ -86,7 +87,7 @@ def _label(labels: Mapping[str, str], kind: str, item: Mapping[str, Any]) -> str
 
 def _object_in(text: str) -> Mapping[str, Any]:
     try:
-        value = read_json5(text.encode("utf-8", "replace"))
+        value = formats.read_json5(text.encode("utf-8", "replace"))
     except FormatError:
         return {}
     return value if isinstance(value, Mapping) else {}

@@ -5,6 +5,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import (
     LANGUAGE_OF,
@@ -19,7 +20,6 @@ from hookscope.core.hooks import (
     Rejected,
 )
 from hookscope.core.surroundings import Files
-from hookscope.formats import LONGEST, locate_json5, plugin_registrations, read_json5
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
 from hookscope.systems.plugins.access import Access
@@ -173,10 +173,10 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
 def heard_in(entry: Path, language: Language, host: Host) -> tuple[tuple[str, ...] | None, dict[str, int]]:
     """The events that its text registers for, with their priorities; None where only a load can tell."""
     try:
-        source = host.surroundings.files.read(entry, LONGEST + 1)
+        source = host.surroundings.files.read(entry, formats.LONGEST + 1)
     except OSError:
         return None, {}
-    said = plugin_registrations(source, language)
+    said = formats.plugin_registrations(source, language)
     if not said:  # it registers elsewhere, or nothing: a load tells
         return None, {}
     canonical = host.dialect.catalogue().canonical
@@ -223,13 +223,13 @@ def _document(file: Path, files: Files) -> tuple[bytes, Any]:
         raise _No(f"{file.name} is larger than {LARGEST_MANIFEST:,} bytes", Place(file))
     source = files.read(file)
     try:
-        return source, read_json5(source)
+        return source, formats.read_json5(source)
     except FormatError as error:
         raise _No(f"{file.name}, {error}", Place(file, error.span.line, error.span.column)) from None
 
 
 def _place(file: Path, source: bytes, path: KeyPath) -> Place:
-    span = locate_json5(source, path)
+    span = formats.locate_json5(source, path)
     return Place(file, span.line, span.column) if span else Place(file)
 
 

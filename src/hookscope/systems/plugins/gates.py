@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook
 from hookscope.core.plan import MAPPED
-from hookscope.formats import locate_json5
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.gates import PATH_OPEN, SENT, GateRule, handler, trusted, typed_fields
 
@@ -16,7 +16,7 @@ KNOWN_AFTER_LOAD = "known after a load"
 
 def fields(hook: Hook, host: Host) -> Gate:
     """Has every field of the manifest, or of the setting, the type that it should have."""
-    return typed_fields(hook, host, locate_json5)
+    return typed_fields(hook, host, formats.locate_json5)
 
 
 def path(hook: Hook, host: Host) -> Gate:

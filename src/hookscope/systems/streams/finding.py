@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
 from pathlib import Path
 
+from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import (
     LANGUAGE_OF,
@@ -16,7 +17,6 @@ from hookscope.core.hooks import (
     Rejected,
 )
 from hookscope.core.surroundings import Files
-from hookscope.formats import LONGEST, stream_events
 from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
 from hookscope.systems.streams.slots import HOOKS
@@ -144,7 +144,7 @@ def _hook(
 def _heard(path: Path, files: Files) -> tuple[str, ...] | None:
     """The events that its text subscribes to; None where only a load can tell."""
     try:
-        return stream_events(files.read(path, LONGEST + 1), LANGUAGE_OF[path.suffix])
+        return formats.stream_events(files.read(path, formats.LONGEST + 1), LANGUAGE_OF[path.suffix])
     except OSError:
         return None
 
