@@ -23,7 +23,7 @@ from hookscope.formats import (
 
 from .errors import CannotEdit
 from .layout import first_newline
-from .meanings import MISSING, reached, same, value_at, with_value, without_member
+from .meanings import MISSING, reached, same, value_at, verified, with_value, without_member
 
 _PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*[\w]|[A-Za-z_]")  # reads as a text without quotes
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
@@ -59,7 +59,7 @@ def with_header_value(source: bytes, path: KeyPath, value: object) -> bytes:
         if not isinstance(step, str) or not isinstance(value_at(old, path[:depth]), dict):
             return _instead(source, path[:depth], _nested(path[depth:], value), old)
         new = _with_member(text, source, path[:depth], step, _nested(path[depth + 1 :], value))
-    return _verified(new, with_value(old, path, value))
+    return _read_again(new, with_value(old, path, value))
 
 
 def with_header_key(source: bytes, path: KeyPath, key: str) -> bytes:
@@ -72,7 +72,7 @@ def with_header_key(source: bytes, path: KeyPath, key: str) -> bytes:
     text = text_of(source)
     written = text[span.start : span.end]
     new = _spliced(text, span, _in_style(written, key))
-    return _verified(new, with_value(without_member(old, path), (*path[:-1], key), value))
+    return _read_again(new, with_value(without_member(old, path), (*path[:-1], key), value))
 
 
 def with_wrapped(source: bytes, path: KeyPath, key: str) -> bytes:
@@ -88,7 +88,7 @@ def with_wrapped(source: bytes, path: KeyPath, key: str) -> bytes:
     else:
         deeper = "\n".join(f"  {line}" if line.strip() else line for line in written.split("\n"))
         wrapped = f"{key}:{first_newline(text)}{' ' * (span.column - 1)}{deeper}"
-    return _verified(_spliced(text, span, wrapped), with_value(old, path, {key: value}))
+    return _read_again(_spliced(text, span, wrapped), with_value(old, path, {key: value}))
 
 
 def with_one_line(source: bytes, key: str, value: object) -> bytes:
@@ -105,7 +105,7 @@ def with_one_line(source: bytes, key: str, value: object) -> bytes:
         raise CannotEdit(f"`{key}` was not found in the header")
     colon = text.index(":", at.end) + 1
     whole = Span(span.line, span.column, colon, max(span.end, colon))
-    return _verified(_spliced(text, whole, f" {_json(value)}"), with_value(old, (key,), value))
+    return _read_again(_spliced(text, whole, f" {_json(value)}"), with_value(old, (key,), value))
 
 
 def without_header_member(source: bytes, key: str) -> bytes:
@@ -117,7 +117,7 @@ def without_header_member(source: bytes, key: str) -> bytes:
         raise CannotEdit(f"`{key}` has no lines of its own")
     end = text.find("\n", max(span.end, at.end))
     lines = Span(at.line, 1, at.start, len(text) if end < 0 else end + 1)
-    return _verified(_spliced(text, lines, ""), without_member(old, (key,)))
+    return _read_again(_spliced(text, lines, ""), without_member(old, (key,)))
 
 
 def with_header_first(source: bytes) -> bytes:
@@ -156,7 +156,7 @@ def _instead(source: bytes, path: KeyPath, value: object, old: object) -> bytes:
     """A value where nothing, or nothing of use, stands in the way."""
     if value_at(old, path) is not None:
         raise CannotEdit(f"`{'.'.join(map(str, path))}` is no mapping")
-    return _verified(
+    return _read_again(
         _spliced(text_of(source), _span(source, path), _json(value)), with_value(old, path, value)
     )
 
@@ -201,12 +201,5 @@ def _in_style(written: str, value: object) -> str:
     return value if _PLAIN.fullmatch(value) and value.lower() not in _WORDS else _json(value)
 
 
-def _verified(text: str, meaning: object) -> bytes:
-    source = text.encode()
-    try:
-        sure = same(read_frontmatter(source), meaning)
-    except FormatError:
-        sure = False
-    if not sure:
-        raise CannotEdit("The edit would change more than it should")
-    return source
+def _read_again(text: str, meaning: object) -> bytes:
+    return verified(text, meaning, read_frontmatter)

@@ -1,8 +1,11 @@
 """What a document means, as plain data: read, compared and changed at one path. Nothing is altered."""
 
+from collections.abc import Callable
 from typing import Final
 
-from hookscope.formats import KeyPath
+from hookscope.formats import FormatError, KeyPath
+
+from .errors import CannotEdit
 
 
 class Missing:
@@ -51,6 +54,18 @@ def same(one: object, other: object) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
     return one == other or (one != one and other != other)
+
+
+def verified(text: str, meaning: object, read: Callable[[bytes], object], line: str = "") -> bytes:
+    """The text as bytes, once it was read again and means this. Raises CannotEdit, which names the `line`."""
+    source = text.encode()
+    try:
+        sure = same(read(source), meaning)
+    except FormatError:
+        sure = False
+    if not sure:
+        raise CannotEdit("The edit would change more than it should", line)
+    return source
 
 
 def with_value(whole: object, path: KeyPath, value: object) -> object:

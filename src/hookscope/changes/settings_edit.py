@@ -26,7 +26,7 @@ from .layout import (
     tokens_between,
     value_text,
 )
-from .meanings import MISSING, reached, same, value_at, with_value, without_member
+from .meanings import MISSING, reached, same, value_at, verified, with_value, without_member
 
 
 def edited(source: bytes | None, path: KeyPath, value: object) -> bytes:
@@ -45,7 +45,9 @@ def edited(source: bytes | None, path: KeyPath, value: object) -> bytes:
     text = _text(source or b"", line)
     old = meaning_of(source or b"", line)
     if _is_bare(text):
-        return _verified(_new_document(text, path, value, line), with_value(old, path, value), line)
+        return verified(
+            _new_document(text, path, value, line), with_value(old, path, value), read_json5, line
+        )
     if same(value_at(old, path), value):
         return text.encode()
     depth = reached(old, path)
@@ -56,7 +58,7 @@ def edited(source: bytes | None, path: KeyPath, value: object) -> bytes:
             what = f"`{dotted(path[:depth])}`" if depth else "The document"
             raise CannotEdit(f"{what} is not an object", line)
         new = _with_member(text, path, depth, value, line)
-    return _verified(new, with_value(old, path, value), line)
+    return verified(new, with_value(old, path, value), read_json5, line)
 
 
 def edited_all(source: bytes | None, edits: Sequence[Edit]) -> bytes | None:
@@ -82,7 +84,7 @@ def without(source: bytes, path: KeyPath) -> bytes:
     if not path or not isinstance(path[-1], str):
         raise CannotEdit("Only members of objects are removed", line)
     new = _less(text, _span(text, path[:-1], line), _span(text, path, line))
-    return _verified(new, without_member(old, path), line)
+    return verified(new, without_member(old, path), read_json5, line)
 
 
 def dotted(path: KeyPath) -> str:
@@ -126,17 +128,6 @@ def _span(text: str, path: KeyPath, line: str) -> Span:
     if span is None:  # `read_json5` saw it, so this would be a fault of ours; still, nothing is guessed
         raise CannotEdit(f"`{dotted(path)}` was not found in the text", line)
     return span
-
-
-def _verified(text: str, meaning: object, line: str) -> bytes:
-    source = text.encode()
-    try:
-        sure = same(read_json5(source), meaning)
-    except FormatError:
-        sure = False
-    if not sure:
-        raise CannotEdit("The edit would change more than it should", line)
-    return source
 
 
 # Splicing

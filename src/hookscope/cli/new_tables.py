@@ -70,7 +70,7 @@ def _lines(made: Made, surroundings: Surroundings) -> Iterator[str]:
         yield f"wrote  {one_line(surroundings.short(path), 300)}"
     yield ""
     for one in made.stands:
-        yield from _stands(one, made, surroundings)
+        yield from _stands(one, made)
     for note in made.notes:
         yield f"note: {one_line(note, 300)}"
     yield ""
@@ -80,7 +80,7 @@ def _lines(made: Made, surroundings: Surroundings) -> Iterator[str]:
     yield "`hookscope undo` takes all of it back."
 
 
-def _stands(one: Stands, made: Made, surroundings: Surroundings) -> Iterator[str]:
+def _stands(one: Stands, made: Made) -> Iterator[str]:
     name = made.sketched.wish.name
     if one.row is None:
         yield f"{one.dialect} does not find {name} there."

@@ -8,13 +8,6 @@ from hookscope.values import dataclass
 
 FaultName: TypeAlias = Literal["exception", "hang", "slow", "junk", "exit"]
 FAULTS: tuple[FaultName, ...] = get_args(FaultName)
-MEANINGS: dict[FaultName, str] = {
-    "exception": "it throws",
-    "hang": "it never answers",
-    "slow": "it runs, and answers so many seconds later",
-    "junk": "it returns nonsense and damages the event",
-    "exit": "it ends its process with this status",
-}
 SLOW, HANGS = 1.0, 2.0  # seconds: later, and until a hang is ended where nobody says otherwise
 MOST_SECONDS, MOST_STATUS = 3600.0, 255
 

@@ -93,15 +93,3 @@ def _moment(value: object) -> str:
         return iso(value) if isinstance(value, datetime) else str(value)
     except BaseException:  # a hostile class, or a moment outside the calendar
         return ""
-
-
-def from_document(document: Dict[str, Any]) -> HookEvent:  # noqa: UP006
-    """The event that `to_document` described. Raises KeyError or ValueError where it is none."""
-    return HookEvent(
-        document["type"],
-        document["action"],
-        document["sessionKey"],
-        document["context"],
-        from_iso(document["timestamp"]),
-        document["messages"],
-    )

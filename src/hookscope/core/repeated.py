@@ -58,13 +58,6 @@ class Repetition:
     hooks: tuple[HookAgain, ...]
     files: tuple[FileAgain, ...] | None  # None: nobody looked
 
-    @property
-    def grows(self) -> tuple[str, ...]:
-        """The hooks and files that grow."""
-        hooks = (one.hook for one in self.hooks if one.again is Again.GROWS)
-        files = (one.path for one in self.files or () if one.again is Again.GROWS)
-        return (*dict.fromkeys(hooks), *files)
-
 
 def repetition(runs: Sequence[Run]) -> Repetition:
     """What these runs of one event did again. Files are known where all ran on the same copies."""

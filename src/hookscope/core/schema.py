@@ -1,7 +1,7 @@
 """What an event may hold: as JSON Schema (draft 2020-12), and in words. Pure."""
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hookscope.core.event_types import EventType, Field
@@ -73,16 +73,6 @@ def told(field: Field) -> str:
         return f"{field.text} ({', '.join(map(_brief, field.values))})"
     plain = field.examples and not isinstance(field.examples[0], Mapping | list | None)
     return f"{field.text}; such as {_brief(field.examples[0])}" if plain else field.text
-
-
-def could_hold(event: EventType, present: Container[str], begins: str = "") -> dict[str, Field]:
-    """The fields that could be added to a context that holds `present`: needed ones first.
-
-    With `begins`, those whose name begins so, letter case ignored. For completion.
-    """
-    absent = {name: field for name, field in event.fields.items() if name not in present}
-    matching = {name: field for name, field in absent.items() if name.lower().startswith(begins.lower())}
-    return dict(sorted(matching.items(), key=lambda item: item[0] not in event.required))
 
 
 def _brief(value: Any) -> str:

@@ -39,6 +39,11 @@ TEXTS = LoaderTexts(
     off="[hooks] Internal hooks disabled",
 )
 
+FOLDER_TEXTS = FolderTexts(
+    no_handler="[hooks] Hook at {folder} has HOOK.md but no handler",
+    bad_header="[hooks] Invalid frontmatter in {file}",
+)
+
 ELIZA = Dialect(
     name="eliza",
     title="Eliza, as its guide says",
@@ -58,10 +63,7 @@ ELIZA = Dialect(
             rules=guide_gates(gates.anywhere, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"
             error_text=error_text,
-            texts=FolderTexts(
-                no_handler="[hooks] Hook at {folder} has HOOK.md but no handler",
-                bad_header="[hooks] Invalid frontmatter in {file}",
-            ),
+            texts=FOLDER_TEXTS,
             legacy=LEGACY,
         ),
     ),

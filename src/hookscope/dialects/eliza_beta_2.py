@@ -5,21 +5,17 @@ from functools import partial
 
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eliza import ELIZA, STATE
-from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.shipped import (
     CATALOGUE,
-    FAILED,
     LEGACY_REGISTERED,
     LOAD_RULES,
     REFUSED_MODULE,
+    as_shipped,
     four_roots,
     roots_resolved,
-    shipped_gates,
 )
 from hookscope.systems.folders import folder_system_of, unchecked
 from hookscope.systems.folders.legacy import LegacyRule
-from hookscope.systems.folders.line_header import read_line_header
-from hookscope.systems.folders.policy import own_text
 
 LEGACY = LegacyRule(roots=roots_resolved, links_resolved=True, refusal=REFUSED_MODULE, literal=True)
 OF_ITS_RUNTIME = ("node",)  # it looks in the folder of the program that runs it
@@ -32,22 +28,7 @@ ELIZA_BETA_2 = replace(
     version="2.0.0-beta.2",
     layout=replace(ELIZA.layout, bundles=False),
     systems=(
-        replace(
-            GUIDE,
-            shape=replace(
-                GUIDE.shape,
-                read=read_line_header,
-                handler_first=True,
-                marks_python=True,
-                longest_header=None,
-            ),
-            places=four_roots(STATE, "eliza"),
-            rules=shipped_gates(LEGACY, unchecked.on_path_or_known(OF_ITS_RUNTIME)),
-            always_skips=REQUIREMENTS,
-            legacy=LEGACY,
-            words=own_text,
-            failed_text=FAILED,
-        ),
+        as_shipped(GUIDE, LEGACY, four_roots(STATE, "eliza"), unchecked.on_path_or_known(OF_ITS_RUNTIME)),
     ),
     texts=replace(
         ELIZA.texts,

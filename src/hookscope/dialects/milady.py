@@ -5,10 +5,10 @@ from pathlib import Path
 
 from hookscope.core.dialect import Dialect, Host, Layout, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
-from hookscope.dialects.eliza import TEXTS, error_text
+from hookscope.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import FolderTexts, Shape
+from hookscope.systems.folders.discovery import Shape
 from hookscope.systems.folders.legacy import LegacyRule
 
 STATE = "~/.milady"
@@ -45,10 +45,7 @@ MILADY = Dialect(
             rules=guide_gates(gates.under_allowed_roots, LEGACY),
             always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"
             error_text=error_text,
-            texts=FolderTexts(
-                no_handler="[hooks] Hook at {folder} has HOOK.md but no handler",
-                bad_header="[hooks] Invalid frontmatter in {file}",
-            ),
+            texts=FOLDER_TEXTS,
             legacy=LEGACY,
         ),
     ),

@@ -10,9 +10,11 @@ from typing import Any
 
 from hookscope.core.dialect import Host, LoadRules
 from hookscope.core.hooks import Folder, Place, Problem
-from hookscope.systems.folders import Places, gates, unchecked
+from hookscope.dialects.guides import REQUIREMENTS
+from hookscope.systems.folders import FolderSystem, Places, gates, unchecked
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.folders.legacy import LegacyRule, legacy_path
+from hookscope.systems.folders.line_header import read_line_header
 from hookscope.systems.folders.places import (
     BUNDLED,
     EXTRA,
@@ -21,6 +23,7 @@ from hookscope.systems.folders.places import (
     bundled_folder,
     hooks_folder,
 )
+from hookscope.systems.folders.policy import own_text
 from hookscope.systems.folders.unchecked import Finder
 
 CATALOGUE = "shipped_gateway"
@@ -54,6 +57,26 @@ def shipped_gates(legacy: LegacyRule, find: Finder) -> Mapping[str, GateRule]:
         "trusted": gates.trusted,
         "sent": gates.sent,
     }
+
+
+def as_shipped(guide: FolderSystem, legacy: LegacyRule, places: Places, find: Finder) -> FolderSystem:
+    """The folder hooks of a guide as the program has them. `find` says what its `bins` count as there."""
+    return replace(
+        guide,
+        shape=replace(
+            guide.shape,
+            read=read_line_header,
+            handler_first=True,
+            marks_python=True,
+            longest_header=None,
+        ),
+        places=places,
+        rules=shipped_gates(legacy, find),
+        always_skips=REQUIREMENTS,
+        legacy=legacy,
+        words=own_text,
+        failed_text=FAILED,
+    )
 
 
 def four_roots(state: str, name: str) -> Places:

@@ -106,10 +106,6 @@ def _bound_in_passing(node: ast.AST) -> Iterator[Export]:
                 yield Export("*", "value", inner.lineno)
 
 
-def _binds_anything(called: ast.expr) -> bool:
-    return isinstance(called, ast.Name) and called.id in _BINDERS
-
-
 def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export]:
     is_function = isinstance(target, ast.Name) and isinstance(value, ast.Lambda)
     for part in ast.walk(target):

@@ -123,7 +123,7 @@ def _yaml_of(block: str, lines: Mapping[str, tuple[str, bool]]) -> dict[str, obj
 def _attempts(block: str, lines: Mapping[str, tuple[str, bool]]) -> Iterator[str]:
     yield block
     yield _with_flow_on_one_line(block)
-    quoted = _with_quotes(block, lines)
+    quoted = _with_quotes(block)
     yield quoted
     yield _with_flow_on_one_line(quoted)
 
@@ -155,7 +155,7 @@ def _end_of_flow(text: str, at: int) -> int:
     return at
 
 
-def _with_quotes(block: str, lines: Mapping[str, tuple[str, bool]]) -> str:
+def _with_quotes(block: str) -> str:
     """The header with the values that often break it in quotes, where they are broken."""
 
     def mended(line: str) -> str:

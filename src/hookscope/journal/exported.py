@@ -37,10 +37,15 @@ def lines_of(runs: Iterable[tuple[StoredRun, Mapping[str, Any] | None]]) -> Iter
             if settings is not None and run.settings not in known:
                 shown |= settings
                 known.add(run.settings)
-        yield json.dumps({"format": FORMAT, **_document(run), "settings": shown})
+        yield json.dumps({"format": FORMAT, **run_document(run), "settings": shown})
 
 
-def _document(run: StoredRun) -> dict[str, Any]:
+def run_document(run: StoredRun) -> dict[str, Any]:
+    """One run on a line of an export, and of `log --json`: its `run` is the document of `fire --json`.
+
+    `handlers` are those that were planned, with digests of their files; `started` is an ISO time, `ms` null
+    as long as it has no end.
+    """
     return {
         "id": run.id,
         "event": run.key,

@@ -31,6 +31,17 @@ class Uses:
     network: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
+    @property
+    def told(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """What it does, in words, and with what; without what it does not."""
+        parts = (
+            ("reads variables", (*self.env, *self.optional_env)),
+            ("starts programs", self.bins),
+            ("reaches other machines", self.network),
+            ("writes files", self.writes),
+        )
+        return tuple((what, names) for what, names in parts if names)
+
 
 def uses_of(facts: HandlerFacts) -> Uses:
     needed = _names(met for met in facts.env if met.kind != "optional")

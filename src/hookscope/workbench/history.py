@@ -12,7 +12,7 @@ from typing import Any
 
 from hookscope.journal import Journal, Outcome, StoredRun, Wanted, changed_since
 from hookscope.journal.circumstances import Changed, handler_documents
-from hookscope.journal.exported import NoRun, Reader, lines_of
+from hookscope.journal.exported import NoRun, Reader, lines_of, run_document
 from hookscope.journal.words import phrase
 from hookscope.values import dataclass
 from hookscope.workbench.past import THEN
@@ -30,6 +30,7 @@ __all__ = [
     "handler_documents",
     "has_words",
     "named",
+    "run_document",
 ]
 
 

@@ -62,7 +62,6 @@ class Playing:
         self._stage = Stage(engine, wanted, self._tell)
         self._scenes: list[Scene] = []
         self._news = asyncio.Event()
-        self._played: Played | None = None
         self._task = asyncio.get_running_loop().create_task(self._play())
         self._task.add_done_callback(lambda _: self._wake())
 

@@ -114,25 +114,11 @@ def _as_they_end(
 def document(run: StoredRun) -> dict[str, object]:
     """One run of `log --json`: when, what came of it, what held then, and the document of `fire --json`.
 
-    `handlers` are those that were planned, with digests of their files; `settings` is a digest too, and
-    what it stands for is beside the runs.
+    `settings` is a digest, and what it stands for is beside the runs.
     """
-    from hookscope.workbench.history import handler_documents
+    from hookscope.workbench.history import run_document
 
-    return {
-        "id": run.id,
-        "event": run.key,
-        "started": iso(run.started),
-        "ms": None if run.took is None else round(run.took * 1000, 3),
-        "outcome": run.outcome,
-        "dialect": run.dialect,
-        "version": run.version or None,
-        "pinned": run.pinned,
-        "handlers": handler_documents(run.handlers),
-        "settings": run.settings,
-        "workspace": run.workspace,
-        "run": dict(run.document),
-    }
+    return {**run_document(run), "version": run.version or None, "settings": run.settings}
 
 
 def entry_document(entry: Entry) -> dict[str, object]:

@@ -159,15 +159,8 @@ def _mark(gate: Gate) -> str:
 
 
 def _used(uses: Uses, indent: str) -> Iterator[str]:
-    parts = (
-        ("reads variables", (*uses.env, *uses.optional_env)),
-        ("starts programs", uses.bins),
-        ("reaches other machines", uses.network),
-        ("writes files", uses.writes),
-    )
-    for what, names in parts:
-        if names:
-            yield f"{indent}{what}: {one_line(', '.join(names), 300)}"
+    for what, names in uses.told:
+        yield f"{indent}{what}: {one_line(', '.join(names), 300)}"
 
 
 def _files(item: Planned, host: Host) -> Iterator[str]:

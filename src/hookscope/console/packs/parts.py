@@ -77,15 +77,8 @@ def remedy(spec: Mapping[str, object], row: Standing) -> Content:
 
 def uses_part(sheet: Sheet, uses: Uses, indent: int) -> None:
     """What the sources say that they do."""
-    parts = (
-        ("reads variables", (*uses.env, *uses.optional_env)),
-        ("starts programs", uses.bins),
-        ("reaches other machines", uses.network),
-        ("writes files", uses.writes),
-    )
-    for what, names in parts:
-        if names:
-            sheet.say(Content.assemble((f"{what}: ", "$text-warning"), foreign(", ".join(names))), indent)
+    for what, names in uses.told:
+        sheet.say(Content.assemble((f"{what}: ", "$text-warning"), foreign(", ".join(names))), indent)
 
 
 def diff_part(sheet: Sheet, preview: str) -> None:

@@ -196,12 +196,10 @@ def _variables_of_host(hook: Hook, host: Host) -> Gate:
 def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Host) -> Gate:
     missing = tuple(name for name in needed if not (host.env.get(name) or own.get(name)))
     reason = ", ".join(f"Env missing: {name}" for name in missing)
-    return Gate(
-        "env", not missing, needed, missing, found=_env_found(needed, missing, own, host), reason=reason
-    )
+    return Gate("env", not missing, needed, missing, found=_env_found(needed, missing, host), reason=reason)
 
 
-def _env_found(needed: tuple[str, ...], missing: tuple[str, ...], own: Mapping[str, str], host: Host) -> str:
+def _env_found(needed: tuple[str, ...], missing: tuple[str, ...], host: Host) -> str:
     """Where each variable stands; of a missing one, the set one that it resembles. Never a value."""
     words = []
     for name in needed:
