@@ -95,6 +95,7 @@ def headline(view: View) -> str:
 
 
 def problems(view: View) -> list[str]:
+    """A line for each file or folder that could not be read."""
     return [f"! {one_line(problem(item), 400)}" for item in view.inventory.problems]
 
 
@@ -195,6 +196,7 @@ def settings_place(gate: Gate, view: View) -> str:
 
 
 def spot(place: Place) -> str:
+    """`name:line` of a place."""
     return printable(f"{place.file.name}:{place.line}")
 
 

@@ -123,7 +123,9 @@ class System(Protocol):
     """One kind of hook system under one dialect's rules."""
 
     @property
-    def kind(self) -> EventKind: ...
+    def kind(self) -> EventKind:
+        """The kind of events that its hooks hear."""
+        ...
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
         """Where to look, in order of looking."""
@@ -133,7 +135,9 @@ class System(Protocol):
         """Every hook, loser or winner. Reads disk through the host's files; runs nothing."""
         ...
 
-    def rank(self, found: Found) -> Ranking: ...
+    def rank(self, found: Found) -> Ranking:
+        """Who wins where names collide, and the two orders."""
+        ...
 
     def gates(self, hook: Hook, host: Host) -> tuple[Gate, ...]:
         """Every check, in the order of showing; what `always` skips has `passed=None`."""
@@ -154,7 +158,9 @@ class System(Protocol):
         """
         ...
 
-    def policy(self, event: Event) -> Policy: ...
+    def policy(self, event: Event) -> Policy:
+        """How the handlers of this event are asked, and what their answers come to."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

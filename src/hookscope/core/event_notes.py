@@ -80,9 +80,11 @@ class Place:
     in_ctx: bool = False
 
     def at(self, step: str | int) -> Place:
+        """The place one step further in."""
         return Place((*self.path, step), self.in_ctx)
 
     def note(self, what: str, joined: str = " ") -> Note:
+        """A note that begins with this place."""
         return Note(f"{self}{joined}{what}", self.path, self.in_ctx)
 
     def __str__(self) -> str:

@@ -185,15 +185,21 @@ class Policy(Protocol):
         """May a lane run a whole group on one shared event? Never where one can stop or fail it."""
         ...
 
-    def start(self, event: Event) -> Fold: ...
+    def start(self, event: Event) -> Fold:
+        """The state before the first handler."""
+        ...
 
     def view(self, fold: Fold, call: Registration) -> Any:
         """What this handler gets."""
         ...
 
-    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]: ...
+    def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        """The state behind a result, and whether to go on."""
+        ...
 
-    def finish(self, fold: Fold) -> Ending: ...
+    def finish(self, fold: Fold) -> Ending:
+        """What it all came to."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,7 +381,9 @@ class Lane(Protocol):
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """End what runs handlers here, and wait until it is gone."""
+        ...
 
 
 LaneOf: TypeAlias = Callable[[Registration], Lane]
@@ -388,7 +396,9 @@ class Recorder(Protocol):
         """The run's id, given once the event is on disk. Raises OSError where it cannot be."""
         ...
 
-    async def end(self, run: Run) -> None: ...
+    async def end(self, run: Run) -> None:
+        """Keep what came of a run that was begun. Raises OSError where it cannot be kept."""
+        ...
 
 
 @runtime_checkable

@@ -46,6 +46,7 @@ class Changed:
 
     @property
     def words(self) -> str:
+        """It, as half a sentence: `handler.py has changed`."""
         name = Path(self.path).name
         match self.what:
             case "changed":
@@ -88,6 +89,7 @@ class Circumstances:
 
     @property
     def digest(self) -> bytes:
+        """Short, and the same for the same circumstances."""
         text = "\0".join((self.dialect, self.version, self.settings.digest.hex(), self.handlers))
         return _short_digest(text.encode())
 
@@ -97,6 +99,7 @@ def _short_digest(content: bytes) -> bytes:
 
 
 def handlers_text(handlers: Iterable[HandlerFile]) -> str:
+    """Handlers as one text for the database."""
     return json.dumps([[one.hook, one.key, one.path, one.digest, one.beside] for one in handlers])
 
 

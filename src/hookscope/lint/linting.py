@@ -28,6 +28,7 @@ class Report:
         return any(finding.severity is Severity.ERROR for finding in self.findings)
 
     def count(self, severity: Severity) -> int:
+        """How many findings are of that severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
 

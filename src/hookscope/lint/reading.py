@@ -44,6 +44,7 @@ class Uses:
 
 
 def uses_of(facts: HandlerFacts) -> Uses:
+    """What the facts of a source come to; names once each, in order."""
     needed = _names(met for met in facts.env if met.kind != "optional")
     return Uses(
         env=needed,

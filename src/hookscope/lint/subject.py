@@ -73,10 +73,12 @@ class Subject:
 
     @property
     def kind(self) -> EventKind:
+        """The kind of events that it hears; of a folder that is no hook, a folder's."""
         return "folder" if self.hook is None else kind_of(self.hook)
 
     @property
     def namespace(self) -> str:
+        """The name that its metadata should stand under; empty where the host reads none."""
         return self.host.namespaces[0] if self.host.namespaces else ""
 
     @property
@@ -127,6 +129,7 @@ class Subject:
         return Place(self.handler or self.folder, line, at - self.text.rfind("\n", 0, at))
 
     def in_handler(self, met: Met | None = None) -> Place:
+        """Where in its handler something was met; without a handler, its folder."""
         file = self.handler or self.folder
         return Place(file, met.line, met.column) if met is not None else Place(file)
 
@@ -138,12 +141,15 @@ class Subject:
 
 
 def error(place: Place, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> Said:
+    """A finding that keeps the hook from working. `then` is the next step, `fix` the edits that do it."""
     return Said(Severity.ERROR, place, text, then, fix)
 
 
 def warning(place: Place, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> Said:
+    """A finding that is probably not meant. As `error`."""
     return Said(Severity.WARNING, place, text, then, fix)
 
 
 def hint(place: Place, text: str, then: str = "", fix: tuple[Edit, ...] | None = None) -> Said:
+    """A finding that could be better. As `error`."""
     return Said(Severity.HINT, place, text, then, fix)

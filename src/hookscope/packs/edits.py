@@ -22,6 +22,7 @@ class Wanted:
 
     @property
     def meaning(self) -> str:
+        """It, for people: `path: value`, or `path + item` of a list."""
         sign = " + " if self.item else ": "
         return f"{dotted(self.path)}{sign}{json.dumps(self.value, ensure_ascii=False)}"
 
@@ -35,6 +36,7 @@ class Setting:
     stood: int  # how many steps of the path there were
 
     def document(self) -> dict[str, Any]:
+        """It, for the record of installs."""
         told: dict[str, Any] = {
             "path": list(self.wanted.path),
             "value": self.wanted.value,

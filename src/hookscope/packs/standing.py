@@ -25,6 +25,7 @@ class OnDisk:
 
     @property
     def word(self) -> str:
+        """How it stands: gone, changed, as installed."""
         if self.gone:
             return "gone"
         return "changed" if self.changed or self.missing or self.added else "as installed"

@@ -38,10 +38,12 @@ class Store:
 
     @property
     def book(self) -> Book:
+        """The record of what is installed."""
         return Book(self.folder / "installed.json")
 
     @property
     def journal(self) -> Path:
+        """Where a transaction that is under way is written down."""
         return self.folder / "journal.json"
 
     @property

@@ -22,10 +22,12 @@ class PackFile:
 
     @property
     def mode(self) -> int:
+        """Its permissions where it is put."""
         return 0o755 if self.runnable else 0o644
 
     @property
     def digest(self) -> str:
+        """SHA-256 of its content, as hex digits."""
         return sha256(self.content).hexdigest()
 
 
@@ -38,6 +40,7 @@ class Tree:
 
     @property
     def size(self) -> int:
+        """Of all its files together, in bytes."""
         return sum(len(file.content) for file in self.files.values())
 
     def names(self, folder: str = "") -> frozenset[str]:
@@ -49,6 +52,7 @@ class Tree:
         return Tree(dict(self._below(folder)), self.left_out)
 
     def read(self, path: str) -> bytes | None:
+        """The content of the file at this path; None: there is none."""
         file = self.files.get(path)
         return file.content if file is not None else None
 

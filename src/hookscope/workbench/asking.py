@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 
 def no_such_hook(name: str, inventory: Inventory) -> Refusal:
+    """What to say of a name that no hook has: what it is, or what was perhaps meant."""
     names = dict.fromkeys(row.hook.name for row in inventory.hooks)
     near = nearest(name, names)
     rejected = next((copy for copy in inventory.rejected if copy.name == name), None)

@@ -108,6 +108,7 @@ class Workbench:
 
     @property
     def dialect(self) -> Dialect:
+        """The rules in force."""
         return self.setup.dialect
 
     def open(self, files: Files | None = None) -> Host:

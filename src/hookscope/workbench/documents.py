@@ -77,6 +77,7 @@ def problem(item: Problem) -> str:
 
 
 def rejected(item: Rejected) -> Document:
+    """What is no hook, and why."""
     return {
         "path": str(item.path),
         "source": item.source,
@@ -121,6 +122,7 @@ def _path_of(other: Hook | None) -> str | None:
 
 
 def gate(item: Gate) -> Document:
+    """One check."""
     return {
         "gate": item.name,
         "passed": item.passed,
@@ -148,6 +150,7 @@ def link(item: Link) -> Document:
 
 
 def edit(item: Edit | None) -> Document | None:
+    """What a fix would write."""
     if item is None:
         return None
     return {"file": str(item.file), "path": list(item.path), "value": item.value, "meaning": item.meaning}
@@ -202,10 +205,12 @@ def plan(item: Plan) -> Document:
 
 
 def call(item: Registration) -> Document:
+    """One handler of a plan."""
     return {"hook": item.name, "key": item.key, "handler": handler_of(item)}
 
 
 def handler_of(item: Registration) -> str | None:
+    """The file of a handler; None: it is a function of a program."""
     return str(item.target.path) if isinstance(item.target, Code) else None
 
 
@@ -308,6 +313,7 @@ def load(item: LoadReport) -> Document:
 
 
 def log(lines: Iterable[LogLine]) -> list[Document]:
+    """Lines as the host would log them."""
     return [{"level": item.level, "text": item.text} for item in lines]
 
 

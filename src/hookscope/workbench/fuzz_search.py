@@ -22,6 +22,7 @@ Mark: TypeAlias = tuple[str, str, Place | None]  # one failure: hook, type of th
 
 
 def check_hypothesis() -> None:
+    """Raises Refusal where hypothesis is not installed."""
     if find_spec("hypothesis") is None:
         raise Refusal(
             "Fuzzing needs hypothesis, which is not installed.", '`pip install "hookscope[fuzz]"` brings it.'

@@ -70,6 +70,7 @@ class Fuzzed:
 
     @property
     def found(self) -> tuple[Found, ...]:
+        """All events that some hook failed at."""
         return tuple(one for searched in self.hooks for one in searched.found)
 
 

@@ -57,6 +57,7 @@ class Link:
 
     @property
     def title(self) -> str:
+        """Its name for people."""
         return TITLES[self.name]
 
 

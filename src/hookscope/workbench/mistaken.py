@@ -12,4 +12,5 @@ from hookscope.lint.subject import Mistaken
 
 @cache
 def mistaken_names() -> Mapping[str, Mistaken]:
+    """Names that are often written and mean something else, by name."""
     return read_mistaken(source("mistaken_names"))

@@ -44,6 +44,7 @@ class Replayed:
 
     @property
     def same(self) -> bool:
+        """Did all happen as before, with nobody left out?"""
         return not (self.different or self.left or self.run.cancelled)
 
 

@@ -78,6 +78,7 @@ class Sequencing:
 
     @property
     def cancelled(self) -> bool:
+        """Was it asked to stop?"""
         return self._cancelled.is_set()
 
     async def steps(self) -> AsyncIterator[Stepped]:

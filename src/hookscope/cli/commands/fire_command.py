@@ -160,6 +160,7 @@ class Fired:
 
     @property
     def runs(self) -> list[Run]:
+        """Those that came to an end, in order."""
         return [run for run, _ in self.done]
 
 

@@ -141,6 +141,7 @@ def lines(runs: Sequence[StoredRun], entries: Sequence[Entry]) -> list[str]:
 
 
 def entry_line(entry: Entry) -> str:
+    """One line of `log` for a load or a change."""
     when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
     about = f"{one_line(entry.subject)}: {one_line(entry.text)}"
     return f"{'':>5}  {when}  {fitted(one_line(entry.kind), 22)}  {about}"

@@ -31,6 +31,7 @@ def words(found: Iterable[tuple[str, str]]) -> tuple[Word, ...]:
 
 
 def hooks(options: Options) -> tuple[Word, ...]:
+    """Hooks by name, with state and source."""
     view = Workbench(options).look()
     return words(
         (row.hook.name, f"{row.state.value}, {row.hook.folder.source}") for row in view.inventory.hooks
@@ -38,10 +39,12 @@ def hooks(options: Options) -> tuple[Word, ...]:
 
 
 def events(options: Options) -> tuple[Word, ...]:
+    """The event keys that can be fired here."""
     return words((key, "") for key in Workbench(options).look().keys)
 
 
 def events_and_saved(options: Options) -> tuple[Word, ...]:
+    """Event keys, and what can be fired by the name of its file."""
     from hookscope.workbench.saved import saved_listing
 
     view = Workbench(options).look()
@@ -57,18 +60,21 @@ def events_and_saved(options: Options) -> tuple[Word, ...]:
 
 
 def dialects(options: Options) -> tuple[Word, ...]:
+    """Dialects by name."""
     from hookscope.workbench.making.offers import dialect_names
 
     return words((name, "") for name in dialect_names())
 
 
 def environments(options: Options) -> tuple[Word, ...]:
+    """The environments of the workspace."""
     from hookscope.workbench.environments import environments_of
 
     return words((name, "") for name in environments_of(Workbench(options).open().workspace))
 
 
 def sequences(options: Options) -> tuple[Word, ...]:
+    """Sequences of the host and the workspace, with what is wrong with them."""
     from hookscope.workbench.sequences import sequences_of
 
     host = Workbench(options).open()
@@ -76,12 +82,14 @@ def sequences(options: Options) -> tuple[Word, ...]:
 
 
 def runs(options: Options) -> tuple[Word, ...]:
+    """The last runs by number, with their outcome. Raises OSError."""
     bench = Workbench(options)
     stored = bench.journal(bench.open()).recent(RUNS)
     return words((str(run.id), f"{run.key} {run.outcome}") for run in stored)
 
 
 def packs(options: Options) -> tuple[Word, ...]:
+    """Installed packs by id, with version and source."""
     known = installed_here(Workbench(options).open())
     return words((record.id, f"{record.version} {record.source}") for record in known)
 

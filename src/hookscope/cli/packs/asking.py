@@ -20,14 +20,17 @@ DRY_RUN = "Show everything that would be written, and write nothing."
 
 
 def yes_option() -> click.Option:
+    """`--yes`."""
     return click.Option(["--yes", "-y"], is_flag=True, help="Do not ask: for scripts.")
 
 
 def diff_option() -> click.Option:
+    """`--diff`."""
     return click.Option(["--diff"], is_flag=True, help="Show each file against what stands there now.")
 
 
 def dry_run_option() -> click.Option:
+    """`--dry-run`."""
     return click.Option(["--dry-run"], is_flag=True, help=DRY_RUN)
 
 

@@ -18,6 +18,7 @@ def safe(value: object) -> str:
 
 
 def code(value: object) -> str:
+    """A value as code, escaped."""
     return f"<code>{safe(value)}</code>"
 
 

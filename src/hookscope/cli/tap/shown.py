@@ -44,6 +44,7 @@ def writing(plan: Installing, *, written: bool) -> Document:
 
 
 def tap_document(tap: TapStatus) -> Document:
+    """One tap of `tap status --json`."""
     return {
         "name": tap.name,
         "kind": tap.kind,
@@ -105,6 +106,7 @@ def _wants(tap: TapStatus) -> Iterator[str]:
 
 
 def recorded_document(item: Recorded) -> Document:
+    """What was recorded so far, in `tap status --json`."""
     return {
         "spool": str(item.folder),
         "bytes": item.size,
@@ -184,6 +186,7 @@ def event_document(heard: Heard) -> Document:
 
 
 def events(found: Sequence[Heard], skipped: int) -> str:
+    """`tap events` in words; `skipped` lines could not be read."""
     lines = [event_line(heard) for heard in found] or ["No real event was recorded here yet."]
     return "\n".join([*lines, *_skipped(skipped)])
 

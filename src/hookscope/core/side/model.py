@@ -42,6 +42,7 @@ class Side:
 
     @property
     def dialect(self) -> Dialect:
+        """Its host's rules."""
         return self.host.dialect
 
     @property
@@ -101,18 +102,21 @@ class Cell:
 
     @property
     def source(self) -> str:
+        """Where this side found it: workspace, bundled, …; empty: nowhere."""
         if self.row is not None:
             return self.row.hook.folder.source
         return self.rejected.source if self.rejected is not None else ""
 
     @property
     def path(self) -> Path | None:
+        """Its folder or file; None: not found, or not on disk."""
         if self.row is not None:
             return self.row.hook.path
         return self.rejected.path if self.rejected is not None else None
 
     @property
     def handler(self) -> Path | None:
+        """Its handler's file; None: not found, or none."""
         return self.row.hook.handler if self.row is not None else None
 
 
@@ -190,10 +194,12 @@ class Comparison:
 
     @property
     def differing(self) -> tuple[Line, ...]:
+        """The hooks that the sides differ on."""
         return tuple(line for line in self.lines if line.differs)
 
     @property
     def alike(self) -> int:
+        """How many hooks stand alike on all sides."""
         return len(self.lines) - len(self.differing)
 
     def tallies(self) -> Mapping[str, Tally]:

@@ -35,6 +35,7 @@ class RunLine:
 
     @property
     def differs(self) -> bool:
+        """Do the sides tell different things here?"""
         return self.tells and len(set(self.values)) > 1
 
 

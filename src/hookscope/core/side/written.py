@@ -26,6 +26,7 @@ class Written:
 
     @property
     def namespaces(self) -> tuple[str, ...]:
+        """The hosts' names that metadata stands under, in order."""
         return tuple(self.blocks)
 
     def events_of(self, namespace: str) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ class Shape:
 
     @property
     def candidates(self) -> tuple[str, ...]:
+        """The names that handlers may have: the host's own first."""
         return self.handlers + PYTHON_HANDLERS
 
 
@@ -73,10 +74,12 @@ class Search:
     log: list[LogLine] = field(default_factory=list)
 
     def warn(self, template: str | None, **parts: object) -> None:
+        """Log what the host would, where it has a sentence for that."""
         if template is not None:
             self.log.append(LogLine("warn", template.format(**parts) if parts else template))
 
     def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
+        """Note something that is no hook, and why."""
         self.rejected.append(Rejected(path, folder.source, reason, **more))
 
 
@@ -91,6 +94,7 @@ def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Ho
 
 
 def children_of(folder: Folder, search: Search) -> list[Child]:
+    """What lies in a hooks folder, by name; nothing, and a problem noted, where it cannot be read."""
     try:
         return search.files.children(folder.path)
     except FileNotFoundError:
@@ -256,6 +260,7 @@ def _handler_of(
 
 
 def no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
+    """Why a folder with a manifest has no handler: what was refused, or what is nearly one."""
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"

@@ -241,6 +241,7 @@ def config(hook: Hook, host: Host) -> Gate:
 
 
 def setting_at(path: str, host: Host) -> Any:
+    """The setting at a path as hooks write it; an absent `workspace.dir` is the workspace in force."""
     value = host.settings.get(path.split("."))
     if value is None and path == "workspace.dir":
         return str(host.workspace)

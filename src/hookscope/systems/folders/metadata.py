@@ -23,6 +23,7 @@ class Reading:
     notes: list[str] = field(default_factory=list)
 
     def fault(self, path: KeyPath, wanted: str, value: object) -> None:
+        """Note a field of another type than is wanted."""
         self.faults.append(Fault(path, f"`{path[-1]}` wants {wanted} and has {describe(value)}"))
 
     def texts(self, source: Mapping[str, Any], name: str, path: KeyPath) -> tuple[str, ...]:
@@ -36,6 +37,7 @@ class Reading:
         return ()
 
     def text(self, source: Mapping[str, Any], name: str, path: KeyPath) -> str | None:
+        """A text; None where there is none, or, as a fault, something else."""
         value = source.get(name)
         if value is None or type(value) is str:
             return value
@@ -51,6 +53,7 @@ class Reading:
         return None
 
     def mapping(self, source: Mapping[str, Any], name: str, path: KeyPath) -> Mapping[str, Any]:
+        """A mapping; empty where there is none, or, as a fault, something else."""
         value = source.get(name)
         if value is None:
             return {}
@@ -60,6 +63,7 @@ class Reading:
         return {}
 
     def flag(self, source: Mapping[str, Any], name: str, path: KeyPath) -> bool:
+        """A switch; off where there is none, or, as a fault, something else."""
         value = source.get(name)
         if value is None or type(value) is bool:
             return bool(value)
@@ -86,6 +90,7 @@ def describe(value: object) -> str:
 
 
 def shortened(text: str, limit: int = 40) -> str:
+    """A text of so many characters at most."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

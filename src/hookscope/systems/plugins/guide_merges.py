@@ -38,6 +38,7 @@ def modifies(
 
 
 def same(*names: str) -> dict[str, str]:
+    """Fields that are called alike in event and answer."""
     return {name: name for name in names}
 
 

@@ -145,6 +145,7 @@ def message(blocks: bool) -> Merge:
 
 
 def latest_message(payload: Payload) -> Answer:
+    """The answer that stands before any handler: the message as it came."""
     return {"message": payload.get("message")}
 
 
@@ -160,6 +161,7 @@ def evaluation(answer: Answer, told: Told) -> Merged:
 
 
 def failed_evaluation(answer: Answer, told: Told) -> Answer:
+    """The answer with a failed handler's outcome: the first line of what it threw."""
     lines = str(told.value).splitlines() or [""]
     return _with_outcome(answer, told, {"status": "error", "error": lines[0].strip() or "unknown error"})
 

@@ -18,16 +18,19 @@ def following(event: Event, kind: str, data: Mapping[str, Any], **meta: Any) -> 
 
 
 def step_failed(event: Event, code: str, message: str) -> Event:
+    """The event that says so of the step that `event` belongs to."""
     index = event.context.get("stepIndex")
     data = {**_turn(event), "stepIndex": 0 if index is None else index, "code": code, "message": message}
     return following(event, "step.failed", data)
 
 
 def turn_failed(event: Event, code: str, message: str) -> Event:
+    """The event that says so of the turn that `event` belongs to."""
     return following(event, "turn.failed", {**_turn(event), "code": code, "message": message})
 
 
 def turn_cancelled(event: Event) -> Event:
+    """The event that says so of the turn that `event` belongs to."""
     return following(event, "turn.cancelled", _turn(event))
 
 

@@ -17,10 +17,12 @@ LONGEST_LABEL = 500
 
 
 def tool_action(call: ToolCall) -> dict[str, Any]:
+    """A tool call as events carry it."""
     return {"callId": call.id, "input": call.input, "kind": "tool-call", "toolName": call.name}
 
 
 def subagent_action(call: ToolCall, node: str) -> dict[str, Any]:
+    """A call of a subagent, which runs as `node`, as events carry it."""
     return {
         "callId": call.id,
         "input": call.input,

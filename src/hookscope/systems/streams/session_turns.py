@@ -293,6 +293,7 @@ def _is_awaited(session: Session) -> bool:
 
 
 def waiting(session: Session) -> Say:
+    """That the session waits for its user."""
     token = {"continuationToken": session.token} if session.rules.tells_token else {}
     return Say("session.waiting", {**token, "wait": "next-user-message"}, "session")
 

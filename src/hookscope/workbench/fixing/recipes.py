@@ -68,6 +68,7 @@ def config(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[
 
 
 def steps(path: str) -> KeyPath:
+    """A path as hooks write it, taken apart."""
     return tuple(part for part in path.split(".") if part)
 
 
@@ -80,6 +81,7 @@ def _value(text: str) -> Any:
 
 
 def dotted(path: KeyPath) -> str:
+    """A path as hooks write it."""
     return ".".join(map(str, path))
 
 
@@ -176,6 +178,7 @@ def trusted(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator
 
 
 def reached(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """Of a hook that the load never reaches: the one before it is what helps."""
     stops = next((one.hook.name for one in sketch.inventory.hooks if one.verdict.stops_load is not None), "")
     yield Fix(
         gate.name, "Let the load go on", why_not=f"{stops} ends it; `hookscope fix {stops}` is what helps"

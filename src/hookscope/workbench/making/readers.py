@@ -33,10 +33,12 @@ class Reader:
 
     @property
     def name(self) -> str:
+        """The dialect's."""
         return self.dialect.name
 
     @property
     def catalogue(self) -> Catalogue:
+        """The events of its host."""
         return self.dialect.catalogue()
 
     @property
@@ -61,10 +63,12 @@ class Readers:
 
     @property
     def all(self) -> tuple[Reader, ...]:
+        """Those that were chosen, and those behind them."""
         return (*self.chosen, *self.behind)
 
     @property
     def first(self) -> Reader:
+        """The one that was named first."""
         return self.chosen[0]
 
 

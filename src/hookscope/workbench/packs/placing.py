@@ -49,6 +49,7 @@ def rules_of(host: Host) -> PackRules:
 
 
 def managed_folder(host: Host) -> Path:
+    """Where this host keeps installed hooks."""
     return next(folder.path for folder in host.folders_of("folder") if folder.source == MANAGED)
 
 
@@ -130,6 +131,7 @@ def shared_wants(host: Host) -> tuple[Wanted, ...]:
 
 
 def link_wanted(host: Host, folder: Path) -> Wanted:
+    """The setting that has the host look into a folder, too."""
     return Wanted(host.hooks_setting("load", "extraDirs")[1], str(folder), item=True)
 
 

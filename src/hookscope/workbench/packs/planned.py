@@ -87,6 +87,7 @@ class Planned:
 
     @property
     def dependencies(self) -> bool:
+        """Is npm to install what it depends on?"""
         return self.after is not None and self.after.dependencies
 
     def file_change(self, file: FilePlan) -> Change:

@@ -58,6 +58,7 @@ class Lists:
 
     @property
     def count(self) -> int:
+        """How many real events were seen."""
         return sum(one.count for one in self.seen)
 
 
