@@ -18,6 +18,15 @@ from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Agents:
+    """The agents of a host that has several."""
+
+    workspaces: Mapping[str, str | None]  # by name; None: it names none of its own
+    chosen: str | None = None  # the one that is looked at where nobody names another
+    owner: str | None = None  # the one whose workspace is the host's own
+
+
+@dataclass(frozen=True, slots=True)
 class Layout:
     """Where a host keeps its settings and folders."""
 
@@ -29,7 +38,7 @@ class Layout:
     bundled_variable: str | None = None  # names the folder of bundled hooks
     bundles: bool = True  # False: the program looks in no bundled folder unless somebody names one
     workspace_path: KeyPath = ("agents", "defaults", "workspace")
-    agents_path: KeyPath | None = None  # a list of agents, of which the default one may have its own
+    agents: Callable[[Mapping[str, Any]], Agents] | None = None  # whose workspaces the settings name
     workspace: str = "workspace"  # below the state folder, where nothing else names one
     hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # where its hooks settings stand; first wins
     markers: tuple[str, ...] = ()  # paths below the workspace that show this host

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
 from hookscope.core.hooks import Folder, Problem
@@ -12,8 +11,8 @@ from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import OPENCLAW, PLUGINS
 from hookscope.dialects.openclaw_2026_9_command import Command
+from hookscope.dialects.openclaw_2026_9_settings import agents_in, as_loaded, issues
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
-from hookscope.systems.folders.closed_settings import Issue, hooks_settings_issues
 from hookscope.systems.folders.collections import Collections, find_in_collections
 from hookscope.systems.folders.discovery import FolderTexts, Shape
 from hookscope.systems.folders.places import (
@@ -58,7 +57,8 @@ COLLECTIONS = Collections(
     may_be_hooks=frozenset({EXTRA}),
 )
 CONFIG = shipped_gates.Config(
-    true_when_absent=frozenset({"workspace.dir", "browser.enabled", "browser.evaluateEnabled"})
+    true_when_absent=frozenset({"workspace.dir", "browser.enabled", "browser.evaluateEnabled"}),
+    as_loaded=as_loaded,
 )
 # Requirements as the lists show them, the events, then what only the loader asks.
 RULES: Mapping[str, gates.GateRule] = {
@@ -103,14 +103,6 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
     )
 
 
-def issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
-    """What makes the program refuse its settings (cfg-02, cfg-03)."""
-    plugins = settings.get("plugins")
-    mapped = isinstance(plugins, Mapping) and "hooks" in plugins
-    refused: tuple[Issue, ...] = ((("plugins",), 'Unrecognized key: "hooks"'),) if mapped else ()
-    return (*hooks_settings_issues(settings, ("hooks", "internal")), *refused)
-
-
 def error_text(key: str, event: str, message: str) -> str:
     """The event, not the key that matched (disp-02)."""
     return f"[internal-hooks] Hook error [{event}]: {message}"
@@ -126,9 +118,7 @@ OPENCLAW_2026_9 = Dialect(
     title="OpenClaw 2026.9, as shipped",
     product="OpenClaw",
     version="2026.9",
-    layout=replace(
-        OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents_path=("agents", "list")
-    ),
+    layout=replace(OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents=agents_in),
     systems=(
         FolderSystem(
             shape=Shape(

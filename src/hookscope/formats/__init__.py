@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from .places import FormatError, KeyPath, Span, span_at, text_of
     from .python_source import Export, read_exports
     from .script_tokens import LONGEST, Script, Token, read_script
-    from .text_header import header_block, read_text_header, script_number, script_text
+    from .script_values import script_number, script_text, script_trim
+    from .text_header import header_block, read_text_header
     from .yaml12 import locate_yaml, read_own_yaml, read_yaml
 
 _HOMES = {
@@ -62,8 +63,9 @@ _HOMES = {
     "read_text_header": "text_header",
     "read_yaml": "yaml12",
     "repair_mojibake": "frontmatter",
-    "script_number": "text_header",
-    "script_text": "text_header",
+    "script_number": "script_values",
+    "script_text": "script_values",
+    "script_trim": "script_values",
     "span_at": "places",
     "stream_events": "listening",
     "text_of": "places",
@@ -98,6 +100,7 @@ __all__ = [
     "repair_mojibake",
     "script_number",
     "script_text",
+    "script_trim",
     "span_at",
     "stream_events",
     "text_of",

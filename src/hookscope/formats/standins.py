@@ -41,9 +41,12 @@ class Standins:
         originals: dict[int, str] = {self.base + code: chr(code) for code in range(0xA0)}
         originals |= {self.base + code: character for character, code in _WIDE.items()}
         half = re.compile(self._of("\\") + "u([0-9a-fA-F]{4})")
-        nodes = [root]
+        nodes, done = [root], set[int]()
         while nodes:
             node = nodes.pop()
+            if id(node) in done:  # several aliases may name it
+                continue
+            done.add(id(node))
             if isinstance(node, yaml.ScalarNode):
                 if node.style == '"' and half.search(node.value):
                     node.value = _join(half.sub(lambda match: chr(int(match[1], 16)), node.value))

@@ -12,7 +12,10 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
+from .indents import starts_too_far_left
 from .places import BOM, FormatError
+from .script_values import BLANK, script_double, script_number, script_trim
+from .whole_yaml import read_whole_yaml
 from .yaml12 import read_part
 
 QUOTED_WHEN_BROKEN: Final = {"description": "", "summary": ":", "read_when": ":"}
@@ -20,9 +23,11 @@ QUOTED_WHEN_BROKEN: Final = {"description": "", "summary": ":", "read_when": ":"
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 REMEMBERED: Final = 4096  # headers
-_OPENING = re.compile(r"---[ \t]*\n")
-_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
-_LINE = re.compile(r"([A-Za-z0-9_-]+):[ \t]*(.*)")
+_SPACES = BLANK.replace(r"\n", "")  # on one line
+_OPENING = re.compile(rf"---{_SPACES}*\n")
+_CLOSING = re.compile(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
+_LINE = re.compile(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
+_FIELD = re.compile(rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)")
 _FLOW = re.compile(r"^[A-Za-z0-9_-]+:(?:[ \t]*|[ \t]*\n[ \t]+)(?=[{\[])", re.MULTILINE)
 _QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
 _COMMENT = re.compile(r"(?<=\s)#[^\n]*")
@@ -44,11 +49,13 @@ def _texts_of(source: bytes) -> Mapping[str, str]:
     if block is None:
         return {}
     lines = dict(_lines_of(block))
-    read = _yaml_of(block, lines)
+    read = _yaml_of(block)
     if read is None:
         return {key: value for key, (value, _) in lines.items()}
     texts = {
-        key: value for key, value in ((key, _text(value)) for key, value in read.items()) if value is not None
+        key: text
+        for name, value in read.items()
+        if (key := script_trim(name)) and (text := _text(value)) is not None
     }
     for key, (value, on_one_line) in lines.items():
         own_words = on_one_line and ":" in value and isinstance(read.get(key), dict | list)
@@ -69,63 +76,36 @@ def header_block(source: bytes) -> str | None:
     return text[opening.end() : closing.start()] if opening and closing else None
 
 
-def script_number(value: float) -> str:
-    """A number as JavaScript prints it."""
-    number = _double(value)
-    if math.isnan(number):
-        return "NaN"
-    if math.isinf(number):
-        return "Infinity" if number > 0 else "-Infinity"
-    if number == int(number) and abs(number) < 1e21:
-        return str(int(number))
-    return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(number))
-
-
-def script_text(value: object) -> str:
-    """Any JSON value as JavaScript turns it into text."""
-    match value:
-        case str():
-            return value
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return script_number(value)
-        case list():
-            return ",".join("" if item is None else script_text(item) for item in value)
-        case _:
-            return "[object Object]"
-
-
-def _double(value: float) -> float:
-    """JavaScript has no other numbers: a whole number is rounded, and may be beyond all of them."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
 # YAML
 
 
-def _yaml_of(block: str, lines: Mapping[str, tuple[str, bool]]) -> dict[str, object] | None:
+def _yaml_of(block: str) -> dict[str, object] | None:
     """What YAML makes of the header: as it stands, else mended; None where it makes nothing of it."""
-    for text in _attempts(block, lines):
+    if starts_too_far_left(block):
+        return None
+    for text in _attempts(block):
         try:
-            value = read_part(text, 0, len(text), len(text))
+            value = _read(text)
         except FormatError:
             continue
         return value if isinstance(value, dict) else None
     return None
 
 
-def _attempts(block: str, lines: Mapping[str, tuple[str, bool]]) -> Iterator[str]:
+def _attempts(block: str) -> Iterator[str]:
     yield block
     yield _with_flow_on_one_line(block)
     quoted = _with_quotes(block)
     yield quoted
     yield _with_flow_on_one_line(quoted)
+
+
+def _read(text: str) -> object:
+    """Raises FormatError."""
+    try:
+        return read_part(text, 0, len(text), len(text))
+    except FormatError:
+        return read_whole_yaml(text)
 
 
 def _with_flow_on_one_line(block: str) -> str:
@@ -159,19 +139,19 @@ def _with_quotes(block: str) -> str:
     """The header with the values that often break it in quotes, where they are broken."""
 
     def mended(line: str) -> str:
-        found = _LINE.fullmatch(line)
-        sign = QUOTED_WHEN_BROKEN.get(found[1]) if found else None
-        value = found[2].strip() if found else ""
-        if found is None or sign is None or sign not in value or not value or _reads(f"{found[1]}: {value}"):
+        found = _FIELD.fullmatch(line)
+        key, value = (found["key"], script_trim(found["value"])) if found else ("", "")
+        sign = QUOTED_WHEN_BROKEN.get(key)
+        if sign is None or sign not in value or not value or _reads(line):
             return line
-        return f"{found[1]}: {json.dumps(value, ensure_ascii=False)}"
+        return f"{key}: {json.dumps(_without_quotes(value), ensure_ascii=False)}"
 
     return "\n".join(mended(line) for line in block.split("\n"))
 
 
 def _reads(line: str) -> bool:
     try:
-        read_part(line, 0, len(line), len(line))
+        _read(line)
     except FormatError:
         return False
     return True
@@ -182,7 +162,7 @@ def _text(value: object) -> str | None:
         case None:
             return None
         case str():
-            return value.strip()
+            return script_trim(value)
         case bool():
             return "true" if value else "false"
         case int() | float():
@@ -200,7 +180,7 @@ def _plain(value: object) -> object:
         case dict():
             return {key: _plain(item) for key, item in value.items()}
         case int() | float() if not isinstance(value, bool):
-            number = _double(value)
+            number = script_double(value)
             if not math.isfinite(number):
                 return None
             return int(number) if number == int(number) and abs(number) < 1e21 else number
@@ -220,12 +200,12 @@ def _lines_of(block: str) -> Iterator[tuple[str, tuple[str, bool]]]:
         at += 1
         if found is None:
             continue
-        value = found[2].strip()
+        value = script_trim(found[2])
         if not value and at < len(lines) and lines[at].startswith((" ", "\t")):
             start = at
             while at < len(lines) and (not lines[at] or lines[at].startswith((" ", "\t"))):
                 at += 1
-            raw = "\n".join(lines[start:at]).strip()
+            raw = script_trim("\n".join(lines[start:at]))
             if raw:
                 yield found[1], (raw, False)
             continue
@@ -235,4 +215,4 @@ def _lines_of(block: str) -> Iterator[tuple[str, tuple[str, bool]]]:
 
 
 def _without_quotes(text: str) -> str:
-    return text[1:-1] if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'" else text
+    return text[1:-1] if text[:1] in ("'", '"') and text[0] == text[-1] else text

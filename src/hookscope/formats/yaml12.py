@@ -8,6 +8,7 @@ aliases, which no settings need, are refused.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import yaml
 
@@ -68,9 +69,9 @@ def read_part(text: str, start: int, end: int, limit: int = LIMIT) -> object:
 def read_in_full(text: str, start: int, end: int, limit: int = LIMIT) -> object:
     """As `read_part`, which asks for what only this reader can tell."""
     try:
-        node = _compose(text[start:end], limit)
+        node = compose_yaml(text[start:end], limit)
         return None if node is None else _value(node, 1)
-    except _Wrong as wrong:
+    except Wrong as wrong:
         raise FormatError(wrong.problem, span_at(text, start + wrong.start, start + wrong.end)) from None
 
 
@@ -82,11 +83,11 @@ def locate_part(
     `of_key`: of the last step's key, in place of its value; None where that is no key of a mapping.
     """
     try:
-        node = _compose(text[start:end], limit)
+        node = compose_yaml(text[start:end], limit)
         if node is None:
             return None
         _value(node, 1)  # what cannot be read has no places
-    except _Wrong:
+    except Wrong:
         return None
     steps, last = (path[:-1], path[-1]) if of_key and path else (path, None)
     for step in steps:
@@ -101,7 +102,7 @@ def locate_part(
     return span_at(text, start + node.start_mark.index, start + _end(node))
 
 
-class _Wrong(Exception):
+class Wrong(Exception):
     """A problem, by its offsets in the text that PyYAML was given."""
 
     def __init__(self, problem: str, start: int, end: int) -> None:
@@ -131,6 +132,16 @@ class _PureNodes(_Untagged, yaml.BaseLoader):
     pass
 
 
+class _WholeNodes(_PureNodes):
+    """Keeps the tag `!` of a scalar, which says that it is text."""
+
+    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        tag = self.peek_event().tag  # type: ignore[no-untyped-call]
+        node: yaml.ScalarNode = super().compose_scalar_node(anchor)
+        node.tag = tag
+        return node
+
+
 _NODES: type[yaml.BaseLoader] = _PureNodes
 
 if yaml.__with_libyaml__:
@@ -148,22 +159,25 @@ _STEPS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
 
 
-def _compose(text: str, limit: int) -> yaml.Node | None:
-    """The document's node, with every scalar as written; None for an empty document."""
+def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | None:
+    """The document's node, with every scalar as written; None for an empty document.
+
+    `whole`: with tags, anchors and aliases, by the reader in Python. Raises Wrong.
+    """
     if len(text) > limit:
-        raise _Wrong(f"{len(text):,} characters of YAML; the limit is {limit:,}", limit, len(text))
+        raise Wrong(f"{len(text):,} characters of YAML; the limit is {limit:,}", limit, len(text))
     try:
         standins = standins_for(text)
     except LookupError as error:
-        raise _Wrong(str(error), 0, 0) from None
+        raise Wrong(str(error), 0, 0) from None
     given = standins.put(text) if standins else text
     try:
-        if _needs_a_look(given):
-            _refuse_properties_and_depth(given)
-        node = yaml.compose(given, Loader=_NODES)
+        if whole or _needs_a_look(given):
+            _refuse_depth(given, properties=whole)
+        node = yaml.compose(given, Loader=_WholeNodes if whole else _NODES)
     except yaml.MarkedYAMLError as error:
         at = min(error.problem_mark.index if error.problem_mark else 0, len(text))
-        raise _Wrong(_sentence(error, text[at : at + 1]), at, at) from None
+        raise Wrong(_sentence(error, text[at : at + 1]), at, at) from None
     if standins and node:
         standins.take_back(node)
     return node
@@ -184,17 +198,16 @@ def _needs_a_look(text: str) -> bool:
     )
 
 
-def _refuse_properties_and_depth(text: str) -> None:
-    """Look through the events, which the parser gives without recursion, however deep the text is."""
+def _refuse_depth(text: str, *, properties: bool) -> None:
+    """Look through the events, which the parser gives without recursion, however deep the text is.
+
+    `properties`: are tags, anchors and aliases let through.
+    """
     depth = 0
-    for event in yaml.parse(text, Loader=_NODES):
+    for event in yaml.parse(text, Loader=_PureNodes if properties else _NODES):
         at = event.start_mark.index if event.start_mark else 0
-        if isinstance(event, yaml.AliasEvent):
-            raise _Wrong(f"the alias `*{event.anchor}` is not read here: write the value out", at, at)
-        if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
-            raise _Wrong(f"the anchor `&{event.anchor}` is not read here: leave it out", at, at)
-        if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent) and event.tag is not None:
-            raise _Wrong(f"the tag `{event.tag}` is not read here: leave it out", at, at)
+        if not properties:
+            _refuse_properties(event, at)
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > DEPTH:
@@ -203,8 +216,17 @@ def _refuse_properties_and_depth(text: str) -> None:
             depth -= 1
 
 
-def _too_deep(at: int) -> _Wrong:
-    return _Wrong(f"more than {DEPTH} lists and mappings in one another", at, at)
+def _refuse_properties(event: yaml.Event, at: int) -> None:
+    if isinstance(event, yaml.AliasEvent):
+        raise Wrong(f"the alias `*{event.anchor}` is not read here: write the value out", at, at)
+    if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
+        raise Wrong(f"the anchor `&{event.anchor}` is not read here: leave it out", at, at)
+    if isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent) and event.tag is not None:
+        raise Wrong(f"the tag `{event.tag}` is not read here: leave it out", at, at)
+
+
+def _too_deep(at: int) -> Wrong:
+    return Wrong(f"more than {DEPTH} lists and mappings in one another", at, at)
 
 
 def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
@@ -231,9 +253,9 @@ def _value(node: yaml.Node, depth: int) -> object:
     members: dict[str, object] = {}
     for key, value in node.value:
         if not isinstance(key, yaml.ScalarNode):
-            raise _Wrong("a key is text, not a list or mapping", key.start_mark.index, key.end_mark.index)
+            raise Wrong("a key is text, not a list or mapping", key.start_mark.index, key.end_mark.index)
         if key.value in members:
-            raise _Wrong(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
+            raise Wrong(f"the key `{key.value}` stands twice", key.start_mark.index, key.end_mark.index)
         members[key.value] = _value(value, depth + 1)
     return members
 

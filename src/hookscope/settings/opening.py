@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.dialect import Choices, Dialect, Host, Settings, Trust
+from hookscope.core.dialect import Agents, Choices, Dialect, Host, Settings, Trust
 from hookscope.core.surroundings import Surroundings
 from hookscope.settings.reading import checked, read_settings
 from hookscope.settings.variables import with_dotenv, with_own
@@ -77,36 +77,33 @@ def configured_workspace(
 ) -> Path:
     """The workspace that the settings name, else the variable, else the one in the state folder.
 
-    Of several agents `agent` counts, else the default one: the one that says so, else the first.
+    Of several agents `agent` counts, else the one that its host chooses. Only one of them has the host's own
+    workspace; another that names none has a folder of its name in it, or beside that of the state folder.
     """
-    named = _of_agent(agent, dialect, settings) or settings.get(dialect.layout.workspace_path)
-    if isinstance(named, str) and named.strip():
+    agents = _agents(dialect, settings)
+    name = agent or agents.chosen
+    named = agents.workspaces.get(name) if name else None
+    if named and named.strip():
         return surroundings.absolute(named.strip())
+    another = name if name in agents.workspaces and name != agents.owner else None
+    common = settings.get(dialect.layout.workspace_path)
+    if isinstance(common, str) and common.strip():
+        folder = surroundings.absolute(common.strip())
+        return folder / another if another else folder
+    if another:
+        return state / f"{dialect.layout.workspace}-{another}"
     moved = _moved(dialect.layout.workspace_variable, surroundings)
     return surroundings.absolute(moved) if moved else state / dialect.layout.workspace
 
 
 def agents_of(dialect: Dialect, settings: Settings) -> tuple[str, ...]:
     """The names of the agents that the settings list."""
-    names = (agent.get("id") for agent in _agents(dialect, settings))
-    return tuple(name for name in names if isinstance(name, str))
+    return tuple(_agents(dialect, settings).workspaces)
 
 
-def _agents(dialect: Dialect, settings: Settings) -> list[Mapping[str, object]]:
-    listed = settings.get(dialect.layout.agents_path) if dialect.layout.agents_path else None
-    return [agent for agent in listed if isinstance(agent, Mapping)] if isinstance(listed, list) else []
-
-
-def _of_agent(name: str | None, dialect: Dialect, settings: Settings) -> str | None:
-    agents = _agents(dialect, settings)
-    if name is not None:
-        chosen = next((agent for agent in agents if agent.get("id") == name), {})
-    else:
-        chosen = next(
-            (agent for agent in agents if agent.get("default") is True), agents[0] if agents else {}
-        )
-    named = chosen.get("workspace")
-    return named if isinstance(named, str) and named.strip() else None
+def _agents(dialect: Dialect, settings: Settings) -> Agents:
+    listed = dialect.layout.agents
+    return listed(settings.value) if listed else Agents({})
 
 
 def _moved(variable: str | None, surroundings: Surroundings) -> str:

@@ -119,7 +119,7 @@ def set_up(options: Options) -> Setup:
 def _check_agent(agent: str, setup: Setup) -> None:
     """Raises Refusal where the settings name no such agent."""
     dialect = setup.dialect
-    if dialect.layout.agents_path is None:
+    if dialect.layout.agents is None:
         then = "Leave out --agent, or name a version with --dialect."
         raise Refusal(f"The dialect {dialect.name} knows no agents.", then, code=2)
     known = agents_of(dialect, open_host(dialect, setup.surroundings, setup.choices).settings)

@@ -4,7 +4,7 @@ Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from hookscope.formats.places import KeyPath
@@ -55,7 +55,7 @@ def _internal(block: Mapping[str, Any], base: KeyPath) -> Iterator[Issue]:
         yield from _entries(block["entries"], (*base, "entries"))
     if "load" in block:
         yield from _load(block["load"], (*base, "load"))
-    yield from _unknown(block, ("enabled", "entries", "load"), base)
+    yield from unknown_keys(block, ("enabled", "entries", "load"), base)
 
 
 def _entries(entries: object, path: KeyPath) -> Iterator[Issue]:
@@ -89,10 +89,11 @@ def _load(load: object, path: KeyPath) -> Iterator[Issue]:
         for number, item in enumerate(folders):
             if not isinstance(item, str):
                 yield wrong_type("string", item, (*path, "extraDirs", number))
-    yield from _unknown(load, ("extraDirs",), path)
+    yield from unknown_keys(load, ("extraDirs",), path)
 
 
-def _unknown(block: Mapping[str, Any], known: tuple[str, ...], path: KeyPath) -> Iterator[Issue]:
+def unknown_keys(block: Mapping[str, Any], known: Collection[str], path: KeyPath) -> Iterator[Issue]:
+    """One issue for all keys of `block` that its schema does not know."""
     names = [f'"{name}"' for name in block if name not in known]
     if names:
         yield path, f"Unrecognized key{'s' if len(names) > 1 else ''}: {', '.join(names)}"

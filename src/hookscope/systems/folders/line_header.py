@@ -10,15 +10,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from hookscope.core.hooks import Metadata, Requires
-from hookscope.formats import script_text
+from hookscope.formats import script_text, script_trim
+from hookscope.formats.script_values import BLANK
 from hookscope.systems.folders.manifest import Manifest
 from hookscope.systems.folders.metadata import REQUIREMENTS
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
-BLANK: Final = r"[\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"  # JavaScript's
-BLANKS: Final = "\t\n\v\f\r \u00a0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff" + "".join(
-    map(chr, range(0x2000, 0x200B))
-)
 _HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
 _LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
 _QUOTES = re.compile(r"^[\"']|[\"']\Z")
@@ -41,7 +38,7 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
         match = _LINE.match(line)
         if match is None:
             continue
-        value = _QUOTES.sub("", match["value"]).strip(BLANKS)
+        value = script_trim(_QUOTES.sub("", match["value"]))
         said[match["key"]] = value  # given twice, the last one counts
         if match["key"] == "metadata":
             read = _metadata_in(block, value)

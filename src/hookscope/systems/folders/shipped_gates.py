@@ -6,7 +6,7 @@ Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its
 from collections.abc import Mapping
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook
@@ -71,7 +71,7 @@ def bins(hook: Hook, host: Host) -> Gate:
     if not needed:
         return gates.NOTHING_NEEDED["bins"]
     paths = {name: _program(name, host) for name in needed}
-    missing = tuple(name for name, path in paths.items() if path is None)
+    missing = tuple(name for name in needed if paths[name] is None)  # named twice, it is missing twice
     found = ", ".join(path or f"{name} not on PATH" for name, path in paths.items())
     return Gate("bins", not missing, needed, missing, found, listed("bins", missing) if missing else "")
 
@@ -124,11 +124,18 @@ def _needed_variables(needed: tuple[str, ...], own: Mapping[str, str], host: Hos
     return Gate("env", not missing, needed, missing, found, listed("env", missing) if missing else "")
 
 
+class AsLoaded(Protocol):
+    """Settings with what the program fills in by itself."""
+
+    def __call__(self, settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Config:
     """Does each dotted path lead to something truthy (req-03, req-04)."""
 
     true_when_absent: frozenset[str]
+    as_loaded: AsLoaded
 
     def __call__(self, hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.config
@@ -148,7 +155,8 @@ class Config:
 
     def satisfied(self, path: str, host: Host) -> bool:
         """Blank text, null, false and 0 are not; a path that is absent is where the host says so."""
-        there, value = setting_at(path, host.settings.value)
+        settings = self.as_loaded(host.settings.value, exists=host.settings.exists)
+        there, value = setting_at(path, settings)
         if not there:
             return path in self.true_when_absent
         return bool(value.strip()) if isinstance(value, str) else gates.truthy(value)

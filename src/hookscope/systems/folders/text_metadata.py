@@ -5,7 +5,7 @@ from typing import Any
 
 from hookscope import formats
 from hookscope.core.hooks import Metadata, Requires
-from hookscope.formats import FormatError, script_text
+from hookscope.formats import FormatError, script_text, script_trim
 from hookscope.systems.folders.metadata import REQUIREMENTS, Reading, elsewhere, limits_in
 
 HOMEPAGES = ("homepage", "website", "url")  # at the top of the header, the first that is there
@@ -33,9 +33,9 @@ def metadata_of_texts(
         events=texts_of(fields.get("events")),
         always=fields.get("always") is True,
         hook_key=_text(fields.get("hookKey")),
-        emoji=_first(_text(fields.get("emoji")), header.get("emoji")),
-        homepage=(homepage or "").strip() or None,
-        export=(_text(fields.get("export")) or "").strip() or "default",
+        emoji=_first(_text(fields.get("emoji")), header.get("emoji")) or None,
+        homepage=script_trim(homepage or "") or None,
+        export=script_trim(_text(fields.get("export")) or "") or "default",
         os=texts_of(fields.get("os")),
         requires=Requires(**{name: texts_of(needs.get(key)) for key, name in REQUIREMENTS.items()}),
         install=install_of(fields.get("install"), install_labels),
@@ -48,7 +48,7 @@ def metadata_of_texts(
 def texts_of(value: object) -> tuple[str, ...]:
     """A list, or text with commas, as trimmed texts without blank ones; of anything else none (fm-07)."""
     items = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-    trimmed = (script_text(item).strip() for item in items)
+    trimmed = (script_trim(script_text(item)) for item in items)
     return tuple(text for text in trimmed if text)
 
 
@@ -63,14 +63,14 @@ def install_of(value: object, labels: Mapping[str, str]) -> tuple[Mapping[str, o
         if not isinstance(item, Mapping):
             continue
         kind = _first(_text(item.get("kind")), _text(item.get("type"))) or ""
-        kind = kind.strip().lower()
+        kind = script_trim(kind).lower()
         if not kind or kind not in labels:
             continue
         kept.append(
             {
-                "id": _text(item.get("id")) or f"{kind}-{len(kept)}",
+                "id": script_trim(_text(item.get("id")) or f"{kind}-{len(kept)}"),
                 "kind": kind,
-                "label": _text(item.get("label")) or _label(labels, kind, item),
+                "label": script_trim(_text(item.get("label")) or "") or _label(labels, kind, item),
                 "bins": list(texts_of(item.get("bins"))),
             }
         )
