@@ -1,5 +1,8 @@
 """A header as texts: YAML where it reads, the lines as they stand where it does not."""
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -36,6 +39,19 @@ def test_values_are_printed_as_javascript_prints_them() -> None:
 )
 def test_numbers(value: float, text: str) -> None:
     assert script_number(value) == text
+
+
+def test_headers_are_read_as_openclaw_2026_9_reads_them() -> None:
+    """Each row: a header, and the texts that the program made of it."""
+    rows = json.loads(Path(__file__).with_name("recorded_headers.json").read_text(encoding="utf-8"))
+    read = [[text, header(*text.split("\n"))] for text, _ in rows]
+    assert read == rows
+
+
+def test_aliases_of_aliases_and_a_circle_end_with_the_lines() -> None:
+    doubling = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 9)]
+    assert header("a0: &a0 x", *doubling)["a8"].startswith("&a8 [*a7, *a7")
+    assert header("a: &a [*a]") == {"a": "&a [*a]"}
 
 
 def test_lines_fill_what_yaml_leaves_empty() -> None:

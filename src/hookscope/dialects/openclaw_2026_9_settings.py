@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookscope.core.dialect import Agents
-from hookscope.formats import script_trim
 from hookscope.systems.folders.closed_settings import (
     Issue,
     hooks_settings_issues,
@@ -116,7 +115,7 @@ def agents_in(settings: Mapping[str, Any]) -> Agents:
 
 def _agent_id(name: str) -> str:
     """As folders are named by it: small letters, and dashes for all else."""
-    return re.sub(r"[^a-z0-9_-]+", "-", script_trim(name).lower()).strip("-")[:64]
+    return re.sub(r"[^a-z0-9_-]+", "-", name.strip().lower()).strip("-")[:64]
 
 
 def as_loaded(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from typing import Final
 
 import yaml
 
+from .whole_yaml import MOST_CHARACTERS
 from .yaml12 import Wrong, compose_yaml
 
 # A line at the margin that is no key, comment, or last bracket: it goes on with what was begun above it.
@@ -29,7 +30,7 @@ def starts_too_far_left(text: str) -> bool:
     if not (_AT_THE_MARGIN.search(text) or (_NESTED.search(text) and _OPEN.search(text))):
         return False
     try:
-        node = compose_yaml(text, len(text), whole=True)
+        node = compose_yaml(text, len(text), whole=len(text) <= MOST_CHARACTERS)
     except Wrong:
         return False
     lines = text.split("\n")

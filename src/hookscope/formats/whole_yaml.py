@@ -14,7 +14,7 @@ from .places import FormatError, span_at
 from .yaml12 import Wrong, compose_yaml
 from .yaml_scalars import plain_value
 
-_LONGEST: Final = 64 * 1024  # characters; PyYAML in Python takes a second for them
+MOST_CHARACTERS: Final = 8 * 1024  # characters; PyYAML in Python takes some tenths of a second for them
 _MOST: Final = 10_000  # values; aliases of aliases would make any number
 _YAML: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -30,10 +30,10 @@ def read_whole_yaml(text: str) -> object:
 
     Raises:
         FormatError: not one YAML document, a key twice or not a scalar, an alias of nothing or within
-            what it names, more than 64 collections in one another, over 10,000 values or 65,536 characters.
+            what it names, more than 64 collections in one another, over 10,000 values or 8,192 characters.
     """
     try:
-        node = compose_yaml(text, _LONGEST, whole=True)
+        node = compose_yaml(text, MOST_CHARACTERS, whole=True)
         return None if node is None else _Values().of(node)
     except Wrong as wrong:
         raise FormatError(wrong.problem, span_at(text, wrong.start, wrong.end)) from None

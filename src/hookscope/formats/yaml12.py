@@ -8,6 +8,7 @@ aliases, which no settings need, are refused.
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import Any
 
 import yaml
@@ -157,6 +158,7 @@ _PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
 # More indicators on one line, or more indentation, than it takes to get deep without a bracket.
 _STEPS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
+_STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | None:
@@ -171,6 +173,8 @@ def compose_yaml(text: str, limit: int, *, whole: bool = False) -> yaml.Node | N
     except LookupError as error:
         raise Wrong(str(error), 0, 0) from None
     given = standins.put(text) if standins else text
+    if whole and max(accumulate(_STEP_OF.get(sign, 0) for sign in given), default=0) > DEPTH:
+        raise _too_deep(0)  # each would be looked through for every other
     try:
         if whole or _needs_a_look(given):
             _refuse_depth(given, properties=whole)

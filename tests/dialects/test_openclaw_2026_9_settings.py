@@ -1,0 +1,149 @@
+"""What OpenClaw 2026.9 refuses in its settings and fills in by itself, through its own command.
+
+Each sentence and each path was told by openclaw 2026.9.6, given the same settings.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.dialects.conftest import Program
+
+OWNERS = (
+    'multi-agent rosters require agents.ownership="explicit" or one legacy default=true marker; '
+    'add agents.ownership="explicit" or run openclaw doctor'
+)
+TWO: dict[str, Any] = {"a": {}, "b": {"workspace": "~/own"}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "lines"),
+    [
+        ({"gatway": {}}, ['- <root>: Unrecognized key: "gatway"']),
+        (
+            {"foo": 1, "bar": 2, "hooks": {"x": 1}},
+            ['- hooks: Unrecognized key: "x"', '- <root>: Unrecognized keys: "foo", "bar"'],
+        ),
+        ({"env": {"TOKEN": "x"}}, ['- env: Unrecognized key: "TOKEN"']),
+        ({"plugins": {"hooks": []}}, ['- plugins: Unrecognized key: "hooks"']),
+        ({"agents": {"foo": 1}}, ['- agents: Unrecognized key: "foo"']),
+        ({"agents": []}, ["- agents: Invalid input: expected object, received array"]),
+        ({"agents": {"entries": []}}, ["- agents.entries: Invalid input: expected record, received array"]),
+        ({"agents": {"entries": {"a": {}, "b": {}}}}, [f"- agents.ownership: {OWNERS}"]),
+        ({"agents": {"list": [{"id": "a"}, {"id": "b"}]}}, [f"- agents.ownership: {OWNERS}"]),
+        (
+            {"agents": {"list": [{"id": "a"}], "entries": {"b": {}}}},
+            ['- agents: Unrecognized key: "list"'],
+        ),
+    ],
+)
+def test_one_mistake_ends_everything(settings: dict[str, Any], lines: list[str], program: Program) -> None:
+    program.hook(".openclaw/hooks/h")
+    file = program.settings(None, **settings)
+    code, out, errors = program.says("list")
+    assert (code, out) == (1, "")
+    assert errors[:1] == [f"Invalid config at {file}:"]
+    assert errors[1 : len(lines) + 1] == lines
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"$schema": "x", "worktreeRoot": "/w", "surfaces": {}, "hooks": {"token": "t", "path": "/hooks"}},
+        {"agents": {"list": [{"id": "a", "default": True}, {"id": "b"}]}},
+        {"agents": {"ownership": "explicit", "entries": TWO}},
+        {"env": {"vars": {"TOKEN": "x"}, "shellEnv": {"enabled": True}}},
+    ],
+)
+def test_what_it_knows_is_taken(settings: dict[str, Any], program: Program) -> None:
+    program.hook(".openclaw/hooks/h")
+    program.settings(None, **settings)
+    assert list(program.listed()) == ["h"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "path", "met"),
+    [
+        (None, "agents.defaults.maxConcurrent", True),
+        (None, "commands.native", False),
+        ({}, "commands.native", True),
+        ({"commands": {"restart": False}}, "commands.restart", False),
+        ({}, "messages.ackReactionScope", True),
+        ({}, "agents.defaults.compaction.mode", True),
+        ({}, "agents.defaults.subagents.archiveAfterMinutes", True),
+        (
+            {"agents": {"defaults": {"subagents": {"archiveAfterMinutes": 0}}}},
+            "agents.defaults.subagents",
+            True,
+        ),
+        (
+            {"agents": {"defaults": {"subagents": {"archiveAfterMinutes": 0}}}},
+            "agents.defaults.subagents.archiveAfterMinutes",
+            False,
+        ),
+        ({}, "agents.entries.main", True),
+        ({"agents": {"list": [{"id": "x", "workspace": "~/w"}]}}, "agents.entries.x.workspace", True),
+        ({"agents": {"list": [{"id": "x"}]}}, "agents.list", False),
+        ({"session": {"mainKey": ""}}, "session.mainKey", True),
+        ({}, "session.scope", False),
+        ({}, "gateway.port", False),
+    ],
+)
+def test_requirements_see_what_it_fills_in(
+    settings: dict[str, Any] | None, path: str, met: bool, program: Program
+) -> None:
+    program.hook(".openclaw/hooks/h", {"requires": {"config": [path]}})
+    if settings is not None:
+        program.settings(None, **settings)
+    assert program.listed()["h"]["requirementsSatisfied"] is met
+
+
+@pytest.mark.parametrize(
+    ("agents", "agent", "workspace"),
+    [
+        ({"entries": {"x": {"workspace": "~/own"}}}, None, "own"),
+        ({"list": [{"id": "x", "workspace": "~/own"}]}, None, "own"),
+        ({"entries": {"x": {}}}, None, ".openclaw/workspace"),
+        ({"entries": {"x": {}}, "defaults": {"workspace": "~/all"}}, None, "all"),
+        ({"entries": {"a": {}, "B c": {"default": True}}, "defaults": {"workspace": "~/all"}}, None, "all"),
+        ({"entries": {"a": {}, "b": {"default": True}}, "defaults": {"workspace": "~/all"}}, "a", "all/a"),
+        ({"entries": {"a": {}, "b": {"default": True}}}, "a", ".openclaw/workspace-a"),
+        (
+            {"ownership": "explicit", "entries": TWO, "defaults": {"systemAgent": {"agentId": "b"}}},
+            None,
+            "own",
+        ),
+        (
+            {"ownership": "explicit", "entries": TWO, "defaults": {"systemAgent": {"agentId": "a"}}},
+            None,
+            ".openclaw/workspace-a",
+        ),
+    ],
+)
+def test_each_agent_has_its_workspace(
+    agents: dict[str, Any], agent: str | None, workspace: str, program: Program
+) -> None:
+    program.settings(None, agents=agents)
+    chosen = ("--agent", agent) if agent else ()
+    assert program.document(*chosen, "list")["workspaceDir"] == str(program.home / workspace)
+
+
+def test_a_name_that_is_needed_twice_is_missing_twice_and_an_empty_emoji_is_none(program: Program) -> None:
+    program.hook(
+        ".openclaw/hooks/h",
+        {
+            "emoji": "",
+            "requires": {"bins": ["no-such", "no-such"]},
+            "install": [{"kind": "npm", "label": " A label "}, {"kind": "git", "id": "", "label": " "}],
+        },
+    )
+    hook = program.document("info", "h")
+    assert hook["missing"]["bins"] == ["no-such", "no-such"]
+    assert "emoji" not in hook
+    assert [(way["id"], way["label"]) for way in hook["install"]] == [
+        ("npm-0", "A label"),
+        ("git-1", "Run installer"),
+    ]
