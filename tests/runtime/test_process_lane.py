@@ -70,7 +70,8 @@ class Fake:
             }
             self.answers.append({**base, **answer, "next": number < last})
 
-    async def converse(self, take: Callable[[Message], bool]) -> None:
+    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
+        waits()
         self.interrupted.clear()
         over = asyncio.create_task(self.interrupted.wait())
         while True:

@@ -41,6 +41,7 @@ class Course:
     order: Any = None  # of the call that is begun
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
+    since: float = 0.0  # the same, from the start of the run
     loaded: float = 0.0
     spoilt: bool = False  # the worker is no longer what it was, by this handler's doing
     worn: bool = False  # nobody's doing: it has served its time
@@ -65,7 +66,14 @@ class Course:
         assert self.begun is not None
         now = perf_counter()
         self.phase, self.loaded, self.started = "run", loaded, ended if 0 <= now - ended < AT_ONCE else now
-        self.step(Started(self.begun, since_start(self.started)))
+        self.since = since_start(self.started)
+        self.step(Started(self.begun, self.since))
+
+    def rested(self, took: float, returned: object) -> None:
+        """It did nothing but return: report that."""
+        assert self.begun is not None
+        self.worn = self.spoilt = False
+        self.finish(Result(self.begun, "ok", self.since, took, returned=returned))
 
     def slow(self, after: float, limit: float | None) -> None:
         """It takes long: say so while it still runs."""
@@ -78,10 +86,6 @@ class Course:
         Raises WorkerLost where it is no answer.
         """
         assert self.begun is not None
-        if message.keys() <= AT_REST:
-            self.worn = self.spoilt = False
-            took, returned = seconds_of(message, "took", 0.0), message.get("returned")
-            return Result(self.begun, "ok", since_start(self.started), took, returned=returned)
         before, after = self.document, message.get("view", self.document)
         status, error, notes = message.get("status", "ok"), message.get("error"), message.get("notes", [])
         stale = message.get("stale")
@@ -94,7 +98,7 @@ class Course:
         result = Result(
             self.begun,
             "ok" if status == "ok" else "error",
-            started=since_start(self.started),
+            started=self.since if self.phase == "run" else since_start(self.started),
             took=seconds_of(message, "took", 0.0),
             loaded=seconds_of(message, "loaded", 0.0),
             messages=pushed(messages_in(before), messages_in(after)) if has_messages and not same else (),

@@ -6,8 +6,8 @@ import asyncio
 import os
 import select
 from collections import deque
-from collections.abc import Callable
-from contextvars import copy_context
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import Context, copy_context
 from time import perf_counter
 
 from hookscope.runtime.output import CHUNK
@@ -15,7 +15,7 @@ from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
 from hookscope.runtime.worker import Late
 
 LATE_ERRORS = 50  # kept between two questions
-GLANCE = 0.0005  # seconds in which most handlers have answered: waited for without a turn of the loop
+GLANCE = 0.001  # seconds in which most handlers have answered: waited for without a turn of the loop
 HIGHEST = 1023  # number of a descriptor that can be waited for without a loop
 MUCH = b"\1"  # rung by a worker that says more than a pipe holds: the line is to be read as it comes
 
@@ -44,8 +44,9 @@ class Hearing:
         self._unpacker = Unpacker()
         self._wake = asyncio.Event()
         self._take: Take | None = None  # of who converses, while they do
-        self._over: asyncio.Future[bool] | None = None  # their end; True: only something to look at
-        self._context = copy_context()  # theirs
+        self._outcome: bool | BaseException | None = None  # of that; True: there is something to look at
+        self._over: asyncio.Future[None] | None = None  # while they wait for it in a loop
+        self._context: Context | None = None  # theirs, meanwhile
         self._is_quick = True  # was the last conversation over within a glance
         self.loop: asyncio.AbstractEventLoop | None = None  # that reads
         self._heard: set[int] = set()  # the descriptors that it reads
@@ -78,29 +79,41 @@ class Hearing:
     def stir(self, again: bool = True) -> None:
         """Let those who wait look again, or go on without an end."""
         self._wake.set()
+        self._settle(again)
+
+    def _settle(self, outcome: bool | BaseException) -> None:
+        """Of who converses: the first one counts."""
+        if self._outcome is not None:
+            return
+        self._outcome = outcome
         if self._over is not None and not self._over.done():
-            self._over.set_result(again)
+            self._over.set_result(None)
 
     async def woken(self) -> None:
         """Wait until there is something to look at."""
         self._wake.clear()
         await self._wake.wait()
 
-    async def conversation(self, take: Take) -> bool:
+    async def conversation(self, take: Take, waits: Callable[[], object]) -> bool:
         """Give `take` each message where it is read, until it says that it was the last.
 
-        False then, and where somebody interrupts; True where there is something else to look at. Raises what
-        `take` raises.
+        `waits` is called where that takes a turn of the loop. False at the end, and where somebody
+        interrupts; True where there is something else to look at. Raises what `take` raises.
         """
-        self._take, self._over = take, asyncio.get_running_loop().create_future()
-        self._context, began = copy_context(), perf_counter()
+        self._take, self._outcome, began = take, None, perf_counter()
         try:
             if self._is_quick and self._watched <= HIGHEST and not self.mute and self._is_there(GLANCE):
                 self._read()
-            return await self._over
+            if self._outcome is None:
+                self._context, self._over = copy_context(), asyncio.get_running_loop().create_future()
+                waits()
+                await self._over
+            if isinstance(self._outcome, BaseException):
+                raise self._outcome
+            return bool(self._outcome)
         finally:
             self._is_quick = perf_counter() - began < 2 * GLANCE
-            self._take = self._over = None
+            self._take = self._over = self._context = self._outcome = None
 
     def _is_there(self, seconds: float) -> bool:
         """Is there something to read before so many seconds are over."""
@@ -141,26 +154,39 @@ class Hearing:
             return b""
 
     def _hear(self, data: bytes) -> None:
+        messages = self._unpacker.feed(data)
         try:
-            for message in self._unpacker.feed(data):
-                if "late" in message:
-                    self._take_late(message["late"])
-                elif self._take is None or self._over is None or self._over.done():
-                    self.inbox.append(message)
-                else:
-                    self._give(message, self._take, self._over)
+            if self._take is None:
+                self._keep(messages)
+            elif self._context is None:
+                self._give(messages, self._take)
+            else:
+                self._context.run(self._give, messages, self._take)
         except Garbled as garbled:
             self.garbled = str(garbled)
         if not data or self.garbled:
             self._end()
 
-    def _give(self, message: Message, take: Take, over: asyncio.Future[bool]) -> None:
-        try:
-            if self._context.run(take, message):
-                over.set_result(False)
-        except BaseException as error:  # it is raised where they wait
-            if not over.done():
-                over.set_exception(error)
+    def _keep(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            if "late" in message:
+                self._take_late(message["late"])
+            else:
+                self.inbox.append(message)
+
+    def _give(self, messages: Iterator[Message], take: Take) -> None:
+        """Until they say that one was the last; what comes behind it is kept."""
+        for message in messages:
+            if "late" in message:
+                self._take_late(message["late"])
+            elif self._outcome is not None:  # somebody has interrupted
+                self.inbox.append(message)
+            else:
+                try:
+                    if take(message):
+                        self._settle(False)
+                except BaseException as error:  # it is raised where they wait
+                    self._settle(error)
 
     def _take_late(self, told: object) -> None:
         if isinstance(told, dict) and len(self.late) < LATE_ERRORS:

@@ -40,9 +40,14 @@ class Ledger:
         """Note that it left a thread, a timer or a process: no fault, but others shall not feel it."""
         self._restless[code.path] = content
 
+    @property
+    def is_blank(self) -> bool:
+        """Has nobody done harm, or left something running."""
+        return not self._content and not self._restless
+
     def apart(self, code: Code, content: str) -> bool:
         """Has this very content of the hook done harm, or left something running: it has its own worker."""
-        if not self._content and not self._restless:
+        if self.is_blank:
             return False
         return content in (self._content.get(code.path), self._restless.get(code.path))
 

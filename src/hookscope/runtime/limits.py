@@ -35,7 +35,7 @@ class Limits:
     def of(self, call: Registration) -> Limits:
         """The limits of this call: what its hook says of itself, unless the command line says otherwise."""
         if call.limit is None and call.load_limit is None:
-            return self._of_breakage(call)
+            return self if call.breakage is None else self._of_breakage(call)
         own = {"run": call.limit, "load": call.load_limit}
         limits = self.of_hook({name: seconds for name, seconds in own.items() if seconds is not None})
         return limits._of_breakage(call)

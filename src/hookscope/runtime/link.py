@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
 from secrets import token_hex
 
 from hookscope.core.runs import Failure
@@ -42,6 +42,7 @@ class Worker:
         self._out = self._control = -1
         self._hearing: Hearing
         self._printing = Printing()
+        self._listens = _Listening(self._stop_listening)
         self.keeps_time = False  # does its clock go like ours
 
     async def start(self) -> None:
@@ -102,8 +103,7 @@ class Worker:
             text = f"{name} cannot be started: {why}. {self._program.missing}".rstrip()
         return Failure("NotStarted", text, phase="spawn")
 
-    @contextmanager
-    def listening(self, *, outputs: bool = True) -> Iterator[None]:
+    def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
         """While this is open, the running loop reads what the worker says and prints.
 
         Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
@@ -115,11 +115,11 @@ class Worker:
             self._printing.listen()
         else:
             self._printing.deafen()
-        try:
-            yield
-        finally:
-            self._hear_news(None)
-            self._printing.deafen()
+        return self._listens
+
+    def _stop_listening(self) -> None:
+        self._hear_news(None)
+        self._printing.deafen()
 
     def hear_outputs(self) -> None:
         """Read from now on what is printed, as it comes."""
@@ -211,11 +211,11 @@ class Worker:
             await self._hearing.woken()
         return self._hearing.inbox.popleft()
 
-    async def converse(self, take: Callable[[Message], bool]) -> None:
+    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
         """Give `take` each message where it is read, until it says that it was the last, or `interrupt`.
 
-        Ten answers that come at once cost one turn of the loop, or none. Raises what `take` raises, and
-        WorkerLost where nothing more can come. Call it while `listening`.
+        Ten answers that come at once cost one turn of the loop, or none; `waits` is called before the first.
+        Raises what `take` raises, and WorkerLost where nothing more can come. Call it while `listening`.
         """
         hearing, again = self._hearing, True
         while again:
@@ -224,7 +224,7 @@ class Worker:
                     return
             await self._check()
             if not hearing.inbox:  # else the last words of a dead one
-                again = await hearing.conversation(take)
+                again = await hearing.conversation(take, waits)
 
     def look(self) -> bool:
         """Hear what the worker has said up to now, also what can wait. Was there anything?"""
@@ -296,6 +296,16 @@ class Worker:
         for descriptor in (self._out, self._control):
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+class _Listening(AbstractContextManager[None]):
+    """Open while somebody listens. A class, and not a generator: it is behind every batch."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end = end
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
 
 
 def _settle(ready: asyncio.Future[None]) -> Callable[[], None]:

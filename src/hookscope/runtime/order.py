@@ -8,7 +8,7 @@ from functools import cached_property
 
 from hookscope.core.runs import Code, Registration
 from hookscope.runtime.contents import Contents
-from hookscope.runtime.declared import code_document
+from hookscope.runtime.declared import OF_A_PLUGIN, code_document
 from hookscope.runtime.python_worker.protocol import Message, encode
 
 MOST = 2048  # calls whose orders are kept
@@ -35,6 +35,11 @@ class Order:
         if breakage is not None:
             document["fault"] = {"fault": breakage.fault, "amount": breakage.amount}
         return document
+
+    @cached_property
+    def of_a_plugin(self) -> bool:
+        """Does it belong to a module that has a worker of its own."""
+        return self.code.shape in OF_A_PLUGIN
 
     @cached_property
     def packed(self) -> str:

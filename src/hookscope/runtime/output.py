@@ -21,6 +21,10 @@ class Capture:
         self._tail = bytearray()
         self._dropped = 0
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._head
+
     def feed(self, data: bytes) -> None:
         if not data:
             return
@@ -62,6 +66,11 @@ class Pipe:
         self._fence = fence
         self._begun = b""  # what may be the beginning of a fence
         self._parts: deque[tuple[str, int]] = deque()  # of calls that have ended, not yet asked for
+
+    @property
+    def holds(self) -> bool:
+        """Is there something that was read and not asked for."""
+        return bool(self._parts or self._begun) or not self._capture.is_empty
 
     def read(self) -> bool:
         """Read one portion. False where there is nothing to read now."""

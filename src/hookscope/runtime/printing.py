@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import select
 from collections.abc import Callable, Sequence
 
 from hookscope.runtime.output import SILENCE, Pipe
@@ -14,6 +15,10 @@ class Printing:
 
     def __init__(self, pipes: Sequence[Pipe] = ()) -> None:
         self._pipes = tuple(pipes)
+        self._poll = select.poll()  # both at once: nearly always nothing lies in them
+        for pipe in self._pipes:
+            self._poll.register(pipe.descriptor, select.POLLIN)
+        self._is_open = bool(self._pipes)
         self._heard: set[Pipe] = set()  # those that the loop reads
         self._loop: asyncio.AbstractEventLoop | None = None
         self.news: Callable[[], None] | None = None  # of who attends between two batches
@@ -31,12 +36,13 @@ class Printing:
 
     def deafen(self) -> None:
         """Let it wait in the pipes until somebody asks: who prints more than they hold waits too."""
-        for pipe in tuple(self._heard):
-            self._forget(pipe)
+        if self._heard:
+            for pipe in tuple(self._heard):
+                self._forget(pipe)
 
     def take(self, *, of_one: bool = False) -> Printed:
         """What came since the last question; `of_one`: up to the fence behind one call."""
-        if not self._pipes:
+        if not (self._is_open and self._poll.poll(0)) and not any(pipe.holds for pipe in self._pipes):
             return NOTHING
         out, err = [(pipe.take_part() if of_one else pipe.take()) for pipe in self._pipes]
         if out is SILENCE and err is SILENCE:
@@ -49,6 +55,7 @@ class Printing:
     def close(self) -> None:
         """Read what is left, and no more. `take` still gives it."""
         self.deafen()
+        self._is_open = False
         for pipe in self._pipes:
             pipe.close()
 

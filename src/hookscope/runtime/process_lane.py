@@ -231,9 +231,11 @@ class ProcessLane:
     def _next(self, calls: Sequence[Registration]) -> tuple[Seat, list[Order]]:
         """The seat of the first call, and the calls after it that have the same one."""
         shared = self._contents.shared()
-        first, *rest = [self._orders.of(call, shared) for call in calls]
-        seat = self._seat_of(first)
-        return seat, [first, *takewhile(lambda order: self._seat_of(order) is seat, rest)]
+        orders = [self._orders.of(call, shared) for call in calls]
+        if self._ledger.is_blank and not any(order.of_a_plugin for order in orders):  # nearly always
+            return self._seat, orders
+        seat = self._seat_of(orders[0])
+        return seat, [*takewhile(lambda order: self._seat_of(order) is seat, orders)]
 
     def _seat_of(self, order: Order) -> Seat:
         """The shared seat; its own for a plugin, and for a handler that has done harm as it stands."""

@@ -12,7 +12,7 @@ from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Code, Failure, Module, Result, Status
 from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.contents import Contents
-from hookscope.runtime.course import AT_REST, Course, told_failure
+from hookscope.runtime.course import AT_REST, Course, seconds_of, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited, overran_by, stopped
 from hookscope.runtime.declared import WITH_HANDLERS, module_of, targets_of
 from hookscope.runtime.dumps import frames_in, has_dump
@@ -283,11 +283,11 @@ class Seat:
         self, worker: Link, course: Course, order: Order, message: Message, asked: Limits | None
     ) -> None:
         """Report the result in this message. `asked`: it came because a limit of these was over."""
-        at_rest = asked is None and message.keys() <= AT_REST
-        if at_rest and not self._has_more(worker, course):  # nearly always
-            self._traces.nothing_left()
-            course.finish(course.answered(message))
-            return
+        if asked is None and message.keys() <= AT_REST:  # nearly always
+            took = seconds_of(message, "took", 0.0)
+            if not self._has_more(worker, course, took):
+                course.rested(took, message.get("returned"))
+                return
         self._learn(order, message)
         result = course.answered(message)
         if asked is not None:
@@ -299,16 +299,17 @@ class Seat:
             self._shared.ledger.leaves_running(order.code, order.name)
             self.restless = order
 
-    def _has_more(self, worker: Link, course: Course) -> bool:
+    def _has_more(self, worker: Link, course: Course, took: float) -> bool:
         """Is there more to be said with the end of a handler that did nothing but return."""
         traces = self._traces
         traces.last = course.left[0].name
+        traces.nothing_left()
         return bool(
             self._shared.news
             or course.notes
             or course.company
             or worker.has_late
-            or traces.may_have_escaped(len(course.left) > 1)
+            or traces.may_have_escaped(len(course.left) > 1, took)
         )
 
     def _step(

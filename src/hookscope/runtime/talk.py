@@ -19,6 +19,8 @@ from hookscope.runtime.worker import Link, WorkerLost
 
 FIRST = 0.005  # seconds in which most handlers have ended: so long nobody reads what they print
 
+_JSON = ("false", "true")
+
 Take = Callable[[Order, Message, Limits | None], None]
 
 
@@ -56,7 +58,7 @@ class Talk:
         self._warned = False
         self._error: Exception | None = None  # found when the timer rang
         self._alarm = alarm
-        self._rings = 0.0  # when it does, of perf_counter
+        self._rings = 0.0  # when it does, of perf_counter; 0: it is not set yet
         self._numbers = numbers
         self._quiet = 0.0  # of perf_counter: before then nobody reads what is printed
 
@@ -72,10 +74,9 @@ class Talk:
         if left:
             async with limited(self._limits, "load"):
                 await self._worker.send(left)
-        self._watch(FIRST)
         try:
             while self._number < len(self._orders):
-                await self._worker.converse(self._hear)
+                await self._worker.converse(self._hear, self._wait)
                 if self._error is not None:
                     raise self._error
                 if self._number == len(self._orders):
@@ -85,18 +86,20 @@ class Talk:
                 else:
                     self._watch(POLL)
         finally:
-            self._alarm.still()
+            if self._rings:
+                self._alarm.still()
 
     def _frame(self) -> bytes:
         """The run message. What is the same in every batch was packed before, or told before."""
         view, worker = self._course.view, self._worker
-        kind: Message = {"hook": is_hook_event(view), "arguments": isinstance(view, Arguments)}
-        if worker.keeps_time:
-            kind["quiet"] = self._quiet
-        head = encode({"do": "run", "id": self._id, "fence": worker.fence, **kind})
+        kind = f'"hook":{_JSON[is_hook_event(view)]},"arguments":{_JSON[isinstance(view, Arguments)]}'
+        quiet = f',"quiet":{self._quiet!r}' if worker.keeps_time else ""
         numbers, new = self._numbers.of(self._orders)
         know = f',"know":[{new}]' if new else ""
-        return framed(f'{head[:-1]}{know},"calls":[{numbers}],"view":{self._course.packed()}}}')
+        return framed(
+            f'{{"do":"run","id":"{self._id}","fence":{encode(worker.fence)},{kind}{quiet}{know},'
+            f'"calls":[{numbers}],"view":{self._course.packed()}}}'
+        )
 
     def _enter(self) -> None:
         """The next call begins, or is loaded."""
@@ -120,17 +123,18 @@ class Talk:
         course = self._course
         if message.get("id") != self._id or message.get("result") != self._number:
             raise WorkerLost("answered what nobody had asked")
-        ended = course.started + seconds_of(message, "took", 0.0)
         self._take(self._orders[self._number], message, asked)
         self._number += 1
         if course.spoilt or course.worn:
             self._number = len(self._orders)
         if self._number == len(self._orders):
             return True
+        ended, before = course.started, self._limits
         self._enter()
         if message.get("next") is True:
-            course.start(0.0, ended)
-        self._hurry()
+            course.start(0.0, ended + seconds_of(message, "took", 0.0))
+        if self._limits is not before or course.phase == "load":  # else its limit is over later
+            self._hurry()
         return False
 
     def _due(self) -> float | None:
@@ -149,6 +153,11 @@ class Talk:
         if warn is None or self._warned or self._course.phase == "load" or (run is not None and warn >= run):
             return None
         return self._course.started + warn
+
+    def _wait(self) -> None:
+        """Not all was answered at a glance: from now on somebody has to watch."""
+        if not self._rings:
+            self._watch(FIRST)
 
     def _watch(self, most: float) -> None:
         """Let the timer ring when something is due, after `most` seconds at the latest."""

@@ -11,6 +11,7 @@ from hookscope.runtime.worker import Late, Link, WorkerLost
 
 LATE = 200  # characters of late output that a note quotes
 BURST = 0.001  # seconds; handlers that end within it start no process
+INSTANT = 0.00004  # seconds; those that take no more in all start none either, whenever that was
 NAMED = 4  # processes that a note names
 
 
@@ -22,6 +23,7 @@ class Traces:
         self._left: dict[str, str] = {}  # whose handlers left what running
         self._newest = 0  # process number, when we last looked for escaped ones
         self._looked = 0.0  # when that was, of perf_counter
+        self._took = 0.0  # by handlers since then, in seconds
         self._escaped: dict[int, Process] = {}
         self._unnamed: list[Process] = []  # escaped ones that were killed before anybody had seen them
 
@@ -37,7 +39,8 @@ class Traces:
 
     def nothing_left(self) -> None:
         """What was left running has ended."""
-        self._left.clear()
+        if self._left:
+            self._left.clear()
 
     def killed(self, processes: Sequence[Process]) -> None:
         """These escaped ones ended with the worker."""
@@ -48,14 +51,20 @@ class Traces:
         left = " and ".join(f"{name}, which left {what} running" for name, what in self._left.items())
         return (f"some of what it printed may be of {left}",) if left else ()
 
-    def may_have_escaped(self, more: bool) -> bool:
-        """Was any process started since `escapes` looked. `more`: further calls come, and we ask again."""
+    def may_have_escaped(self, more: bool, took: float = INSTANT) -> bool:
+        """Was any process started since `escapes` looked. `more`: further calls come, and we ask again.
+
+        `took`: how long the handler was at it.
+        """
+        self._took += took
+        if self._took < INSTANT:
+            return False
         now = perf_counter()
         if now - self._looked < BURST and more:  # handlers that end within a millisecond start no process
             return False
         if newest_pid() != self._newest:
             return True
-        self._looked = now
+        self._looked, self._took = now, 0.0
         return False
 
     def escapes(self, worker: Link, more: bool) -> tuple[str, ...]:
@@ -65,7 +74,7 @@ class Traces:
         """
         if not self.may_have_escaped(more):
             return ()
-        before, self._newest = self._newest, newest_pid()
+        before, self._newest, self._took = self._newest, newest_pid(), 0.0
         found = [
             process
             for process in marked_since(before, self._newest, worker.mark)

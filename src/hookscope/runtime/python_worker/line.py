@@ -76,9 +76,8 @@ class Line:
                     _write(self._bell, MUCH)
                     ring = True
                 sent = _write(self._out, frame)
-                left = memoryview(frame)[sent:] if sent < size else b""
-                while left:
-                    left = left[_write(self._out, left) :]
+                while sent < size:
+                    sent += _write(self._out, memoryview(frame)[sent:])
                 if ring and self._bell >= 0:
                     _write(self._bell, RING)
                     self._unheard = 0

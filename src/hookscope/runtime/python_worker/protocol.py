@@ -1,4 +1,4 @@
-"""Frames between host and worker: a 4-byte big-endian length, then one JSON object.
+"""Frames between host and worker: a 4-byte big-endian length, then one JSON object, or a short message.
 
 Both processes run this file. It does no I/O and knows no event. What the messages say:
 
@@ -48,18 +48,25 @@ not there.
 `hook` says that the view is a HookEvent's document, `arguments` that it is one of two arguments (see
 core/arguments.py); otherwise handlers get the view itself. Of calls that run together, messages come between
 each other, `next` is not said, and the last result alone tells of the process: `dirty`, `worn`, `left`.
+A short message says one of these, in the bytes of SHORT and then the id:
+    BEGUN  {"id", "started": n, "loaded": seconds}
+    ENDED  {"id", "result": n, "took": seconds}
+    NEXT   {"id", "result": n, "took": seconds, "next": true}
 The id is random, so that bytes which a handler wrote by mistake are not taken for an answer.
 """
 
 from __future__ import annotations
 
 import json
+import struct
 from struct import Struct
 from typing import Any, Dict, Iterator  # noqa: UP035  (an alias is no annotation: 3.9 needs Dict)
 
 Message = Dict[str, Any]  # noqa: UP006
 
 LENGTH = Struct(">I")
+SHORT = Struct(">BId")  # which of these it says, the number, the seconds
+BEGUN, ENDED, NEXT = 1, 2, 3  # no JSON begins so
 LIMIT = 8 * 1024 * 1024  # bytes of one body; more is refused before it is read
 SPOILT = 81  # exit status of a worker whose line is gone, so that it cannot say anything any more
 
@@ -81,6 +88,8 @@ _ascii = json.encoder.encode_basestring_ascii
 _chunks = _make and _make(None, _encoder.default, _ascii, None, ":", ",", False, False, False)
 _scan: Any = getattr(_decoder, "scan_once")  # noqa: B009  (it is public, and its type does not say so)
 _join, _len = "".join, len
+_short_frame = Struct(LENGTH.format + SHORT.format[1:])
+_SHORTS = tuple(bytes([what]) for what in (BEGUN, ENDED, NEXT))
 
 
 def encode(value: Any) -> str:
@@ -110,6 +119,11 @@ def framed(text: str) -> bytes:
     return LENGTH.pack(len(body)) + body
 
 
+def short(what: int, run: str, number: int, seconds: float) -> bytes:
+    """The frame of a short message."""
+    return _short_frame.pack(SHORT.size + _len(run), what, number, seconds) + run.encode("ascii")
+
+
 def _as_object(body: bytes) -> Message:
     try:
         message = decode(body.decode("utf-8"))
@@ -118,6 +132,19 @@ def _as_object(body: bytes) -> Message:
     if not isinstance(message, dict):
         raise Garbled(f"a frame that holds a {type(message).__name__} where an object belongs")
     return message
+
+
+def _told_short(body: bytes) -> Message:
+    try:
+        what, number, seconds = SHORT.unpack_from(body)
+        run = str(body[SHORT.size :], "ascii")
+    except (struct.error, ValueError) as error:
+        raise Garbled(f"a short frame that is none: {error}") from None
+    if what == BEGUN:
+        return {"id": run, "started": number, "loaded": seconds}
+    if what == NEXT:
+        return {"id": run, "result": number, "took": seconds, "next": True}
+    return {"id": run, "result": number, "took": seconds}
 
 
 class Unpacker:
@@ -135,14 +162,17 @@ class Unpacker:
             ):
                 return
             data, self._bytes = bytes(self._bytes), bytearray()
-        at, size = 0, len(data)
-        while size - at >= LENGTH.size:
-            end = at + LENGTH.size + self._length(data, at)
+        at, size, head = 0, len(data), LENGTH.size
+        while size - at >= head:
+            begin = at + head
+            end = begin + self._length(data, at)
             if size < end:
                 break
-            yield _as_object(data[at + LENGTH.size : end])
+            body = data[begin:end]
+            yield _told_short(body) if body[:1] in _SHORTS else _as_object(body)
             at = end
-        self._bytes += data[at:]
+        if at < size:
+            self._bytes += data[at:]
 
     def _length(self, data: Any, at: int) -> int:
         (length,) = LENGTH.unpack_from(data, at)

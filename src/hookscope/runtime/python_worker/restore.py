@@ -82,6 +82,7 @@ class Baseline:
         self._importing: list[tuple[Any, list[Any]]] = [
             (present, _list(present)) for present in (sys.meta_path, sys.path_hooks)
         ]
+        self._accepted = [known for _, known in self._importing]  # those, and what has come beside them
         self._warnings: Any = warnings.filters
         self._filters = _list(self._warnings)
 
@@ -156,15 +157,14 @@ class Baseline:
         self._note_names()
 
     def _same_imports(self) -> bool:
-        """Nothing of what imports stand on was replaced, and no finder has come or gone."""
-        (finders, known_finders), (hooks, known_hooks) = self._importing
+        """Nothing of what imports stand on was replaced, and no finder has come or gone since we looked."""
+        (finders, _), (hooks, _) = self._importing
         return (
             sys.modules is _modules
             and _len(_modules) >= self._count
             and sys.meta_path is finders
             and sys.path_hooks is hooks
-            and finders == known_finders
-            and hooks == known_hooks
+            and [finders, hooks] == self._accepted
         )
 
     def _restore_imports(self) -> None:
@@ -174,6 +174,7 @@ class Baseline:
         for present, known in self._importing:
             if present != known and not _all(one in present for one in known):
                 present[:] = [*known, *(one for one in present if one not in known)]
+        self._accepted = [_list(present) for present, _ in self._importing]
         sys.meta_path, sys.path_hooks = self._importing[0][0], self._importing[1][0]
 
     def _restore_signals(self) -> None:

@@ -34,7 +34,7 @@ class Together:
 
     def __init__(self, worker: Any, parts: Any, message: Any) -> None:
         self._worker, self._parts = worker, parts
-        self._id, self._fence = message["id"], message["fence"].encode("ascii")
+        self._id = message["id"]
         self._ones = [
             _One(number, call, worker.views.of(view, message))
             for number, (call, view) in enumerate(zip(message["calls"], message["views"]))  # noqa: B905  (3.9)
@@ -56,11 +56,12 @@ class Together:
         left_over = self._await_all(ready)
         answer = self._held
         clean = worker.baseline.restore() and bool(worker.reserve)
-        answer["dirty"] = answer["dirty"] or not clean
+        if not clean:
+            answer["dirty"] = True
         who = "it" if len(self._ones) == 1 else "one of those that ran together"
         worker.note_tasks(answer, left_over, who)
         worker.note_size(answer)
-        worker.say_result(worker.and_beside(answer, there, who), self._fence)
+        worker.telling.tell(worker.and_beside(answer, there, who))
 
     def _prepare(self, one: _One) -> bool:
         """Load it. False where that failed; its answer says so."""
@@ -72,7 +73,7 @@ class Together:
 
     def _start(self, one: _One) -> None:
         """Call it. A coroutine goes as far as its first wait, any other function to its end."""
-        worker, loaded = self._worker, one.answer["loaded"]
+        worker, loaded = self._worker, one.answer.get("loaded", 0.0)
         worker.line.say({"id": self._id, "started": one.number, "loaded": loaded})
         one.view.begin(one.call["who"])
         sys.argv[:] = [one.call["code"]["path"]]
@@ -147,7 +148,7 @@ class Together:
         if all(other.ended for other in self._ones):
             self._held = one.answer
         else:
-            self._worker.say_result(one.answer, self._fence)
+            self._worker.telling.tell(one.answer)
 
     def where(self, number: Optional[int], frame: Any) -> Optional[list[Any]]:  # noqa: UP045
         """See Awaits.where, of the call with this number. Nothing is known of one that waits for others."""

@@ -25,7 +25,7 @@ class Views:
     def of(self, document: Any, message: Any) -> View:
         """The view of that document in a run message, which says what it stands for."""
         if message["hook"]:
-            return _EventView(self, self._event(document))
+            return _EventView(self, self._event(document), document["timestamp"])
         return _ArgumentsView(self, document) if message.get("arguments") else View(self, document)
 
     def _event(self, document: Any) -> Any:
@@ -64,15 +64,17 @@ class View:
         """Put the view into the answer, where it changed, and what is to be said of it."""
         now = self._taken()
         if now is None or now != self._print:
-            answer["notes"] += self._repaired()
+            notes = self._repaired()
             now = self._taken()
             known = self._known if self._known is not None else _value_of(self._print)
             self._print = now
-            self._known, notes = self._seen()
+            self._known, said = self._seen()
             if self._known != known:
                 answer["view"] = self._known
-            answer["notes"] += [note for note in notes if note not in self._said]
-            self._said = notes
+            notes += [note for note in said if note not in self._said]
+            self._said = said
+            if notes:
+                answer["notes"] = [*answer.get("notes", ()), *notes]
 
     def _document(self) -> Any:
         return self.value
@@ -106,9 +108,8 @@ class View:
 class _EventView(View):
     """A folder hook's event."""
 
-    def __init__(self, views: Views, value: Any) -> None:
-        self._moment, self._text = value.timestamp, ""  # and that moment as text
-        self._text = views.to_document(value)["timestamp"]
+    def __init__(self, views: Views, value: Any, moment: Any) -> None:
+        self._moment, self._text = value.timestamp, moment  # the same as text
         super().__init__(views, value)
 
     def _document(self) -> Any:
