@@ -409,7 +409,7 @@ async def test_output_is_charged_to_the_handler_that_printed_it(
 
 async def test_all_that_was_printed_before_an_exit_arrives(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     text = body("process.stdout.write('x'.repeat(20e6)); console.log('the end'); process.exit(3);")
-    result = (await outcome_of(hook("a", text)))["a"]
+    result = (await outcome_of(replace(hook("a", text), limit=60.0)))["a"]
     assert result.status == "crashed"
     assert error_of(result).message == "exited with status 3 before it answered"
     assert result.stdout.endswith("xthe end\n")

@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.runtime.python_worker.protocol import LENGTH, LIMIT, Garbled, Message, Unpacker, pack
+from hookscope.runtime.python_worker.protocol import (
+    BEGUN,
+    ENDED,
+    LENGTH,
+    LIMIT,
+    NEXT,
+    Garbled,
+    Message,
+    Unpacker,
+    pack,
+    short,
+)
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -23,12 +34,38 @@ def test_any_messages_survive_any_cutting(sent: list[Message], data: st.DataObje
     assert [message for piece in pieces for message in unpacker.feed(piece)] == sent
 
 
+@given(st.integers(0, 2**32 - 1), st.floats(allow_nan=False), st.integers(0, 40))
+def test_a_short_message_says_what_json_says_in_words(number: int, seconds: float, cut: int) -> None:
+    run = "0123456789abcdef"
+    wire = short(BEGUN, run, number, seconds) + short(NEXT, run, number, seconds) + short(ENDED, run, 0, 0.0)
+    unpacker = Unpacker()
+    heard = [message for piece in (wire[:cut], wire[cut:]) for message in unpacker.feed(piece)]
+    assert heard == [
+        {"id": run, "started": number, "loaded": seconds},
+        {"id": run, "result": number, "took": seconds, "next": True},
+        {"id": run, "result": 0, "took": 0.0},
+    ]
+
+
 def test_half_characters_survive() -> None:
     assert list(Unpacker().feed(pack({"text": "\udc80"}))) == [{"text": "\udc80"}]
 
 
 @pytest.mark.parametrize(
-    "body", [b"[1]", b"{", b"\xff", b'{"a": NaN}', b'{"a": 1} 2', b"[" * 5000, b'"text"', b""]
+    "body",
+    [
+        b"[1]",
+        b"{",
+        b"\xff",
+        b'{"a": NaN}',
+        b'{"a": 1} 2',
+        b"[" * 5000,
+        b'"text"',
+        b"",
+        b"\2",
+        b"\2" + bytes(12) + b"\xff",
+        b"\4",
+    ],
 )
 def test_what_is_no_object_is_garbled(body: bytes) -> None:
     with pytest.raises(Garbled):

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import textwrap
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ async def test_the_next_handler_runs_after(fault: str, hook: WriteHook, outcome_
 
 
 # What these do is no fault of theirs, or is put right behind them.
+AMPLE = 60.0  # seconds for what has to end by itself
 MISCHIEF = {
     "prints a lot": body("for _ in range(300): print('x' * 100_000)"),
     "child prints a lot": body(
@@ -150,14 +152,15 @@ async def handler(event):
 async def test_the_next_handler_notices_nothing_of(
     mischief: str, hook: WriteHook, outcome_of: OutcomeOf, tmp_path: Path
 ) -> None:
-    outcome = await outcome_of(hook("bad", MISCHIEF[mischief]), hook("good", GOOD))
+    bad, good = hook("bad", MISCHIEF[mischief]), hook("good", GOOD)
+    outcome = await outcome_of(replace(bad, limit=AMPLE), replace(good, limit=AMPLE))
     assert outcome.statuses == {"bad": "ok", "good": "ok"}, outcome["good"].error
     assert outcome["good"].returned == str(tmp_path)
     assert outcome["good"].stdout.endswith("True\n")
 
 
 async def test_a_flood_of_output_is_kept_within_bounds(hook: WriteHook, outcome_of: OutcomeOf) -> None:
-    outcome = await outcome_of(hook("bad", MISCHIEF["prints a lot"]))
+    outcome = await outcome_of(replace(hook("bad", MISCHIEF["prints a lot"]), limit=AMPLE))
     (note,) = outcome["bad"].notes
     assert note == f"{300 * 100_001 - 65_536:,} bytes of standard output were left out"
     assert len(outcome["bad"].stdout) < 70_000

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextvars import Context, copy_context
 from time import perf_counter
 
-from hookscope.runtime.output import CHUNK
+from hookscope.runtime.descriptors import read_now
 from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
 from hookscope.runtime.worker import Late
 
@@ -121,13 +121,9 @@ class Hearing:
 
     def look(self) -> bool:
         """Read what has been said up to now, rung for or not. Was there anything?"""
-        try:
-            data = os.read(self._line, CHUNK)
-        except BlockingIOError:
-            return False
-        except OSError:
-            data = b""
-        self._hear(data)
+        data = read_now(self._line)
+        if data is not None:
+            self._hear(data)
         return bool(data)
 
     def _read(self) -> None:
@@ -146,12 +142,10 @@ class Hearing:
             self.news()
 
     def _rung(self) -> bytes:
-        try:
-            return os.read(self._bell, CHUNK)
-        except BlockingIOError:
+        rung = read_now(self._bell)
+        if rung is None:
             return b"\0" if self._line not in self._heard else MUCH
-        except OSError:
-            return b""
+        return rung
 
     def _hear(self, data: bytes) -> None:
         messages = self._unpacker.feed(data)

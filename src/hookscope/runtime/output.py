@@ -6,9 +6,10 @@ import os
 import select
 from collections import deque
 
+from hookscope.runtime.descriptors import read_now
+
 HEAD = 48 * 1024  # bytes
 TAIL = 16 * 1024
-CHUNK = 64 * 1024  # of one read: what a pipe holds
 DRAIN = 64  # reads at most, where somebody prints faster than we read
 SILENCE = ("", 0)  # what is taken where nothing was printed: this very one
 
@@ -74,12 +75,9 @@ class Pipe:
 
     def read(self) -> bool:
         """Read one portion. False where there is nothing to read now."""
-        try:
-            data = os.read(self.descriptor, CHUNK)
-        except BlockingIOError:
+        data = read_now(self.descriptor)
+        if data is None:
             return False
-        except OSError:
-            data = b""
         self.open = bool(data)
         self._feed(data)
         return self.open

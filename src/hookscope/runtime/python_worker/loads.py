@@ -39,6 +39,12 @@ class Loads:
         self._good: dict[tuple[str, str, str], Loaded] = {}  # path, export, shape → the last that did load
         self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
 
+    def clear(self) -> None:
+        """Nothing is loaded any more."""
+        self._loaded.clear()
+        self._good.clear()
+        self._names.clear()
+
     def has(self, code: Any) -> bool:
         """Is this very content loaded."""
         return key_of(code) in self._loaded

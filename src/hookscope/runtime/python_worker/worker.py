@@ -82,12 +82,41 @@ class Worker:
     def serve(self) -> None:
         """Answer messages for ever. The end comes from outside, or by the listening thread."""
         self.line.say({"ready": _getpid(), "clock": _now()})
+        self._rehearse()
         while True:
             message = self.line.hear()
             if message["do"] == "load":
                 self._load_only(message)
             elif message["do"] == "run":
                 self._run(message)
+
+    def _rehearse(self) -> None:
+        """Run a handler of ours, and tell nobody: the first of theirs takes half as long then."""
+        moment = "1970-01-01T00:00:00.000Z"
+        event = {
+            "type": "",
+            "action": "",
+            "sessionKey": "",
+            "timestamp": moment,
+            "messages": [],
+            "context": {},
+        }
+        code = {
+            "path": os.path.join(HERE, "rehearsal.py"),
+            "export": "handler",
+            "root": HERE,
+            "name": "rehearsal",
+        }
+        call = {"who": "", "code": code, "env": {}}
+        said, self.line.put = self.line.put, _hushed
+        try:
+            self._run({"id": "", "fence": "", "know": [[0, call]], "calls": [0], "view": event, "hook": True})
+        finally:
+            self.line.put = said
+        modules.forget(code["name"])
+        self._loads.clear()
+        self._calls.clear()
+        self.forget_targets()
 
     def where(self, call: Optional[int] = None) -> Optional[list[Any]]:  # noqa: UP045
         """See Awaits.where."""
@@ -274,6 +303,10 @@ class Worker:
             names = ", ".join(repr(name)[:80] for name in self.left_out[:8])
             note(answer, f"left out of its environment, which cannot hold them: {names}")
         return answer
+
+
+def _hushed(frame: bytes, ring: bool) -> None:
+    """In the place of a line's `put`."""
 
 
 def note(answer: dict[str, Any], *notes: str) -> None:
