@@ -116,6 +116,16 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
     assert (run.key, run.outcome) == ("command:new", "interrupted")
 
 
+def test_a_console_that_is_asked_to_end_gives_the_terminal_back(workspace: Path) -> None:
+    with terminal(workspace) as console:
+        until(lambda: console.shows("looking"), "its first frame is painted")
+        console.process.terminate()
+        assert console.process.wait(60) == 128 + signal.SIGTERM
+        until(
+            lambda: console.shows("\x1b[?1049l") and console.shows("\x1b[?1000l"), "the screen is as before"
+        )
+
+
 async def test_the_last_runs_are_there_when_the_console_opens_again(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:

@@ -563,3 +563,16 @@ def test_what_is_needed_below_tmp_is_shown(tmp_path: Path) -> None:
             seen = subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()
         assert Path(shown).name in seen
         assert Path(hidden).name not in seen
+
+
+def test_what_is_to_be_apart_is_neither_copied_nor_watched(tmp_path: Path) -> None:
+    journal = tmp_path / "home/.local/state/ours/journal.db"
+    journal.parent.mkdir(parents=True)
+    journal.write_bytes(b"old")
+    (tmp_path / "home/file").touch()
+    with Sandbox([tmp_path / "home"], bwrap=None, apart=[journal.parent]) as sandbox:
+        journal.write_bytes(b"a run was recorded")
+        assert sandbox.touched() == ()
+        copy = Path(sandbox.copy_of(tmp_path / "home"))
+        assert (copy / "file").exists()
+        assert not (copy / ".local/state/ours").exists()

@@ -47,8 +47,14 @@ def test_the_package_in_the_project_tells_its_version(here: Path, version: str, 
     assert setup.because == f"found Eve {version} by ./node_modules/eve/package.json"
 
 
-def test_another_host_that_is_here_too_goes_first_and_is_said(here: Path, home: Path) -> None:
-    (home / ".openclaw").mkdir()
+def test_its_project_goes_before_a_host_in_home_unless_that_has_hooks_here_too(
+    here: Path, home: Path
+) -> None:
+    (home / ".openclaw").mkdir()  # as one fire of a bundled hook leaves it
+    setup = set_up(Options())
+    assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
+    assert setup.notice == "Found Eve and OpenClaw: using eve; --dialect picks another."
+    (here / "hooks").mkdir()
     setup = set_up(Options())
     assert setup.dialect.name == "openclaw"
     assert setup.notice == "Found OpenClaw and Eve: using openclaw; --dialect picks another."

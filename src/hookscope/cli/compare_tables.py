@@ -70,5 +70,5 @@ def _summary(item: Comparison) -> Iterator[str]:
         )
         yield f"{fitted(name, width)}  {' · '.join(parts)}"
     workspaces = {side.host.surroundings.short(side.host.workspace) for side in item.sides}
-    where = f" in {printable(next(iter(workspaces)))}" if len(workspaces) == 1 else ""
+    where = f" (workspace {printable(next(iter(workspaces)))})" if len(workspaces) == 1 else ""
     yield f"{item.alike} alike, {len(item.differing)} differ{where}"

@@ -67,8 +67,8 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope test --watch", "again on every save"),
     ),
     "fuzz": (
-        ("hookscope fuzz command:new", "strange events, on copies of your files"),
-        ("hookscope fuzz command:new --seed 7", "the same ones again"),
+        ("hookscope fuzz command:new --sandbox", "strange events, on copies of your files"),
+        ("hookscope fuzz command:new --sandbox --seed 7", "the same ones again"),
     ),
     "play": (
         ("hookscope play hello --dialect eve", "a session of one message"),
@@ -123,7 +123,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     ),
     "export": (
         ("hookscope export 12 --html run.html", "one run as a page"),
-        ("hookscope export --failed", "lines of JSON"),
+        ("hookscope export --failed --jsonl failed.jsonl", "lines of JSON"),
     ),
     "tap": (
         ("hookscope tap install", "keep every real event from now on"),

@@ -57,16 +57,21 @@ def _change(change: Change) -> Document:
     }
 
 
-def text(repair: Repair, view: View, *, written: bool) -> str:
-    """Each shut check with what helps, the diffs, and how the hook stands then."""
-    return "\n".join(line.rstrip() for line in _lines(repair, view, written))
+def text(repair: Repair, view: View, *, written: bool, linted: bool) -> str:
+    """Each shut check with what helps, the diffs, how the hook stands then. `linted`: lint was asked too."""
+    return "\n".join(line.rstrip() for line in _lines(repair, view, written, linted))
 
 
-def _lines(repair: Repair, view: View, written: bool) -> Iterator[str]:
+def _linted(linted: bool) -> str:
+    return "" if linted else "`--lint` also mends what lint finds, "
+
+
+def _lines(repair: Repair, view: View, written: bool, linted: bool) -> Iterator[str]:
     name = one_line(repair.name)
     if not repair.fixes:
         yield (
-            f"{name} is ready: there is nothing to fix. `--lint` also mends what lint finds."
+            f"{name} is ready: there is nothing to fix. {_linted(linted)}"
+            f"`hookscope info {name}` says what came of it so far."
             if repair.ready
             else f"Nothing stops {name} there."
         )

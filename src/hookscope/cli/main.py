@@ -38,7 +38,7 @@ COMMANDS = {
     "fix": "What would open the checks that stop a hook: shown as a diff, written on demand.",
     "enable": "Switch a hook on in the host's settings.",
     "disable": "Switch a hook off in the host's settings.",
-    "undo": "Take back the last change to a settings file.",
+    "undo": "Take back the last change that Hookscope made to your files.",
     "install": "Put a hook or a pack into the host's folder: shown first, then all of it or nothing.",
     "update": "Bring installed packs up to date.",
     "uninstall": "Take back exactly what an install did.",
@@ -136,6 +136,8 @@ def exit_code(arguments: list[str]) -> int:
         where = error.ctx.command_path if error.ctx else "hookscope"
         sentence = error.format_message().rstrip()
         then = "" if "`" in sentence else f" `{where} --help` shows how."
+        if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
+            then += " A name that begins with - stands behind `--`."
         click.echo(f"hookscope: {sentence}{then}", err=True)
         return 2
     except click.ClickException as error:

@@ -10,6 +10,7 @@ from hookscope.core.text import one_line
 from hookscope.workbench import documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.play import Played, Scene, Use
+from hookscope.workbench.stage import NO_MODEL
 
 RESTS = {
     "waiting": "the session waits for the next message",
@@ -123,6 +124,7 @@ def _ending(played: Played) -> Iterator[str]:
         place = f"{scene.run.event.type} ({scene.place})"
         yield f"  ✗ {one_line(result.call.name)} at {place}: {one_line(message, 400)}"
     if played.failure is not None:
-        yield f"  failed: {one_line(played.failure, 400)}"
+        then = "; `--reply TEXT` answers in its place" if played.failure.endswith(NO_MODEL) else ""
+        yield f"  failed: {one_line(played.failure, 400)}{then}"
     yield from (f"note: {one_line(note, 400)}" for note in played.notes)
     yield f"rule: {played.rule}"

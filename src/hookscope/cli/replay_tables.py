@@ -36,7 +36,8 @@ def document(item: Replayed, dialect: str) -> Document:
 def text(item: Replayed) -> str:
     """The event, the two runs, the time in their handlers, whose files are others; then each difference."""
     times = f"{_took(item.before):.1f} ms → {_took(item.run):.1f} ms"
-    said = "as before" if item.same else f"{len(item.different)} different"
+    said = "as before" if not item.different else f"{len(item.different)} different"
+    said += ", not all could run" * bool(item.left) + ", cancelled" * item.run.cancelled
     head = f"{one_line(item.run.event.key)}  run {item.past.id} → run {item.run.id}  {said}  {times}"
     changed = ", ".join(f"{one_line(one.hook)} ({one.words})" for one in item.changed)
     head += f"  since then: {changed}" if changed else ""

@@ -16,6 +16,7 @@ from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
 from hookscope.workbench.documents import problem
+from hookscope.workbench.slips import slip_of
 
 if TYPE_CHECKING:
     from hookscope.workbench.links import Link
@@ -76,7 +77,7 @@ def inventory(view: View, *, verbose: bool = False) -> str:
     for source, folder, group, rejects in groups(view):
         lines += ["", _folder_line(source, folder, view, bool(group or rejects))]
         for row in group:
-            lines += [_row(row, names, events), *(shut_lines(row, view) if verbose else ())]
+            lines += [_row(row, names, events, view), *(shut_lines(row, view) if verbose else ())]
         lines += [
             f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
             for item in rejects
@@ -128,9 +129,18 @@ def _events(row: Standing) -> str:
     return one_line(", ".join(row.events), 60) if row.events else "–"
 
 
-def _row(row: Standing, names: int, events: int) -> str:
+def _row(row: Standing, names: int, events: int, view: View) -> str:
     name = fitted(one_line(row.hook.name), names)
-    return f"  {state_word(row.state)}  {name}  {fitted(_events(row), events)}  {one_line(row.verdict.why())}"
+    why = one_line(row.verdict.why(view.host.surroundings.short) or _slip(row, view))
+    return f"  {state_word(row.state)}  {name}  {fitted(_events(row), events)}  {why}"
+
+
+def _slip(row: Standing, view: View) -> str:
+    """Of a ready hook that listens to what was surely meant to be another event."""
+    found = slip_of(row, view)
+    return (
+        "" if found is None else f"{view.host.dialect.product} lists no {found[0]}; did you mean {found[1]}?"
+    )
 
 
 def _rejected_word(item: Rejected) -> str:
@@ -262,14 +272,16 @@ def plan(item: Plan) -> str:
     """`plan`: who would run in order, who not."""
     lines = [f"{one_line(item.event.key)}  {_would_run(len(item.calls))}", ""]
     width = column((one_line(entry.name) for entry in item.calls), 32)
-    number = 0
+    number, digits = 0, len(str(len(item.calls)))
     for group in item.groups:
         lines += [f"  {one_line(group.label)}"] if group.label else []
         for entry in group.calls:
             number += 1
             together = "  at once" if group.together and len(group.calls) > 1 else ""
             name = fitted(one_line(entry.name), width)
-            lines.append(f"  {number}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}")
+            lines.append(
+                f"  {number:>{digits}}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}"
+            )
     lines += not_run_lines(item.not_run)
     return "\n".join(line.rstrip() for line in lines)
 

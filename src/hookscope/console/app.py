@@ -96,6 +96,14 @@ class Console(App[None]):
         self.watches = watches
         self.keymap = DEFAULT
 
+    def on_load(self) -> None:
+        """Before any screen: tasks begin one after another, as on Python 3.11.
+
+        From 3.12 on Textual has each begin while it is made. The widgets of a mode's first screen are then
+        mounted before it is that mode's screen, and ask for it.
+        """
+        asyncio.get_running_loop().set_task_factory(None)
+
     def _open(self, bench: Workbench | Callable[[], Workbench]) -> Workbench:
         opened = bench() if callable(bench) else bench
         self._began = opened.options

@@ -24,6 +24,9 @@ Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as th
 Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "model"]
 
 
+UNRECORDED = "the event could not be recorded"  # why hooks of a stream did not run
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event as it is fired. Of a stream or plugin event, `context` is its payload."""

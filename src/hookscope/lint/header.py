@@ -26,11 +26,12 @@ class Header:
     error: FormatError | None = None  # why YAML makes nothing of it
     whole: bool = True  # False: the file goes on
     quoted: bool = False  # is `metadata` one text, in which JSON stands
+    unread: bool = False  # there is a HOOK.md, and it cannot be read
 
     @property
     def empty(self) -> bool:
         """Is there nothing at all in the file."""
-        return not self.source.strip(b"\xef\xbb\xbf \t\r\n")
+        return not self.unread and not self.source.strip(b"\xef\xbb\xbf \t\r\n")
 
     @property
     def metadata(self) -> Mapping[str, Any]:

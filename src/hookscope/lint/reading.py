@@ -126,7 +126,7 @@ def _names_in(folder: Path, files: Files) -> frozenset[str]:
 
 def _header_of(manifest: Path, files: Files) -> Header:
     source = _bytes_of(manifest, LIMIT + 1, files)
-    return read_header(source) if source is not None else Header()
+    return read_header(source) if source is not None else Header(unread=True)
 
 
 def _text_of(handler: Path, files: Files) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import islice
@@ -114,16 +114,16 @@ class Places:
 
 
 class Copier:
-    """Copies the folders of `places`, the first the most important. `own` is never copied."""
+    """Copies the folders of `places`, the first the most important. What is `apart` is never copied."""
 
-    def __init__(self, places: Places, bounds: Bounds, own: str) -> None:
+    def __init__(self, places: Places, bounds: Bounds, apart: Collection[str]) -> None:
         self.prints: dict[str, Print] = {}  # path of a copy → what was copied there
         self.sources: dict[str, tuple[int, int]] = {}  # path of an original file → its size and time then
         self._places = places
         self._bounds = bounds
         self._files, self._total = bounds.files, bounds.total
         self._there = [place for place in places.all if os.path.isdir(place.folder)]
-        self._apart = {own, *(place.folder for place in self._there)}  # not copied as part of another
+        self._apart = {*apart, *(place.folder for place in self._there)}  # not copied as part of another
         self._left: dict[tuple[str, str], list[str]] = {}  # folder, reason → names
         self._folders: list[tuple[str, os.stat_result]] = []
 

@@ -12,6 +12,7 @@ from typing import Any
 from hookscope.core.breakage import Breakage
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
+    UNRECORDED,
     Ending,
     Event,
     Fold,
@@ -303,7 +304,7 @@ class _Course:
         if self.cancelled:
             return "the run was cancelled"
         if self.unrecorded and self.plan.event.kind == "stream":
-            return "the event could not be recorded"
+            return UNRECORDED
         if ending.failure is not None:
             return "an earlier handler failed the event"
         return "an earlier handler ended the event"

@@ -73,18 +73,26 @@ class Sandbox:
     Args:
         folders: they may lie inside of each other.
         bwrap: the program, from `find_bwrap`; None: no walls.
+        apart: folders that are never copied.
 
     Raises OSError where there is no folder for temporary files, or no space for a single one in it.
     """
 
-    def __init__(self, folders: Sequence[Path], *, bwrap: str | None, bounds: Bounds = USUAL) -> None:
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        *,
+        bwrap: str | None,
+        apart: Sequence[Path] = (),
+        bounds: Bounds = USUAL,
+    ) -> None:
         self._root = os.path.realpath(mkdtemp(prefix="hookscope-sandbox-"))
         self._bwrap = bwrap
         try:
             self.temporary = Path(self._root, "tmp")  # for handlers' own temporary files: not listed
             self.temporary.mkdir()
             self._places = Places(folders, self._root)
-            self._copier = Copier(self._places, bounds, self._root)
+            self._copier = Copier(self._places, bounds, {self._root, *map(os.path.realpath, apart)})
             self._copier.copy()
         except BaseException:
             self.close()

@@ -36,8 +36,22 @@ def check_key(view: View, key: str) -> None:
     if listened or (known is not None and family_heard):
         return
     near = nearest(key, (*view.keys, *catalogue.by_key))
-    then = f"Did you mean {near}?" if near else "`hookscope list` shows what hooks listen to."
-    raise Refusal(f"{key!r} is no event of {view.host.dialect.product}.", then)
+    raise no_such_event(view, key, near)
+
+
+def no_such_event(view: View, key: str, near: str | None) -> Refusal:
+    """Of a key that is none of this host's events: the host that has it, else the nearest, else the list."""
+    from hookscope.dialects import GUIDES
+
+    here = view.host.dialect.product
+    others = [other for other in GUIDES if other.product != here and key in other.catalogue().by_key]
+    said = f"{key!r} is no event of {here}"
+    if others:
+        return Refusal(
+            f"{said}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
+        )
+    then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
+    return Refusal(f"{said}.", then)
 
 
 def stranger(view: View, key: str) -> str:

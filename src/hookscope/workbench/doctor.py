@@ -14,7 +14,7 @@ from hookscope.runtime.node import BRINGS, OLDEST, Node, NoNode
 from hookscope.values import dataclass
 from hookscope.workbench.environments import environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import state_folder
+from hookscope.workbench.state_files import state_folder, writable
 from hookscope.workbench.variables import DOTENV, dotenv_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,11 @@ def _places(view: View) -> Iterator[Finding]:
         yield Finding("settings", f"none yet; they would be in {host.settings.file}")
     for problem_ in host.problems:
         yield Finding("settings", problem_.text, False, f"Mend {host.settings.file}.")
-    yield Finding("state", f"{state_folder()}, for what you trusted")
+    if writable(state_folder()):
+        yield Finding("state", f"{state_folder()}, for what you trusted")
+    else:
+        then = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
+        yield Finding("state", f"{state_folder()}, which cannot be written", False, then)
 
 
 def _variables(view: View, setup: Setup) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.hooks import Rejected, Standing
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import state_folder
+from hookscope.workbench.state_files import reason_of, state_folder
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 
 if TYPE_CHECKING:
@@ -38,14 +38,8 @@ class Edits:
 
     def apply(self, toggle: Toggle) -> None:
         """Write it, and remember how to take it back. Raises Refusal; then nothing was written."""
-        if not toggle.needed:
-            return
-        try:
-            apply(toggle.change)
-            self._stack.push(toggle.change)
-        except ChangeError as error:
-            raise Refusal(str(error)) from None
-        self.note(toggle.name, toggle.change)
+        if toggle.needed:
+            self.write(toggle.name, toggle.change)
 
     def write(self, subject: str, change: Change) -> None:
         """Write all files of a change, or none, as one step to take back. Raises Refusal."""
@@ -142,7 +136,13 @@ class Edits:
         """Beside a settings file, where others of our processes look for it; beside users' own files none."""
         if change.path == self._bench.open().settings.file.absolute():
             return None
-        state_folder().mkdir(parents=True, exist_ok=True)
+        try:
+            state_folder().mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise Refusal(
+                f"{state_folder()} cannot be made: {reason_of(error)}. Nothing was written.",
+                "HOOKSCOPE_STATE_DIR names another folder.",
+            ) from None
         return state_folder() / "files.lock"
 
     def note(self, subject: str, change: Change) -> None:

@@ -14,12 +14,14 @@ from hookscope.engine import Lanes
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
+from hookscope.workbench.state_files import state_folder
 
 
 def sandbox_of(host: Host) -> Sandbox:
     """Copies for one run. Blocks while it copies. Raises OSError where there is no room for them."""
     bwrap = find_bwrap(host.surroundings.search_path())
-    return Sandbox([host.workspace, host.state, host.surroundings.home], bwrap=bwrap)
+    folders = [host.workspace, host.state, host.surroundings.home]
+    return Sandbox(folders, bwrap=bwrap, apart=[state_folder()])  # our journal is no matter of handlers
 
 
 def needs_of(host: Host) -> list[Path]:

@@ -42,5 +42,7 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
         state = row.state
         asked_for = only is not None and item.name == only and state is not State.SHADOWED
         if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
-            sentences.append(f"{item.name} did not run: {item.reason}.")
+            sentences.append(
+                f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")
+            )
     return tuple(dict.fromkeys(sentences))

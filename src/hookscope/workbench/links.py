@@ -24,6 +24,7 @@ from hookscope.core.text import lasting, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION
 from hookscope.values import dataclass
+from hookscope.workbench.slips import slip_of
 from hookscope.workbench.tap.lists import Seen, counted
 from hookscope.workbench.tap.places import spool_place
 from hookscope.workbench.tap.spool import FILE, OLD, Reading
@@ -225,7 +226,10 @@ def _arrived(view: View, row: Standing, journal: Journal, now: datetime) -> Link
         return Link("arrived", True, "; ".join(parts), "", max(moments), run)
     first = next((key for key in keys if key != EVERY), "")
     known = view.host.dialect.catalogue().by_key.get(first)
+    slip = slip_of(row, view)
+    first = slip[0] if slip is not None else first
     when = f": {product} lists no {first}" if first else ""
+    when += f", perhaps {slip[1]} was meant" if slip is not None else ""
     if known is not None:
         when = f": {product} {'sends' if known.emitted else 'documents, and never sends,'} {known.key} – "
         when += one_line(known.when, 120)

@@ -77,9 +77,8 @@ def set_up(options: Options) -> Setup:
     config = options.config and surroundings.absolute(options.config)
     if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
-    stands_in_one = any((surroundings.cwd / sign).is_dir() for sign in WORKSPACE_SIGNS) or any(
-        found for sign in PLUGIN_SIGNS for found in surroundings.cwd.glob(sign)
-    )
+    signs = (surroundings.cwd / sign for sign in WORKSPACE_SIGNS)
+    stands_in_one = any(sign.is_dir() for sign in signs) or _has_hooks(surroundings.cwd)
     if workspace is None and stands_in_one and not options.as_host and options.agent is None:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
@@ -257,6 +256,8 @@ def chosen_dialect(
     found = [(dialect, sign) for dialect in GUIDES if (sign := sign_of(dialect, options, surroundings))]
     if not found:
         return DEFAULT, "no host was found", ""
+    if not _has_hooks(surroundings.absolute(options.workspace or ".")):  # else it may be any host's
+        found.sort(key=lambda pair: not _in_workspace(pair[0], options, surroundings))
     dialect, sign = found[0]
     others = ", ".join(other.product for other, _ in found[1:])
     notice = (
@@ -278,13 +279,26 @@ def sign_of(dialect: Dialect, options: Options, surroundings: Surroundings) -> P
     layout = dialect.layout
     if options.config is not None and options.config.name == layout.settings:
         return surroundings.absolute(options.config)
-    workspace = surroundings.absolute(options.workspace or ".")
-    places = [workspace / marker for marker in layout.markers]
-    if layout.settings:
-        places.append(settings_file(dialect, surroundings, Choices()))
+    if (marker := _in_workspace(dialect, options, surroundings)) is not None:
+        return marker
+    places = [settings_file(dialect, surroundings, Choices())] if layout.settings else []
     if layout.state:
         places.append(state_folder(dialect, surroundings))
     return next((path for path in places if path.exists()), None)
+
+
+def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings) -> Path | None:
+    """What shows that the workspace itself is this host's."""
+    workspace = surroundings.absolute(options.workspace or ".")
+    places = (workspace / marker for marker in dialect.layout.markers)
+    return next((path for path in places if path.exists()), None)
+
+
+def _has_hooks(workspace: Path) -> bool:
+    """Does the workspace hold what hosts look for that have their settings in HOME."""
+    return (workspace / WORKSPACE_SIGNS[0]).is_dir() or any(
+        found for sign in PLUGIN_SIGNS for found in workspace.glob(sign)
+    )
 
 
 def shipped_hooks() -> Path:

@@ -57,6 +57,7 @@ from hookscope.workbench.cast import Cast, Member, cast_of, rules_of
 from hookscope.workbench.compose import as_plain
 from hookscope.workbench.replies import Script, reply_of, scripted, thrown_of
 
+NO_MODEL = "has no file `agent` that names a model"
 MOST_EVENTS = 2_000  # of a play: a script that calls a tool for ever would never end
 NOT_TRUSTED = "NotTrusted"  # the failure of a tool or model whose folder is not
 OF_SUBAGENT = {"kind": "subagent"}  # the channel of a child session
@@ -240,7 +241,7 @@ class Stage:
             if self.wanted.replies is not None and not session.agent.node:
                 return scripted(self.wanted.replies, asked)
             if member.model is None:
-                return Reply(failure=Thrown(f"{member.root.name} has no file `agent` that names a model"))
+                return Reply(failure=Thrown(f"{member.root.name} {NO_MODEL}"))
             (result,) = await self._run(member, "model", [(member.model, asked_of_model(asked))])
             if result.error is not None:
                 return Reply(failure=thrown_of(result.error))

@@ -14,6 +14,17 @@ def state_folder() -> Path:
     return user_state_path("hookscope")
 
 
+def writable(folder: Path) -> bool:
+    """May we write there, or make it where it is not there yet. Writes nothing."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def reason_of(error: OSError) -> str:
+    """Why a file could not be written, in the system's words: the sentence around them names the file."""
+    return (error.strerror or str(error)).lower()
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Write a state file so that every reader sees the old or the new one, whole."""
     import tempfile  # here: a look writes nothing

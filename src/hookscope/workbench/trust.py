@@ -12,7 +12,7 @@ from hookscope.core.examine import digest
 from hookscope.core.look import look
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import replace_file
+from hookscope.workbench.state_files import reason_of, replace_file
 
 
 def digests_below(folder: Path, host: Host) -> dict[Path, str]:
@@ -79,7 +79,7 @@ class TrustStore:
                 replace_file(self.file, json.dumps({"folders": folders}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
-                f"Cannot record the trust in {self.file}: {error}.",
+                f"Cannot record the trust in {self.file}: {reason_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
 

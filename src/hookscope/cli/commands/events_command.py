@@ -4,7 +4,8 @@ import click
 
 from hookscope.cli import answers, event_tables, saved_tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options
+from hookscope.workbench.asking import no_such_event
 from hookscope.workbench.saved import saved_listing
 
 PARAMETERS = (
@@ -27,7 +28,5 @@ def command(options: Options, key: str | None, saved: bool) -> Answer:
         return Answer(documents, event_tables.listed(view))
     event = catalogue.by_key.get(catalogue.canonical(key))
     if event is None:
-        near = catalogue.nearest(key)
-        then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
-        raise Refusal(f"{key!r} is no event of {view.host.dialect.product}.", then)
+        raise no_such_event(view, key, catalogue.nearest(key))
     return Answer(event_tables.document(event, view), event_tables.shown(event, view))

@@ -16,7 +16,7 @@ import click
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.event_notes import notes_on_event
-from hookscope.core.runs import Event, Plan, Run, Slow
+from hookscope.core.runs import UNRECORDED, Event, Plan, Run, Slow
 from hookscope.core.text import one_line, printable
 from hookscope.values import dataclass
 from hookscope.workbench import (
@@ -147,7 +147,8 @@ def command(
 
 
 def _went_well(run: Run) -> bool:
-    return not run.failed and not run.cancelled and run.ending.failure is None
+    unrecorded = any(item.reason == UNRECORDED for item in run.not_run)
+    return not run.failed and not run.cancelled and run.ending.failure is None and not unrecorded
 
 
 @dataclass(slots=True)
@@ -247,10 +248,19 @@ def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
     """Ask the user, folder by folder; has anything changed."""
     changed = False
     for folder in folders:
-        if click.confirm(f"Handlers in {printable(str(folder))} have never run here. Trust them?", err=True):
+        if _agreed(f"Handlers in {printable(str(folder))} have never run here. Trust them?"):
             bench.trust(folder)
             changed = True
     return changed
+
+
+def _agreed(question: str) -> bool:
+    """Ask on the terminal. Ctrl-C stops at once: an event loop would only hear of it after the answer."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return click.confirm(question, err=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 async def _fired(firing: Firing, plan: Plan, asked: Asked) -> Run:

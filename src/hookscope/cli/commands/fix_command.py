@@ -57,7 +57,8 @@ def command(
         repair = bench.edits.mended(repair)
         bench.close_now()
     document = fix_tables.document(repair, written=written)
-    return Answer(document, fix_tables.text(repair, view, written=written), yes=repair.ready, aside=aside)
+    text = fix_tables.text(repair, view, written=written, linted=wanted is not None)
+    return Answer(document, text, yes=repair.ready, aside=aside)
 
 
 def _check_rules(rules: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.text import printable
+from hookscope.core.text import one_line, printable
 from hookscope.workbench import Options, Refusal
 
 
@@ -18,7 +18,10 @@ from hookscope.workbench import Options, Refusal
     ),
 )
 def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
-    """Take back the last change that Hookscope made to a settings file; prints the edit."""
+    """Take back the last change that Hookscope made to your files; prints the edit.
+
+    That is the settings, a HOOK.md, or all that one `new` has written.
+    """
     bench = answers.bench_of(options)
     undoing = bench.edits.undoing()
     back = undoing.back
@@ -37,4 +40,6 @@ def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
         "alone": undoing.alone,
         "diff": back.preview(),
     }
-    return Answer(document, printable(back.preview()).rstrip())
+    said = "Would be taken back" if dry_run else "Taken back"
+    text = f"{printable(back.preview()).rstrip()}\n{said}: {one_line(undoing.change.meaning)}."
+    return Answer(document, text)

@@ -31,6 +31,10 @@ from hookscope.lint.subject import Subject, error
 
 def check(subject: Subject) -> Iterator[Said]:
     wrong = subject.header.error
+    if subject.header.unread:
+        yield error(
+            subject.in_header(), "HOOK.md cannot be read.", "Mend its permissions, or what it links to."
+        )
     if wrong is None or subject.manifest is None or subject.events:  # a host may read what YAML refuses
         return
     where = Place(subject.manifest, wrong.span.line, wrong.span.column)

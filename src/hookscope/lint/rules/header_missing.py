@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Said]:
             f"HOOK.md begins with a byte order mark: {subject.host.product} sees no front matter.",
             "Save it as UTF-8 without a mark.",
         )
-    if subject.manifest is None or header.exists or header.empty or subject.events:
+    if subject.manifest is None or header.exists or header.empty or header.unread or subject.events:
         return
     if subject.handler is None:
         yield hint(subject.in_header(), "HOOK.md without front matter: not a hook.", "Give it another name.")

@@ -14,7 +14,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import replace_file, state_folder
+from hookscope.workbench.state_files import reason_of, replace_file, state_folder
 
 NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
 KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
@@ -64,7 +64,7 @@ class Record:
                 replace_file(self.file, json.dumps({"taps": taps}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
-                f"Cannot record the tap in {self.file}: {error}.",
+                f"Cannot record the tap in {self.file}: {reason_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
 

@@ -1,0 +1,138 @@
+"""What people run into who have never seen Hookscope: each answer names the thing and the next step."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from tests.cli.conftest import Program
+from tests.conftest import MakeHook
+
+from hookscope.cli.commands import fire_command
+
+NEW = '{openclaw: {events: ["command:new"]}}'
+EVE = 'from hookscope import define_hook\n\ndefault = define_hook(events={"turn.started": print})\n'
+
+
+def test_a_ready_hook_with_a_slip_of_the_pen_is_told_of_wherever_it_is_looked_at(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "slips", '{openclaw: {events: ["command:nwe"]}}')
+    make_hook(workspace / "hooks", "own", '{openclaw: {events: ["command:compact"]}}')
+    hookscope("trust", "hooks")
+    (slips,) = (line for line in hookscope("list").out.splitlines() if "slips" in line)
+    assert slips.endswith("OpenClaw lists no command:nwe; did you mean command:new?")
+    (own,) = (line for line in hookscope("list").out.splitlines() if " own " in line)
+    assert own.endswith("command:compact")
+    assert "OpenClaw lists no command:nwe, perhaps command:new was meant" in hookscope("info", "slips").out
+    fixed = hookscope("fix", "slips")
+    assert "there is nothing to fix" in fixed.out
+    assert "`hookscope info slips`" in fixed.out
+
+
+def test_an_event_of_another_host_leads_to_its_rules(hookscope: Program) -> None:
+    for command in ("fire", "plan", "events"):
+        done = hookscope(command, "turn.started")
+        said = "'turn.started' is no event of OpenClaw, but of Eve. `--dialect eve` takes its rules."
+        assert (done.code, done.err) == (1, f"hookscope: {said}\n"), command
+    assert hookscope("fire", "nothing-of-the-kind").err.endswith("`hookscope events` lists what there is.\n")
+
+
+def test_undo_says_what_it_has_taken_back(hookscope: Program, workspace: Path) -> None:
+    hookscope("new", "greet")
+    assert hookscope("undo", "--dry-run").out.splitlines()[-1] == "Would be taken back: new hook greet."
+    assert hookscope("undo").out.splitlines()[-1] == "Taken back: new hook greet."
+    assert not list(workspace.glob("hooks/*"))
+
+
+@pytest.mark.parametrize("command", [("disable", "greet"), ("enable", "greet"), ("new", "other")])
+def test_what_cannot_be_taken_back_later_is_not_written(
+    hookscope: Program,
+    workspace: Path,
+    home: Path,
+    tmp_path: Path,
+    make_hook: MakeHook,
+    command: tuple[str, str],
+) -> None:
+    make_hook(workspace / "hooks", "greet", NEW)
+    settings = home / ".openclaw/openclaw.json"
+    settings.parent.mkdir()
+    entry = '{"hooks": {"internal": {"entries": {"greet": {"enabled": %s}}}}}'
+    settings.write_text(entry % ("false" if command[0] == "enable" else "true"))
+    before = settings.read_bytes()
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/undo").write_text("a file where a folder should be")
+    done = hookscope(*command)
+    assert (done.code, "Cannot record the change" in done.err) == (1, True), done
+    assert settings.read_bytes() == before
+    assert [path.name for path in workspace.glob("hooks/*")] == ["greet"]
+
+
+def test_a_state_folder_that_cannot_be_made_is_named(
+    hookscope: Program, workspace: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    env = {"HOOKSCOPE_STATE_DIR": str(tmp_path / "file/state")}
+    done = hookscope("new", "greet", env=env)
+    assert (done.code, done.out) == (1, "")
+    assert "cannot be made: not a directory. Nothing was written. HOOKSCOPE_STATE_DIR" in done.err
+    assert not list(workspace.glob("hooks/*"))
+    trusted = hookscope("trust", "hooks", env=env)
+    assert "[Errno" not in trusted.err
+    findings = {one["name"]: one["well"] for one in hookscope("doctor", "--json", env=env).json["findings"]}
+    assert (findings["state"], findings["workspace"]) == (False, True)
+
+
+def test_hooks_of_a_stream_that_could_not_run_for_want_of_a_record_are_a_no(
+    hookscope: Program, workspace: Path, tmp_path: Path
+) -> None:
+    (workspace / "agent/hooks").mkdir(parents=True)
+    (workspace / "agent/hooks/audit.py").write_text(EVE)
+    (tmp_path / "state/journal.db").mkdir(parents=True)
+    done = hookscope("--dialect", "eve", "fire", "turn.started", "--trust")
+    assert "not run: the event could not be recorded" in done.out
+    assert done.code == 1
+
+
+def test_a_manifest_that_cannot_be_read_is_not_called_empty(hookscope: Program, workspace: Path) -> None:
+    (workspace / "hooks/odd/HOOK.md").mkdir(parents=True)
+    (workspace / "hooks/odd/handler.py").write_text("def handler(event): pass\n")
+    found = hookscope("lint", "--json").json["findings"]
+    assert [(one["rule"], one["text"]) for one in found] == [("header-broken", "HOOK.md cannot be read.")]
+
+
+def test_a_name_that_looks_like_an_option_is_shown_its_place(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "-dash", NEW)
+    assert hookscope("info", "-dash").err.endswith("A name that begins with - stands behind `--`.\n")
+    assert hookscope("info", "--", "-dash").code == 0
+
+
+def test_example_of_export_gives_lines_of_json(hookscope: Program, workspace: Path) -> None:
+    (workspace / "hooks/bad").mkdir()
+    hookscope("fire", "command:new", "--break", "command-logger=exception")
+    done = hookscope("export", "--failed", "--jsonl", "failed.jsonl")
+    assert (done.code, done.out) == (0, "Wrote 1 run to failed.jsonl.\n")
+
+
+def test_a_program_whose_input_is_closed_fires_all_the_same(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "greet", NEW, "def handler(event): event.messages.append('hello')\n")
+    line = f"{sys.executable} -m hookscope fire command:new --only greet --trust <&-"
+    done = subprocess.run(["sh", "-c", line], cwd=workspace, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr, "hello" in done.stdout) == (0, "", True)
+
+
+def test_ctrl_c_at_a_question_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(click, "confirm", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+    answered = []
+
+    async def asked() -> None:
+        answered.append(fire_command._agreed("Trust them?"))
+
+    with pytest.raises(KeyboardInterrupt):
+        asyncio.run(asked())
+    assert answered == []
