@@ -1,8 +1,14 @@
 """What a console has drawn, for tests and pictures."""
 
+import pytest
+from rich.console import RenderableType
+from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.app import App
+from textual.screen import Screen
 from textual.strip import Strip
+
+TURNS = 2_000  # of the event loop that a condition may take; each waits for idle widgets
 
 
 def drawn(app: App[None]) -> list[Strip]:
@@ -11,3 +17,21 @@ def drawn(app: App[None]) -> list[Strip]:
     # Whoever draws first says what lies below: without it a modal screen is drawn, and kept, over nothing.
     visible_screen_stack.set(app._background_screens)
     return app.screen._compositor.render_strips()
+
+
+def draw_when_looked_at(patch: pytest.MonkeyPatch) -> None:
+    """Draw no change before somebody looks: without a terminal a fifth of a story is drawn for nobody."""
+    at_once = Compositor.render_update
+
+    def render_update(
+        painter: Compositor,
+        full: bool = False,
+        screen_stack: list[Screen[object]] | None = None,
+        simplify: bool = False,
+    ) -> RenderableType | None:
+        if full:
+            return at_once(painter, full, screen_stack, simplify)
+        painter._dirty_regions.clear()
+        return None
+
+    patch.setattr(Compositor, "render_update", render_update)

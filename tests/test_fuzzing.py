@@ -33,7 +33,7 @@ async def fuzz(workspace: Path, tmp_path: Path) -> AsyncIterator[Fuzzing]:
     (tmp_path / "bundled").mkdir()
     benches: list[Workbench] = []
 
-    async def run(key: str, *, dialect: str = "openclaw", limit: float = 5, **more: Any) -> Fuzzed:
+    async def run(key: str, *, dialect: str = "openclaw", limit: float = 60, **more: Any) -> Fuzzed:
         options = Options(dialect=dialect, workspace=workspace, bundled=tmp_path / "bundled")
         bench = Workbench(options, trust_all=True, timeout=limit)
         benches.append(bench)

@@ -50,7 +50,7 @@ def project(tmp_path: Path, make_hook: MakeHook) -> Project:
             text=True,
             cwd=root,
             env={**os.environ, "PYTHONWARNINGS": "error"},
-            timeout=120,
+            timeout=300,
             check=False,
         )
 

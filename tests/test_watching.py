@@ -31,7 +31,7 @@ class Heard:
 
     def wait_for(self, path: Path) -> None:
         with self._news:
-            assert self._news.wait_for(lambda: path in self.paths, timeout=20), self.paths
+            assert self._news.wait_for(lambda: path in self.paths, timeout=120), self.paths
 
 
 @pytest.fixture

@@ -99,7 +99,7 @@ async def test_a_command_that_takes_too_long_is_ended(fire_here: FireHere, agent
     result = await fire_here(HOOK, "gateway:startup", {"cfg": cfg})
     assert result.error is not None
     assert "took longer than 0.2 s" in result.error.message
-    assert result.took < 10
+    assert result.took < 60
 
 
 def test_a_command_that_is_not_there_is_a_failure(fire: Fire, agent: Agent) -> None:

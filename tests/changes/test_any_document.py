@@ -17,7 +17,7 @@ from hookscope.changes import Change, apply, edited, without
 from hookscope.formats import KeyPath, locate_json5, read_json5
 
 runs = settings(
-    max_examples=int(os.environ.get("HOOKSCOPE_PROPERTY_RUNS", "120")),
+    max_examples=int(os.environ.get("HOOKSCOPE_PROPERTY_RUNS", "60")),
     deadline=None,  # a first run imports, a busy machine waits
     suppress_health_check=[HealthCheck.too_slow],
 )

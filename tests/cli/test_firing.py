@@ -115,6 +115,7 @@ def test_without_trust_and_terminal_nothing_runs_and_the_next_step_is_named(
     assert fire("command:new").code == 0
 
 
+BRIEF = "{openclaw: {events: [command]}, hookscope: {limits: {run: 0.5}}}"
 FAULTS = {
     "loops": ("def handler(event):\n    while True: pass\n", "timeout"),
     "hangs": ("import asyncio\nasync def handler(event): await asyncio.Event().wait()\n", "timeout"),
@@ -131,11 +132,12 @@ def test_every_fault_is_a_result_and_the_next_handler_runs(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:
     for name, (source, _) in FAULTS.items():
-        folder = make_hook(workspace / "hooks", name.replace("/", "-"), COMMAND, source)
+        metadata = BRIEF if name in ("loops", "hangs") else COMMAND
+        folder = make_hook(workspace / "hooks", name.replace("/", "-"), metadata, source)
         header = folder / "HOOK.md"
         header.write_text(header.read_text().replace(f"name: {name.replace('/', '-')}", f"name: '{name}'"))
     make_hook(workspace / "hooks", "zz-healthy", COMMAND, "def handler(event): event.messages.append('fine')")
-    done = fire("command:new", "--json", "--trust", "--timeout", "1")
+    done = fire("command:new", "--json", "--trust")
     assert done.code == 1
     statuses = {result["hook"]: result["status"] for result in done.json["results"]}
     assert statuses == {**{name: status for name, (_, status) in FAULTS.items()}, "zz-healthy": "ok"}

@@ -2,11 +2,10 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.drawing import drawn
+from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.pilot import Pilot
 
 from hookscope.console.app import Console
@@ -22,7 +21,6 @@ USUAL = SIZES[1]  # for what does not
 at_every_size = pytest.mark.parametrize("size", SIZES, ids=str)
 at_extremes = pytest.mark.parametrize("size", EXTREMES, ids=str)
 small, medium, large = (pytest.mark.parametrize("size", [size], ids=str) for size in SIZES)
-TURNS = 2_000  # of the event loop that a condition may take; each waits for idle widgets
 
 READY = "{openclaw: {events: [command:new]}}"
 
@@ -59,12 +57,16 @@ class Story:
         pytest.fail(f"waited in vain until {name}; the screen:\n{self.text()}")
 
     async def shows(self, *texts: str) -> None:
-        """Wait until all of this stands on the screen."""
-        for text in texts:
-            await self.until(partial(self._shown, text), f"the screen shows {text!r}")
-
-    def _shown(self, text: str) -> bool:
-        return text in self.text()
+        """Wait until all of this stands on the screen, or stood there one after the other."""
+        awaited = [*texts]
+        for _ in range(TURNS):
+            shown = self.text()
+            while awaited and awaited[0] in shown:
+                del awaited[0]
+            if not awaited:
+                return
+            await self.pilot.pause(0.01)
+        pytest.fail(f"waited in vain until the screen shows {awaited[0]!r}:\n{self.text()}")
 
     async def focus_in(self, pane: str) -> None:
         """Wait until this pane has the focus."""
@@ -76,7 +78,10 @@ Open = Callable[..., AbstractAsyncContextManager[Story]]
 
 @pytest.fixture
 def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Open:
-    """console(size, **options) opens the real console over `workspace`, and waits for the first look."""
+    """console(size, **options) opens the real console over `workspace`, and waits for the first look.
+
+    It paints what is looked at; with `paints=True` each change, as in a terminal.
+    """
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(Console, "NOTIFICATION_TIMEOUT", 600)  # a slow machine reads as slowly as it draws
@@ -88,8 +93,11 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         size: tuple[int, int] = (120, 36),
         limits: Limits = Limits(),
         watches: bool = False,
+        paints: bool = False,
         **options: object,
     ) -> AsyncIterator[Story]:
+        if not paints:
+            draw_when_looked_at(monkeypatch)
         chosen = Options(workspace=workspace, bundled=bundled, **options)  # type: ignore[arg-type]
         bench = Workbench(chosen, limits=limits)
         app = Console(bench, watches=watches)

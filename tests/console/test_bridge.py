@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.drawing import TURNS
 from textual.app import App, ComposeResult
 from textual.widget import Widget
 
@@ -61,7 +62,7 @@ class SlowBench:
 
     def look(self) -> Any:
         self.looks += 1
-        assert self.gate.wait(10)
+        assert self.gate.wait(60)
         dialect = SimpleNamespace(catalogue=lambda: SimpleNamespace(events=()))
         nothing = {
             "inventory": Inventory(),
@@ -95,7 +96,7 @@ class Burst:
 
 
 async def wait_for(app: Any, condition: Any) -> None:
-    for _ in range(500):
+    for _ in range(TURNS):
         if condition():
             return
         await app.pause(0.01)

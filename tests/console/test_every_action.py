@@ -33,7 +33,7 @@ LEAVES = {"app.quit", "console.quit"}
 LEAST = 80  # actions that are met
 ENTER = re.compile(r"\benter\b")  # Textual's own in a field: nobody moves it
 CLICK = re.compile(r"\[/?@click=[^\]]*\]")  # what a click on a hint does, as Textual writes it
-PATIENCE = 60  # turns of the event loop
+PATIENCE = 1_000  # turns of the event loop
 
 
 def moved() -> dict[str, str]:

@@ -157,7 +157,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
 ) -> None:
     monkeypatch.setattr(shell, "PASSING", 3_600)  # what is read beside a hook is the work of no key
     make_hook(workspace / "hooks", "hook", READY)
-    async with console((80, 24)) as story:
+    async with console((80, 24), paints=True) as story:
         screen, calls = story.screen, dict[tuple[int, str], int]()
         assert screen.state.view is not None
         one = screen.state.view

@@ -76,7 +76,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
         shown(app, screen, update)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Console, "_display", display)
-    async with console((200, 50)) as story:
+    async with console((200, 50), paints=True) as story:
         screen, painter = story.screen, story.screen._compositor
         assert isinstance(painter, Painter)
         screen.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])

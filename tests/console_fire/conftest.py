@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.drawing import drawn
+from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
@@ -114,7 +114,7 @@ class Console:
 
     async def shows(self, *texts: str) -> str:
         """Wait until the screen shows all of these."""
-        for _ in range(100):
+        for _ in range(TURNS):
             screen = self.screen
             if all(text in screen for text in texts):
                 return screen
@@ -155,6 +155,7 @@ Opened = Callable[..., AbstractAsyncContextManager[Console]]
 @pytest.fixture(autouse=True)
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    draw_when_looked_at(monkeypatch)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
 
 

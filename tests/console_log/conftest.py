@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
-from tests.drawing import drawn
+from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
@@ -58,7 +58,7 @@ class Log:
 
     async def shows(self, *texts: str) -> None:
         """Wait until the screen shows all of these."""
-        for _ in range(100):
+        for _ in range(TURNS):
             if all(text in self.screen for text in texts):
                 return
             await self.pilot.pause(0.02)
@@ -76,6 +76,7 @@ Opened = Callable[..., AbstractAsyncContextManager[Log]]
 @pytest.fixture(autouse=True)
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    draw_when_looked_at(monkeypatch)
 
 
 @pytest.fixture

@@ -117,7 +117,7 @@ async def test_a_flood_leaves_the_keys_alone(log: Any) -> None:
         for start in range(0, 10_000, 10):
             c.pane.add(flood[start : start + 10])
         await c.shows("text 9999")
-        assert time.process_time() - begun < 1
+        assert time.process_time() - begun < 10  # drawn one by one they take a minute
         assert len(c.pane.ring) == 10_000
         assert c.pane._frame is None, "no timer runs when nothing comes"
 

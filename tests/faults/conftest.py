@@ -22,11 +22,11 @@ from hookscope.runtime.limits import MIB
 
 LINUX = sys.platform == "linux"
 TELLS = "only Linux tells of processes that left their group"
-PATIENCE = 15.0  # seconds that a healthy handler has: it never takes them
-SOON = 20.0  # seconds within which a condition that must come has come
+PATIENCE = 60.0  # seconds that a healthy handler has: it never takes them
+SOON = 120.0  # seconds within which a condition that must come has come
 SHORT = 0.4  # seconds that a handler has which would never answer
-GRACE = 6.0  # seconds until a limit that is over, or an end, has been seen and the next handler has run
-LONG = 20.0  # seconds that a handler has which answers, on however slow a machine
+GRACE = 30.0  # seconds until a limit that is over, or an end, has been seen and the next handler has run
+LONG = 60.0  # seconds that a handler has which answers, on however slow a machine
 
 
 Spoils: TypeAlias = Literal["nothing", "messages", "output"]
@@ -47,7 +47,7 @@ class Fault:
     error_type: str | None = None
     says: tuple[str, ...] = ()
     out: str = "before"
-    bound: float = 15.0  # seconds until it and the healthy handler behind it have answered
+    bound: float = 45.0  # seconds until it and the healthy handler behind it have answered
     row: str = ""  # of the fault matrix
     limit: float = LONG  # seconds to run
     load_limit: float = LONG  # seconds to load

@@ -1048,8 +1048,7 @@ DESCRIPTORS = row(
     """),
         "crashed",
         "Crashed",
-        bound=3.0,
-        limit=5.0,
+        bound=GRACE,
     ),
     dies(
         "junk on all descriptors",

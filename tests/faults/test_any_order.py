@@ -32,7 +32,7 @@ from hookscope.runtime.escapes import HOST, marked, newest_pid
 from hookscope.runtime.process_lane import OWN
 
 BRIEF = 0.2  # seconds that a handler has which hangs
-MOST = 20.0  # seconds for any step: far more than all its limits together
+MOST = 200.0  # seconds for any step: it never takes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ def test_no_order_of_faults_wedges_a_lane() -> None:
     run_state_machine_as_test(
         AnyOrder,
         settings=settings(
-            max_examples=20,
+            max_examples=14,
             stateful_step_count=10,
             deadline=None,
             derandomize=True,

@@ -191,11 +191,10 @@ def test_no_text_is_slow(piece: str) -> None:
         return process_time() - began
 
     seconds(1000)
-    small = min(seconds(LONGEST // 64) for _ in range(3))
-    large = min(seconds(LONGEST // 4) for _ in range(2))
-    assert (
-        large < 16 * 8 * small + 0.02
-    )  # sixteen times as long; a reader that looks back would take 256 times
+    small = min(seconds(LONGEST // 128) for _ in range(3))
+    large = min(seconds(LONGEST // 8) for _ in range(2))
+    # Sixteen times as long; a reader that looks back would take 256 times.
+    assert large < 16 * 8 * small + 0.02
 
 
 def test_a_whole_bundle_is_not_read() -> None:

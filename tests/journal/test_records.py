@@ -175,7 +175,7 @@ async def store_and_read(run: Run, folder: str) -> tuple[Run, Run]:
 
 
 @given(runs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_any_run_survives_being_stored(run: Run) -> None:
     with TemporaryDirectory() as folder:
         expected, found = asyncio.run(store_and_read(run, folder))

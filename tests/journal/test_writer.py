@@ -49,7 +49,7 @@ def test_what_waits_goes_into_one_transaction(path: Path) -> None:
     def connect(path: Path) -> sqlite3.Connection:
         database = open_database(path)
         database.set_trace_callback(seen.append)
-        gate.wait(10)
+        gate.wait(60)
         return database
 
     writer = Writer(path, connect=connect)
@@ -84,7 +84,7 @@ def test_a_job_whose_asker_has_gone_stays_written(path: Path) -> None:
     gate = threading.Event()
 
     def connect(path: Path) -> sqlite3.Connection:
-        gate.wait(10)
+        gate.wait(60)
         return open_database(path)
 
     writer = Writer(path, connect=connect)
@@ -149,7 +149,7 @@ def test_an_idle_writer_tidies(path: Path) -> None:
 
     writer = Writer(path, connect=connect, idle=0.001)
     writer.submit(note("x")).result(10)
-    assert tidied.wait(10)
+    assert tidied.wait(60)
     writer.close()
 
 

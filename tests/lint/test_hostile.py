@@ -35,7 +35,7 @@ code = st.sampled_from(
      "hookscope: ignore[a]", "é", "\0", "lambda", "await ", "const ", "=", "...", "class ", "\\"]
 )  # fmt: skip
 sources = st.one_of(st.text(max_size=200), st.lists(code, max_size=60).map("".join))
-quietly = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quietly = settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @given(manifests)

@@ -23,9 +23,11 @@ from hookscope.core.runs import (
     Result,
     Step,
 )
-from hookscope.runtime import Limits, ProcessLane, python_lane
+from hookscope.runtime import Limits, ProcessLane, deadlines, python_lane, together
 
 WriteHook = Callable[..., Registration]
+LONG = 20.0  # seconds that a handler has which answers, on however slow a machine
+SHORT = 0.6  # seconds that one has which never would
 
 
 @dataclass(frozen=True)
@@ -92,24 +94,47 @@ def call_of() -> Callable[..., Registration]:
 def hook(tmp_path: Path) -> WriteHook:
     """Write a hook folder; its registration. Further files by keyword: `util="X = 1"`."""
 
-    def write(name: str, handler: str, *, export: str = "default", **files: str) -> Registration:
+    def write(
+        name: str,
+        handler: str,
+        *,
+        export: str = "default",
+        limit: float | None = None,
+        load_limit: float | None = None,
+        **files: str,
+    ) -> Registration:
         folder = tmp_path / "hooks" / name
         folder.mkdir(parents=True, exist_ok=True)
         for stem, text in {"handler": handler, **files}.items():
             (folder / f"{stem}.py").write_text(text)
-        return Registration("command:new", name, Code(folder / "handler.py", export, folder, "python"))
+        code = Code(folder / "handler.py", export, folder, "python")
+        return Registration("command:new", name, code, limit=limit, load_limit=load_limit)
 
     return write
 
 
 @pytest.fixture
 async def lane(tmp_path: Path) -> AsyncIterator[ProcessLane]:
-    """A lane of real Python workers with short limits."""
-    made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=20.0, load=0.6, run=0.6))
+    """A lane of real Python workers."""
+    made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=LONG, load=LONG, run=LONG))
     try:
         yield made
     finally:
         await made.close()
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """patience() → a handler over its limit has the time to say where it is, on however slow a machine.
+
+    For those that say it: others are waited for as long.
+    """
+
+    def have() -> None:
+        for module in (deadlines, together):
+            monkeypatch.setattr(module, "ASKED", LONG)
+
+    return have
 
 
 class Outcome:
@@ -147,5 +172,5 @@ def _no_worker_outlives_its_test() -> Iterator[None]:
     yield
     for thread in threading.enumerate():
         if thread not in before and thread.name.startswith("owner of"):
-            thread.join(10)  # it has told the end already; this is its last step
+            thread.join(60)  # it has told the end already; this is its last step
             assert not thread.is_alive()

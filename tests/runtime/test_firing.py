@@ -14,7 +14,7 @@ from hookscope.runtime.firing import DEPTH
 PlanOf = Callable[..., Plan]
 CallOf = Callable[..., Registration]
 
-LANE = InProcessLane(limit=5.0)
+LANE = InProcessLane(limit=60.0)
 
 
 class Book:
@@ -256,7 +256,7 @@ async def test_a_forced_call_is_marked(plan_of: PlanOf, call_of: CallOf) -> None
 
 async def test_times_count_from_the_start_of_the_run(plan_of: PlanOf, call_of: CallOf) -> None:
     run = await Firing(plan_of(call_of(pushes)), lane_of)
-    assert 0 <= run.results[0].started <= run.took < 5
+    assert 0 <= run.results[0].started <= run.took < 60
 
 
 def test_a_loop_that_closes_ends_a_firing_whatever_its_handlers_do(plan_of: PlanOf, call_of: CallOf) -> None:

@@ -293,19 +293,24 @@ def test_a_message_is_never_empty(error: BaseException, words: str) -> None:
 # What stays behind
 
 LATE = """
-import threading, time
+import os, threading, time
 def later():
-    time.sleep(0.1)
+    while not os.path.exists("go"):
+        time.sleep(0.001)
     print("FROM th1", flush=True)
 """
+LEAVES = one("threading.Thread(target=later, name='later').start()", top=LATE)
+MEETS = (  # what th1 left has printed, and is over, when it goes on
+    "open('go', 'w').close(); [one.join() for one in threading.enumerate() if one.name == 'later']"
+)
 
 
 async def test_output_of_a_thread_that_was_left_is_said_with_both(
     hook: WriteHook, outcome_of: OutcomeOf
 ) -> None:
     outcome = await outcome_of(
-        hook("th1", one("threading.Thread(target=later).start()", top=LATE)),
-        hook("th2", one("time.sleep(0.3)", top="import time")),
+        hook("th1", LEAVES),
+        hook("th2", one(MEETS, top="import threading")),
         hook("th3", one("print('own')")),
     )
     note = "it left 1 thread running: what that prints later is charged to the handlers after it"
@@ -317,8 +322,8 @@ async def test_output_of_a_thread_that_was_left_is_said_with_both(
 
 async def test_output_beside_a_crash_is_said_too(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     outcome = await outcome_of(
-        hook("th1", one("threading.Thread(target=later).start()", top=LATE)),
-        hook("th2", one("time.sleep(0.3); os._exit(1)", top="import os, time")),
+        hook("th1", LEAVES),
+        hook("th2", one(f"{MEETS}; os._exit(1)", top="import os, threading")),
         hook("th3", one("print('own')")),
     )
     assert outcome["th2"].notes == ("some of what it printed may be of th1, which left 1 thread running",)
@@ -328,9 +333,10 @@ async def test_output_beside_a_crash_is_said_too(hook: WriteHook, outcome_of: Ou
 @LINUX
 async def test_a_process_that_was_left_is_said_with_both(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     top = "import subprocess"
+    ended = "os.waitid(os.P_PID, subprocess.Popen(['true']).pid, os.WEXITED | os.WNOWAIT)"
     outcome = await outcome_of(
         hook("leaves", one("subprocess.Popen(['sleep', '60']); subprocess.Popen(['sleep', '60'])", top=top)),
-        hook("ended", one("subprocess.Popen(['true']); __import__('time').sleep(0.2)", top=top)),
+        hook("ended", one(ended, top=f"{top}, os")),
         hook("prints", one("print('own')")),
         hook("silent", HI),
     )

@@ -101,7 +101,7 @@ async def test_after_a_stop_asyncios_own_timeouts_still_work(call_of: CallOf) ->
         return "no"
 
     lane = InProcessLane(limit=0.05)
-    _, second = await results_of(lane, call_of(hangs), call_of(uses_timeout))
+    _, second = await results_of(lane, call_of(hangs), call_of(uses_timeout, limit=20.0))
     assert second.returned == "timed out"
 
 

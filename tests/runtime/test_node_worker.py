@@ -54,7 +54,7 @@ def hook(tmp_path: Path) -> WriteHook:
 @pytest.fixture
 async def lane(node: str, tmp_path: Path) -> AsyncIterator[ProcessLane]:
     made = node_lane(
-        env=dict(os.environ), cwd=tmp_path, node=node, limits=Limits(spawn=20.0, load=10.0, run=1.0)
+        env=dict(os.environ), cwd=tmp_path, node=node, limits=Limits(spawn=60.0, load=60.0, run=60.0)
     )
     try:
         yield made
@@ -581,10 +581,11 @@ async def test_what_is_left_running_is_said(hook: WriteHook, outcome_of: Outcome
 
 @pytest.mark.parametrize("first", ["enum A { x }", ""])
 async def test_a_loop_that_never_ends_is_stopped_where_it_is(
-    first: str, hook: WriteHook, outcome_of: OutcomeOf
+    first: str, hook: WriteHook, outcome_of: OutcomeOf, patience: Callable[[], None]
 ) -> None:
+    patience()
     text = f"{first}\nfunction spin() {{\n  while (true) {{}}\n}}\n" + body("  spin();")
-    result = (await outcome_of(hook("a", text)))["a"]
+    result = (await outcome_of(replace(hook("a", text), limit=1.0)))["a"]
     assert result.status == "timeout"
     assert [(name, line) for name, line, _, _ in places(error_of(result))] == [
         ("handler.ts", 7),
@@ -593,7 +594,8 @@ async def test_a_loop_that_never_ends_is_stopped_where_it_is(
 
 
 async def test_a_promise_that_never_settles_is_stopped(hook: WriteHook, outcome_of: OutcomeOf) -> None:
-    outcome = await outcome_of(hook("a", body("await new Promise(() => {});")), hook("b", FINE, "handler.js"))
+    waits = replace(hook("a", body("await new Promise(() => {});")), limit=0.5)
+    outcome = await outcome_of(waits, hook("b", FINE, "handler.js"))
     assert outcome.statuses == {"a": "timeout", "b": "ok"}
 
 
@@ -616,6 +618,6 @@ async def test_ten_handlers_run_many_times_in_one_worker(hook: WriteHook, outcom
     ]
     for _ in range(20):
         event = HookEvent("command", "new", "s", {})
-        outcome = await asyncio.wait_for(outcome_of(*calls, event=event), 20)
+        outcome = await asyncio.wait_for(outcome_of(*calls, event=event), 60)
         assert event.context == {"n": 10}
         assert set(outcome.statuses.values()) == {"ok"}

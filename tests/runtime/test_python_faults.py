@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runtime.conftest import SHORT
 
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Registration, Result, Step
@@ -28,7 +29,11 @@ def body(*lines: str, top: str = "", is_async: bool = False) -> str:
 
 # What each of these comes to: status, a part of what is said, and whether the worker lives on.
 FAULTS: dict[str, tuple[str, str, str]] = {
-    "loops": (body("while True: pass"), "timeout", "did not answer within 0.6 s and was stopped"),
+    "loops": (
+        body("while True: pass"),
+        "timeout",
+        "did not answer within 0.6 s (the limit in its HOOK.md) and was stopped",
+    ),
     "sleeps": (body("import time; time.sleep(60)"), "timeout", "did not answer"),
     "hangs in async": (
         body("import asyncio; await asyncio.Event().wait()", is_async=True),
@@ -71,7 +76,11 @@ FAULTS: dict[str, tuple[str, str, str]] = {
         "error",
         "<E whose text cannot be read>",
     ),
-    "import hangs": ("import time; time.sleep(60)", "timeout", "did not load within 0.6 s and was stopped"),
+    "import hangs": (
+        "import time; time.sleep(60)",
+        "timeout",
+        "did not load within 0.6 s (the limit in its HOOK.md) and was stopped",
+    ),
     "import raises": ("raise KeyError('x')", "error", "'x'"),
     "import exits": ("raise SystemExit(4)", "error", "4"),
     "import exits hard": ("import os; os._exit(5)", "crashed", "exited with status 5"),
@@ -85,7 +94,9 @@ FAULTS: dict[str, tuple[str, str, str]] = {
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_the_next_handler_runs_after(fault: str, hook: WriteHook, outcome_of: OutcomeOf) -> None:
     text, status, said = FAULTS[fault]
-    outcome = await outcome_of(hook("bad", text), hook("good", FINE))
+    loads = fault.startswith("import")
+    short = {} if status != "timeout" else {"load_limit" if loads else "limit": SHORT}
+    outcome = await outcome_of(hook("bad", text, **short), hook("good", FINE))
     assert outcome.statuses == {"bad": status, "good": "ok"}
     assert said in outcome["bad"].error.message
     assert outcome["bad"].error.phase == (

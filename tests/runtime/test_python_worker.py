@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runtime.conftest import SHORT
 
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Event, Failure, Registration, Result, Step
-from hookscope.runtime import ProcessLane, python_lane
+from hookscope.runtime import Limits, ProcessLane, python_lane
+from hookscope.runtime.process_lane import code_of
 from hookscope.runtime.seat import GATHER
 
 WriteHook = Callable[..., Registration]
@@ -200,19 +202,18 @@ async def test_the_environment_is_the_lanes_with_the_hooks_own_on_top(
     ]
 
 
-async def test_load_says_what_is_wrong_and_runs_nothing(hook: WriteHook, lane: ProcessLane) -> None:
+async def test_load_says_what_is_wrong_and_runs_nothing(
+    hook: WriteHook, lane: ProcessLane, tmp_path: Path
+) -> None:
     texts = {
         "fine": body("raise KeyError"),
         "broken": "import util\n",
-        "hangs": "while True: pass",
         "dies": "import os; os._exit(3)",
         "missing": "x = 1",
     }
     said: dict[str, object] = {}
     for name, text in texts.items():
-        target = hook(name, text).target
-        assert isinstance(target, Code)
-        loaded = await lane.load(target)
+        loaded = await lane.load(code_of(hook(name, text)))
         said[name] = (
             (loaded.message, loaded.phase)
             if isinstance(loaded, Failure)
@@ -221,10 +222,14 @@ async def test_load_says_what_is_wrong_and_runs_nothing(hook: WriteHook, lane: P
     assert said == {
         "fine": True,
         "broken": ("No module named 'util'", "load"),
-        "hangs": ("did not load within 0.6 s and was stopped", "load"),
         "dies": ("exited with status 3 while it was loaded", "load"),
         "missing": ("handler.py has no `handler`; it defines no functions", "load"),
     }
+    hasty = python_lane(env=dict(os.environ), cwd=tmp_path, limits=Limits(spawn=20.0, load=SHORT))
+    hangs = await hasty.load(code_of(hook("hangs", "while True: pass")))
+    await hasty.close()
+    assert isinstance(hangs, Failure)
+    assert (hangs.message, hangs.phase) == ("did not load within 0.6 s and was stopped", "load")
 
 
 async def test_nothing_is_written_beside_the_handler(hook: WriteHook, outcome_of: OutcomeOf) -> None:

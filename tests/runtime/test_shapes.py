@@ -59,7 +59,7 @@ async def lane(request: pytest.FixtureRequest, tmp_path: Path, late: Late) -> As
 
     made: Lane
     if request.param == "worker":
-        limits = Limits(spawn=20.0, load=5.0, run=5.0)
+        limits = Limits(spawn=20.0, load=20.0, run=20.0)
         made = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits, told_late=late.hear)
     else:
         made = InProcessLane(observe=True, told_late=late.hear)
@@ -248,7 +248,7 @@ async def test_asking_for_a_cancel_when_the_hooks_have_returned_is_told_as_late(
     (result,) = await results_of(lane, view, module.declares[0].target)
     assert (result.status, result.asked, list(view["asked"])) == ("ok", (), [])
     pipe.write_text("go")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await late.came.wait()
     assert late.told == [("h0", LATE_CANCEL)]
     assert list(view["asked"]) == []

@@ -3,10 +3,12 @@
 import os
 import textwrap
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runtime.conftest import SHORT
 
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Registration, Result, Started, Step
@@ -29,7 +31,7 @@ def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def patient(folder: Path) -> ProcessLane:
-    limits = Limits(spawn=20.0, load=20.0, run=20.0, warn=None)
+    limits = Limits(spawn=60.0, load=60.0, run=120.0, warn=None)
     return python_lane(env=dict(os.environ), cwd=folder, limits=limits)
 
 
@@ -74,7 +76,7 @@ async def test_answers_that_wait_are_heard_while_a_handler_takes_long(
         await lane.run(calls, HookEvent("command", "new"), step)
         results = [one for one in steps if isinstance(one, Result)]
         assert [(one.call.name, one.status) for one in results] == [(call.name, "ok") for call in calls]
-        assert results[-1].took < 10, "it was not its limit that let somebody look"
+        assert results[-1].took < 55, "it was not its limit that let somebody look"
     finally:
         await lane.close()
 
@@ -89,9 +91,11 @@ async def test_the_one_that_ends_the_worker_is_blamed_and_not_those_whose_answer
     before = await outcome_of(*calls)
     assert set(before.statuses.values()) == {"ok"}
     outcome = await outcome_of(*calls, event=HookEvent("command", "new", "s", {"do": "it"}))
-    bad_one = {"time.sleep(60)": "timeout"}.get(ends, "crashed")
+    bad_one = "crashed"
+    if ends == "time.sleep(60)":
+        bad_one, calls[3] = "timeout", replace(bad, limit=SHORT)
     assert outcome.statuses == dict.fromkeys("abcde", "ok") | {"bad": bad_one}
-    assert [result.messages for result in outcome.results if result.call is not bad] == [("fine",)] * 5
+    assert [result.messages for result in outcome.results if result.call.name != "bad"] == [("fine",)] * 5
 
 
 async def test_answers_larger_than_a_pipe_arrive(hook: WriteHook, outcome_of: OutcomeOf) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.runtime.conftest import LONG, SHORT
 
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Registration, Result, Slow, Step
-from hookscope.runtime import Ledger, Limits, ProcessLane, python_lane
+from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, python_lane
 from hookscope.runtime.escapes import MARK, marked, may_run, new_mark
 from hookscope.runtime.limits import COMMAND_LINE, MIB
 
@@ -44,7 +45,7 @@ HANGS = {
 
 
 def lane_of(folder: Path, **more: Any) -> ProcessLane:
-    limits = more.pop("limits", Limits(spawn=20.0, load=0.6, run=0.6))
+    limits = more.pop("limits", Limits(spawn=LONG, load=LONG, run=LONG))
     return python_lane(env=dict(os.environ), cwd=folder, limits=limits, **more)
 
 
@@ -61,9 +62,19 @@ async def until(holds: Callable[[], object]) -> None:
 
 
 @pytest.mark.parametrize("how", HANGS)
-async def test_it_is_told_where_a_handler_hung(how: str, hook: WriteHook, outcome_of: OutcomeOf) -> None:
+async def test_it_is_told_where_a_handler_hung(
+    how: str,
+    hook: WriteHook,
+    outcome_of: OutcomeOf,
+    patience: Callable[[], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     source, lines = HANGS[how]
-    outcome = await outcome_of(hook("hangs", source), hook("fine", FINE))
+    if how == "a regex that keeps the interpreter":  # the system prints where it stands
+        monkeypatch.setattr(deadlines, "DUMPED", 2.0)
+    elif how != "a cancel that is caught":
+        patience()
+    outcome = await outcome_of(hook("hangs", source, limit=SHORT), hook("fine", FINE))
     assert outcome.statuses == {"hangs": "timeout", "fine": "ok"}
     error = outcome["hangs"].error
     assert error.type == "Timeout"
@@ -74,13 +85,15 @@ async def test_it_is_told_where_a_handler_hung(how: str, hook: WriteHook, outcom
 
 
 async def test_a_handler_that_ends_when_it_is_asked_to_keeps_its_worker(
-    hook: WriteHook, tmp_path: Path
+    hook: WriteHook, tmp_path: Path, patience: Callable[[], None]
 ) -> None:
+    patience()
     lane = lane_of(tmp_path)
     try:
         await results_of(lane, hook("fine", FINE))
         before = lane.workers()[0].pid
-        waits = hook("waits", "import asyncio\nasync def handler(event):\n    await asyncio.sleep(60)")
+        source = "import asyncio\nasync def handler(event):\n    await asyncio.sleep(60)"
+        waits = hook("waits", source, limit=SHORT)
         (result,) = await results_of(lane, waits)
         assert (result.status, lane.workers()[0].pid) == ("timeout", before)
     finally:
@@ -183,14 +196,21 @@ async def test_a_spare_worker_takes_over(hook: WriteHook, tmp_path: Path) -> Non
 
 async def test_it_is_said_while_a_handler_takes_long(hook: WriteHook, tmp_path: Path) -> None:
     lane = lane_of(tmp_path, limits=Limits(spawn=20.0, run=30.0, warn=0.05))
-    slow = hook("slow", "import time\ndef handler(event): time.sleep(0.3)")
+    said = tmp_path / "said"
+    source = "import os, time\ndef handler(event):\n    while not os.path.exists({!r}): time.sleep(0.001)"
+    slow = hook("slow", source.format(str(said)))
     steps: list[Step] = []
+
+    def step(news: Step) -> None:
+        steps.append(news)
+        if isinstance(news, Slow):
+            said.touch()  # it waits for that
+
     try:
-        await lane.run([slow, hook("fine", FINE)], HookEvent("command", "new"), steps.append)
+        await lane.run([slow], HookEvent("command", "new"), step)
     finally:
         await lane.close()
-    kinds = [type(step).__name__ for step in steps]
-    assert kinds == ["Started", "Slow", "Result", "Started", "Result"]
+    assert [type(step).__name__ for step in steps] == ["Started", "Slow", "Result"]
     warned = steps[1]
     assert isinstance(warned, Slow)
     assert (warned.call, warned.after, warned.limit) == (slow, 0.05, 30.0)

@@ -8,6 +8,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from tests.runtime.conftest import LONG
 
 from hookscope.core.arguments import arguments
 from hookscope.core.event import HookEvent
@@ -34,7 +35,7 @@ def register(api):
 
 @pytest.fixture
 def limits() -> Limits:
-    return Limits(spawn=20.0, load=5.0, run=5.0, warn=None)
+    return Limits(spawn=LONG, load=LONG, run=LONG, warn=None)
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ async def worker_lane(tmp_path: Path, limits: Limits, ledger: Ledger) -> AsyncIt
 
 @pytest.fixture(params=["worker", "in process"])
 async def lane(request: pytest.FixtureRequest, worker_lane: ProcessLane) -> AsyncIterator[Lane]:
-    made: Lane = worker_lane if request.param == "worker" else InProcessLane(limit=5.0, observe=True)
+    made: Lane = worker_lane if request.param == "worker" else InProcessLane(limit=LONG, observe=True)
     try:
         yield made
     finally:
@@ -224,9 +225,12 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
     worker_lane: ProcessLane,
     plugin: Plugin,
     ledger: Ledger,
+    patience: Callable[[], None],
 ) -> None:
+    if handlers == "waits, fine":
+        patience()
     text = HARM.format(handlers.replace("waits_longer", "waits"))
-    limits = [5.0 if name == "waits_longer" else 0.1 for name in handlers.split(", ")]
+    limits = [0.1 if name in ("waits", "swallows", "blocks") else LONG for name in handlers.split(", ")]
     calls = [
         Registration(call.key, call.name, call.target, limit=limit)
         for call, limit in zip(plugin("p", text, 2), limits, strict=True)
@@ -265,7 +269,7 @@ async def test_one_plugins_crash_is_nothing_to_another(
 async def test_a_plugin_that_does_not_load_fails_for_all_its_handlers(
     text: str, message: str, plugin: Plugin, tmp_path: Path
 ) -> None:
-    limits = Limits(spawn=20.0, load=0.2, run=5.0)
+    limits = Limits(spawn=LONG, load=0.2 if "did not load" in message else LONG, run=LONG)
     lane = python_lane(env=dict(os.environ), cwd=tmp_path, limits=limits)
     results = await run(lane, plugin("p", text, 2))
     await lane.close()
