@@ -278,6 +278,24 @@ async def test_memory_has_a_limit_and_the_worker_survives_it(hook: WriteHook, tm
         await lane.close()
 
 
+@LINUX
+async def test_what_the_host_has_taken_is_not_charged_to_its_workers(hook: WriteHook, tmp_path: Path) -> None:
+    """The system counts it among what a process that it starts has taken at most."""
+    lane = lane_of(tmp_path, limits=Limits(spawn=20.0, memory=300 * MIB))
+    taken = b"x" * (200 * MIB)  # more than half of what a worker may take
+    pids = []
+    try:
+        for _ in range(2):
+            (result,) = await results_of(lane, hook("fine", FINE))
+            assert result.notes == ()
+            pids.append([worker.pid for worker in lane.workers()])
+    finally:
+        await lane.close()
+    assert taken
+    assert len(pids[0]) == 1
+    assert pids[0] == pids[1]
+
+
 PROGRAM = """
 import asyncio, os, sys
 from pathlib import Path
