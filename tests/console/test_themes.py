@@ -159,5 +159,5 @@ async def test_without_colours_each_state_is_read_and_the_cursor_seen(
         assert any(segment.style and segment.style.bold for segment in row), "the row of the cursor"
         assert "┏" in story.text(), "the pane with the focus has a heavy border"
         await story.press("2")
-        await story.shows("Event", '"commandSource"')  # the editor, too, draws without colours
+        await story.shows("Event", '"sessionId"')  # the editor, too, draws without colours
         assert colours(story) <= {"default"}
