@@ -71,7 +71,8 @@ def test_old_or_new_is_whole_wherever_it_ends(
     pack, saved, state = tmp_path / "pack", tmp_path / "saved", tmp_path / "state"
     at_first = seen(home)
     prepared(action, cli, pack)
-    desk = PackDesk(Workbench(Options()))
+    bench = Workbench(Options())
+    desk = PackDesk(bench)
     plan = planned(desk, action, pack)
     old, old_packs = seen(home), packs_in(cli)
     keep(saved, home, state)
@@ -94,6 +95,7 @@ def test_old_or_new_is_whole_wherever_it_ends(
             assert not (state / "packs" / "journal.json").exists()
             if end is kill:
                 assert (now == new) == (number > steps.index("commit")), "what was written down is finished"
+    bench.close_now()
     if packs_in(cli):
         assert cli("uninstall", "greetings", "--yes").code == 0
     assert seen(home) == at_first

@@ -254,6 +254,7 @@ def test_switched_off_it_says_how_to_switch_it_on(home: Path, workspace: Path) -
     row = bench.look().inventory.find("event-tap")
     assert row is not None
     assert row.state is State.UNTRUSTED  # which no host asks for
+    bench.close_now()  # with the journal, whose files another test would see closed
 
 
 def test_a_python_tap_says_who_runs_it(home: Path, workspace: Path) -> None:

@@ -1,6 +1,7 @@
 // The thread that listens while the handlers' thread is busy: it tells where that one is, and ends
 // everything when the host is gone, also under a loop that never gives way.
 
+import { readFileSync } from "node:fs";
 import { Session } from "node:inspector";
 import { SourceMap } from "node:module";
 import { workerData } from "node:worker_threads";
@@ -35,17 +36,33 @@ async function stackOfMain() {
     session.connectToMainThread();
     session.on("Debugger.scriptParsed", ({ params }) => scripts.set(params.scriptId, params));
     const frames = await new Promise((resolve) => {
-      setTimeout(resolve, SILENCE, []);
+      let paused = false;
+      const unlessItRuns = (after) =>
+        setTimeout(() => {
+          if (!paused && isRunning()) unlessItRuns(PATIENCE);
+          else resolve([]);
+        }, after);
       session.on("Debugger.paused", ({ params }) => {
         session.post("Debugger.resume");
+        paused = true;
         resolve(params.callFrames);
       });
+      unlessItRuns(SILENCE);
       session.post("Debugger.enable");
-      session.post("Debugger.pause", () => setTimeout(resolve, PATIENCE, []));
+      session.post("Debugger.pause", () => unlessItRuns(PATIENCE));
     });
     return described(frames, scripts);
   } finally {
     session.post("Debugger.disable", () => session.disconnect());
+  }
+}
+
+/** Has the handlers' thread something to do, and only no processor yet: a busy machine lets it wait. */
+function isRunning() {
+  try {
+    return /\) R /.test(readFileSync("/proc/self/stat", "latin1"));
+  } catch {
+    return false; // the system does not tell
   }
 }
 
