@@ -13,6 +13,7 @@ TOPICS: Mapping[str, str] = {
     "stream": "Your first Eve hook",
     "states": "What a hook can be",
     "gates": "The checks",
+    "events": "The events",
     "console": "The console",
     "browser": "The console in a browser",
     "commands": "The command line",
