@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hookscope.workbench import Options, Workbench, documents
+from hookscope.workbench import Options, Workbench, run_documents
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -38,7 +38,7 @@ def test_each_near_miss_has_its_reason_and_the_next_step(
     bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect=dialect))
     view = bench.look()
     for number, (key, (event, said)) in enumerate(MISSES.items()):
-        plan = documents.plan(bench.plan(view, bench.template(view, event)))
+        plan = run_documents.plan(bench.plan(view, bench.template(view, event)))
         left = {item["hook"]: item for item in plan["not_run"]}
         item = left[f"hook-{number}"]
         assert said in item.get("near", ""), (key, item)

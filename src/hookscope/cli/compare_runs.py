@@ -8,7 +8,7 @@ from hookscope.cli.tables import column, fitted
 from hookscope.core.runs import Run
 from hookscope.core.side.runs import RunLine, RunThere, apart, differ, lines_of
 from hookscope.core.text import one_line
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 
 WIDEST = 34  # cells of one host's column; what is longer goes below
@@ -23,7 +23,7 @@ def document(runs: Sequence[RunThere]) -> list[Document]:
             "problem": one.problem or None,
             "could_not_run": list(one.left),
             "different": _different(first, one.run),
-            "run": documents.run(one.run, one.dialect.name) if one.run is not None else None,
+            "run": run_documents.run(one.run, one.dialect.name) if one.run is not None else None,
         }
         for one in runs
     ]
@@ -36,8 +36,8 @@ def _different(first: Run | None, run: Run | None) -> list[Document]:
         {
             "kind": one.kind,
             "what": one.what,
-            "first": documents.plain(one.before),
-            "here": documents.plain(one.after),
+            "first": run_documents.plain(one.before),
+            "here": run_documents.plain(one.after),
         }
         for one in apart(first, run)
     ]

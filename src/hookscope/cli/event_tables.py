@@ -11,7 +11,8 @@ from hookscope.core.event_types import EventType, Field
 from hookscope.core.schema import context_schema, ctx_schema, told, typed
 from hookscope.core.text import one_line
 from hookscope.workbench import View
-from hookscope.workbench.documents import Document, plain
+from hookscope.workbench.documents import Document
+from hookscope.workbench.run_documents import plain
 
 OBSERVED = "ignored: handlers observe"
 ANSWERS = {

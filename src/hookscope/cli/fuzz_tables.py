@@ -9,7 +9,7 @@ from hookscope.cli import run_tables
 from hookscope.core.failure_document import failure_document
 from hookscope.core.runs import Event
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.fuzzing import Found, Fuzzed, Searched
 
@@ -43,7 +43,7 @@ def _found(found: Found) -> Document:
         "place": None if found.place is None else {"file": found.place[0], "line": found.place[1]},
         "times": found.times,
         "again": found.again,
-        "event": documents.event(found.event),
+        "event": run_documents.event(found.event),
         "saved": None if found.file is None else str(found.file),
         "not_saved": found.not_kept or None,
         "run": None if found.run is None else found.run.id,
@@ -91,5 +91,5 @@ def _event(event: Event, template: Event) -> Iterator[str]:
 
 
 def _value(value: object) -> str:
-    text = json.dumps(documents.plain(value), ensure_ascii=False)
+    text = json.dumps(run_documents.plain(value), ensure_ascii=False)
     return one_line(text, LONGEST) + (f" ({len(text):,} characters)" if len(text) > LONGEST else "")

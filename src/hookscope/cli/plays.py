@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from hookscope.cli import run_tables, tables
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.play import Played, Scene, Use
 from hookscope.workbench.stage import NO_MODEL
@@ -41,14 +41,14 @@ def _scene(scene: Scene) -> Document:
         "agent": scene.node,
         "place": scene.place,
         "type": run.event.type,
-        "data": documents.plain(run.event.context),
-        "meta": documents.plain(run.event.meta),
-        "results": [documents.result(result, run.delivers) for result in run.results],
-        "not_run": [documents.not_run(item) for item in run.not_run if item.listens],
+        "data": run_documents.plain(run.event.context),
+        "meta": run_documents.plain(run.event.meta),
+        "results": [run_documents.result(result, run.delivers) for result in run.results],
+        "not_run": [run_documents.not_run(item) for item in run.not_run if item.listens],
         "verdict": run.ending.verdict,
         "failure": run.ending.failure,
-        "log": documents.log(run.ending.log),
-        "ms": documents.ms(run.took),
+        "log": run_documents.log(run.ending.log),
+        "ms": run_documents.ms(run.took),
     }
 
 

@@ -10,7 +10,7 @@ from hookscope.cli.tables import column, fitted
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 
 MOST = 3  # messages and places that are named of one handler
@@ -36,7 +36,7 @@ def _hook_document(one: HookAgain) -> Document:
         "key": one.key,
         "verdict": one.again.value,
         "statuses": [status or None for status in one.statuses],
-        "ms": [documents.ms(took) for took in one.took],
+        "ms": [run_documents.ms(took) for took in one.took],
         "messages": list(one.messages),
         "characters": list(one.characters),
         "changes": list(one.changes),

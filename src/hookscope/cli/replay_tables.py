@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
 from hookscope.core.text import one_line
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.replay import Replayed
 
@@ -22,14 +22,14 @@ def document(item: Replayed, dialect: str) -> Document:
             {
                 "kind": one.kind,
                 "what": one.what,
-                "before": documents.plain(one.before),
-                "after": documents.plain(one.after),
+                "before": run_documents.plain(one.before),
+                "after": run_documents.plain(one.after),
             }
             for one in item.different
         ],
         "changed": [{"hook": one.hook, "path": one.path, "what": one.what} for one in item.changed],
         "could_not_run": list(item.left),
-        "run": documents.run(item.run, dialect),
+        "run": run_documents.run(item.run, dialect),
     }
 
 
@@ -72,4 +72,4 @@ def _brief(value: object, kind: str) -> str:
         return "did not run" if kind == "handler" else "nothing"
     if isinstance(value, str) and kind in ("handler", "verdict"):
         return one_line(value, 300)
-    return one_line(json.dumps(documents.plain(value), ensure_ascii=False), 200)
+    return one_line(json.dumps(run_documents.plain(value), ensure_ascii=False), 200)

@@ -10,7 +10,7 @@ from hookscope.cli.tables import column, fitted, not_run_lines
 from hookscope.core.answers import merge_steps
 from hookscope.core.runs import Failure, Guarded, LoadReport, Plan, Registration, Result, Run
 from hookscope.core.text import one_line, printable
-from hookscope.workbench.documents import plain
+from hookscope.workbench.run_documents import plain
 
 MOST_OF_A_DIFF = 60  # lines
 BEFORE_RECORD = "channel"  # the lane that an event goes through before it is on record

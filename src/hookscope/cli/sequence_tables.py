@@ -8,7 +8,7 @@ from hookscope.cli import run_tables, tables, test_tables
 from hookscope.cli.tables import column, fitted
 from hookscope.core.runs import Plan
 from hookscope.core.text import one_line
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.sequences import EventSequence, SequenceRow, Step
 from hookscope.workbench.sequencing import Sequenced, Stepped
@@ -93,7 +93,7 @@ def _step(item: Stepped, dialect: str) -> Document:
 def planned(sequence: EventSequence, plans: Sequence[Plan]) -> Document:
     """One of `sequence NAME --dry --json`."""
     steps = [
-        {"after_ms": _milliseconds(step), "event": step.event.key, "plan": documents.plan(plan)}
+        {"after_ms": _milliseconds(step), "event": step.event.key, "plan": run_documents.plan(plan)}
         for step, plan in zip(sequence.steps, plans, strict=True)
     ]
     return {"sequence": sequence.name, "steps": steps, "cancelled": False, "ok": True}

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 from hookscope.cli.tables import column, fitted
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import documents
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.testing import Checked
 
@@ -23,13 +23,13 @@ def document(item: Checked, dialect: str) -> Document:
         "misses": [
             {
                 "what": miss.what,
-                "expected": documents.plain(miss.expected),
-                "got": documents.plain(miss.got),
+                "expected": run_documents.plain(miss.expected),
+                "got": run_documents.plain(miss.got),
                 "lines": list(miss.lines),
             }
             for miss in item.misses
         ],
-        "run": documents.run(item.run, dialect) if item.run is not None else None,
+        "run": run_documents.run(item.run, dialect) if item.run is not None else None,
         **({"steps": [document(step, dialect) for step in item.steps]} if item.steps else {}),
     }
 

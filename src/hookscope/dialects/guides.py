@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Problem
-from hookscope.systems.folders import Places, gates
+from hookscope.systems.folders import Places, gates, requirements
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.folders.legacy import LegacyRule, legacy_path
 from hookscope.systems.folders.places import (
@@ -26,11 +26,11 @@ def guide_gates(path: GateRule, legacy: LegacyRule) -> Mapping[str, GateRule]:
         "fields": gates.fields,
         "events": gates.events,
         "path": legacy_path(legacy, path),
-        "os": gates.os,
-        "bins": gates.bins,
-        "anyBins": gates.any_bins,
-        "env": gates.env,
-        "config": gates.config,
+        "os": requirements.os,
+        "bins": requirements.bins,
+        "anyBins": requirements.any_bins,
+        "env": requirements.env,
+        "config": requirements.config,
         "switch": gates.switch,
         "enabled": gates.enabled,
         "trusted": gates.trusted,

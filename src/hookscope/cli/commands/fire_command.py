@@ -26,8 +26,8 @@ from hookscope.workbench import (
     Refusal,
     View,
     Workbench,
-    documents,
     parse_context,
+    run_documents,
 )
 from hookscope.workbench.asking import stranger
 from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan
@@ -129,7 +129,7 @@ def command(
         ask=at_terminal and not (as_json or json_lines),
     )
     fired = asyncio.run(_fire_all(bench, what, asked))
-    runs = [documents.run(run, bench.dialect.name) for run in fired.runs]
+    runs = [run_documents.run(run, bench.dialect.name) for run in fired.runs]
     document: object = runs[0] if len(runs) == 1 else runs
     text = "\n\n".join(run_tables.run(run, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
@@ -294,7 +294,7 @@ async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Asyn
 
 async def _streamed(firing: Firing, plan: Plan) -> None:
     async for step in firing:
-        click.echo(json.dumps(documents.step(step, plan.delivers)))
+        click.echo(json.dumps(run_documents.step(step, plan.delivers)))
         sys.stdout.flush()
 
 

@@ -8,7 +8,7 @@ from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.hooks import State
 from hookscope.core.runs import LoadReport
-from hookscope.workbench import Options, Workbench, documents
+from hookscope.workbench import Options, Workbench, run_documents
 from hookscope.workbench.left_out import untrusted_folders
 
 
@@ -30,7 +30,7 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
     left = answers.not_trusted(folders)
     report = asyncio.run(_load(bench, name))
     return Answer(
-        documents.load(report),
+        run_documents.load(report),
         run_tables.load(report),
         yes=not (report.failed or report.stopped or left) and (name is None or report.registered > 0),
         aside=tuple(left),

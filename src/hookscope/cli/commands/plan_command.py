@@ -4,7 +4,7 @@ import click
 
 from hookscope.cli import answers, tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options, documents
+from hookscope.workbench import Options, run_documents
 
 
 @answers.command("plan", click.Argument(["key"]))
@@ -13,4 +13,4 @@ def command(options: Options, key: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     plan = bench.plan(view, bench.template(view, key))
-    return Answer(documents.plan(plan), tables.plan(plan))
+    return Answer(run_documents.plan(plan), tables.plan(plan))

@@ -13,7 +13,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.core.runs import Plan
 from hookscope.values import dataclass
-from hookscope.workbench import Options, PastRun, Refusal, Workbench, documents
+from hookscope.workbench import Options, PastRun, Refusal, Workbench, run_documents
 from hookscope.workbench.replay import Replayed, again, past_runs
 
 SECONDS = click.FloatRange(min=0, min_open=True)
@@ -83,7 +83,7 @@ def command(
     if dry:
         plans = [plan for plan in done if isinstance(plan, Plan)]
         text = "\n\n".join(map(tables.plan, plans))
-        return Answer([documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
+        return Answer([run_documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
     runs = [one for one in done if isinstance(one, Replayed)]
     left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(

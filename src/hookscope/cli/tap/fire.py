@@ -11,7 +11,7 @@ from hookscope.cli import answers, run_tables, tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
 from hookscope.core.runs import Plan
-from hookscope.workbench import Options, Refusal, Workbench, documents
+from hookscope.workbench import Options, Refusal, Workbench, run_documents
 from hookscope.workbench.tap.events import picked
 from hookscope.workbench.tap.firing import Fired, fire_real
 from hookscope.workbench.tap.spool import Heard
@@ -53,7 +53,7 @@ def command(
     if dry:
         plans = [plan for plan in done if isinstance(plan, Plan)]
         text = "\n\n".join(map(tables.plan, plans))
-        return Answer([documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
+        return Answer([run_documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
     runs = [one for one in done if isinstance(one, Fired)]
     left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(

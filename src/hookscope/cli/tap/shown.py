@@ -9,7 +9,7 @@ from pathlib import Path
 from hookscope.cli.tables import column, fitted
 from hookscope.core.event import iso
 from hookscope.core.text import lasting, one_line, printable
-from hookscope.workbench import Refusal, View, documents
+from hookscope.workbench import Refusal, View, run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.tap.events import brief, short_id
 from hookscope.workbench.tap.firing import Fired
@@ -216,7 +216,7 @@ def fired_document(item: Fired, dialect: str) -> Document:
     return {
         "real": event_document(item.heard),
         "could_not_run": list(item.left),
-        "run": documents.run(item.run, dialect),
+        "run": run_documents.run(item.run, dialect),
     }
 
 

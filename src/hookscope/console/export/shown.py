@@ -23,7 +23,7 @@ from hookscope.console.text import plain
 from hookscope.core.event import iso
 from hookscope.core.hooks import Rejected, Standing
 from hookscope.values import dataclass
-from hookscope.workbench import documents
+from hookscope.workbench import documents, run_documents
 from hookscope.workbench.comparison_document import document as comparison_document
 
 if TYPE_CHECKING:
@@ -105,12 +105,12 @@ def shown_hosts(comparison: Comparison, lines: Sequence[Compared], *, different:
 
 def shown_plan(plan: Plan, text: str) -> Shown:
     """Who would run and who not; `text` as the plan is drawn."""
-    return Shown("plan", f"plan-{stem(plan.event.key)}", text, documents.plan(plan))
+    return Shown("plan", f"plan-{stem(plan.event.key)}", text, run_documents.plan(plan))
 
 
 def shown_run(number: int, run: Run | None, text: str, dialect: str) -> Shown:
     """A run; one that has not ended has no document. `text` as it is drawn."""
-    document = documents.run(run, dialect) if run is not None else None
+    document = run_documents.run(run, dialect) if run is not None else None
     return Shown(f"run {number}", f"run-{number}", text, document)
 
 

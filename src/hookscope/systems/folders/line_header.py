@@ -14,6 +14,7 @@ from hookscope.formats import script_text, script_trim
 from hookscope.formats.script_values import BLANK
 from hookscope.systems.folders.manifest import Manifest
 from hookscope.systems.folders.metadata import REQUIREMENTS
+from hookscope.systems.folders.requirements import truthy
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
 _HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
@@ -122,8 +123,3 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
         notes=notes,
         unchecked={name: value for name, value in asked.items() if name not in lists and truthy(value)},
     )
-
-
-def truthy(value: Any) -> bool:
-    """As JavaScript sees a value of JSON: an empty list or mapping counts."""
-    return bool(value) or isinstance(value, list | dict)

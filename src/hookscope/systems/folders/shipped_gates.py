@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook
 from hookscope.formats.places import KeyPath
-from hookscope.systems.folders import gates
+from hookscope.systems.folders import gates, requirements
 from hookscope.systems.folders.places import PLUGIN, WORKSPACE
 from hookscope.values import dataclass
 
@@ -47,7 +47,7 @@ class ReportedOs:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         names, here = hook.meta.os, host.surroundings.platform
         if not names:
-            return gates.OS_OPEN
+            return requirements.OS_OPEN
         known = [self.aliases.get(name.lower(), name.lower()) for name in names]
         if here in known:
             return Gate("os", True, needed=names, found=here)
@@ -57,7 +57,7 @@ class ReportedOs:
 @gates.asked_once(attrgetter("meta.os"))
 def os_of_loader(hook: Hook, host: Host) -> Gate:
     """The platform as the loader compares it, letter for letter; the lists do not show it (req-06)."""
-    gate = gates.os(hook, host)
+    gate = requirements.os(hook, host)
     if gate.passed is not False:
         return replace(gate, reported=False)
     reason = f"the loader compares letter for letter: {listed('os', gate.needed)}, here {gate.found}"
@@ -69,7 +69,7 @@ def bins(hook: Hook, host: Host) -> Gate:
     """Are all these programs on PATH and may be run; a folder of that name counts too (req-01)."""
     needed = hook.meta.requires.bins
     if not needed:
-        return gates.NOTHING_NEEDED["bins"]
+        return requirements.NOTHING_NEEDED["bins"]
     paths = {name: _program(name, host) for name in needed}
     missing = tuple(name for name in needed if paths[name] is None)  # named twice, it is missing twice
     found = ", ".join(path or f"{name} not on PATH" for name, path in paths.items())
@@ -81,7 +81,7 @@ def any_bins(hook: Hook, host: Host) -> Gate:
     """Is at least one of these programs on PATH; if none, all of them are missing (req-01)."""
     needed = hook.meta.requires.any_bins
     if not needed:
-        return gates.NOTHING_NEEDED["anyBins"]
+        return requirements.NOTHING_NEEDED["anyBins"]
     path = next((path for name in needed if (path := _program(name, host)) is not None), None)
     if path is not None:
         return Gate("anyBins", True, needed, found=path)
@@ -102,7 +102,7 @@ def env(hook: Hook, host: Host) -> Gate:
     """Is each variable set and not blank, in the environment or in the entry's `env` (req-02)."""
     needed = hook.meta.requires.env
     if not needed:
-        return gates.NOTHING_NEEDED["env"]
+        return requirements.NOTHING_NEEDED["env"]
     own = host.entry_env(hook.key)
     return _needed_variables(needed, own, host) if own else _variables_of_host(hook, host)
 
@@ -140,7 +140,7 @@ class Config:
     def __call__(self, hook: Hook, host: Host) -> Gate:
         needed = hook.meta.requires.config
         if not needed:
-            return gates.NOTHING_NEEDED["config"]
+            return requirements.NOTHING_NEEDED["config"]
         missing = tuple(path for path in needed if not self.satisfied(path, host))
         found = ", ".join(f"{path} {'unset or empty' if path in missing else 'set'}" for path in needed)
         return Gate(
@@ -159,7 +159,7 @@ class Config:
         there, value = setting_at(path, settings)
         if not there:
             return path in self.true_when_absent
-        return bool(value.strip()) if isinstance(value, str) else gates.truthy(value)
+        return bool(value.strip()) if isinstance(value, str) else requirements.truthy(value)
 
 
 def setting_at(path: str, value: Any) -> tuple[bool, Any]:

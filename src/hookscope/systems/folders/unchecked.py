@@ -11,8 +11,8 @@ from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook
-from hookscope.systems.folders.gates import FIELDS_OPEN, NOTHING_NEEDED, OS_OPEN, GateRule
-from hookscope.systems.folders.line_header import truthy
+from hookscope.systems.folders.gates import FIELDS_OPEN, GateRule
+from hookscope.systems.folders.requirements import NOTHING_NEEDED, OS_OPEN, truthy
 
 WALKED = ("bins", "env", "config")  # one by one; a text letter by letter
 ENDINGS = ".COM;.EXE;.BAT;.CMD"  # what Windows runs where PATHEXT says nothing
