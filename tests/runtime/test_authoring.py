@@ -16,22 +16,18 @@ from hypothesis import strategies as st
 
 import hookscope
 from hookscope.core import authoring
+from hookscope.core import given as for_handlers
 from hookscope.core.arguments import arguments
 from hookscope.core.authoring import (
-    Asked,
     Declaration,
-    HookContext,
     PluginApi,
-    Record,
-    adapted,
-    closed,
     define_connection,
     define_tool,
     forget_names,
     name_definition,
-    opened,
     tool_result_from,
 )
+from hookscope.core.given import Asked, HookContext, Record, adapted, closed, opened
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -134,7 +130,7 @@ def test_asking_is_heard_while_the_handlers_of_a_view_run() -> None:
     kept[0].cancel()
     kept[1].cancel()
     assert view["asked"] == ["cancel"]
-    assert late == [("one", authoring.LATE_CANCEL), ("two", authoring.LATE_CANCEL)]
+    assert late == [("one", for_handlers.LATE_CANCEL), ("two", for_handlers.LATE_CANCEL)]
     assert isinstance(opened(view), Asked)
     kept[1].cancel()
     assert view["asked"] == ["cancel", "cancel"]
@@ -227,10 +223,11 @@ assert not [name for name in sys.modules if name.startswith("hookscope")]
 """
 
 
-def test_the_file_stands_alone_and_keeps_to_the_syntax_of_python_3_9() -> None:
-    file = Path(authoring.__file__)
-    ast.parse(file.read_text(), feature_version=(3, 9))
-    subprocess.run([sys.executable, "-I", "-c", STANDS_ALONE, str(file)], check=True)
+def test_the_files_keep_to_the_syntax_of_python_3_9_and_the_first_stands_alone() -> None:
+    files = [Path(str(module.__file__)) for module in (for_handlers, authoring)]
+    for file in files:
+        ast.parse(file.read_text(), feature_version=(3, 9))
+    subprocess.run([sys.executable, "-I", "-c", STANDS_ALONE, files[0]], check=True)
 
 
 def test_the_package_gives_what_authors_need() -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from typing import Any
 import pytest
 from tests.runtime.conftest import SHORT
 
+import hookscope
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Event, Failure, Registration, Result, Step
 from hookscope.runtime import Limits, ProcessLane, python_lane
@@ -405,3 +408,35 @@ async def test_a_fresh_worker_holds_nothing(
     assert not lane.holds(call.target)
     hook("a", "def handler(")
     assert (await outcome_of(call))["a"].status == "error"
+
+
+def test_a_second_worker_compiles_nothing_of_ours(tmp_path: Path) -> None:
+    parts, core = tmp_path / "runtime" / "python_worker", tmp_path / "core"
+    installed = Path(hookscope.__file__).parent
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(installed / "runtime" / "python_worker", parts, ignore=without)
+    shutil.copytree(installed / "core", core, ignore=without)
+
+    def loaded() -> list[str]:
+        """The files that a worker takes its own code from, up to the end of its line."""
+        pipes = [os.pipe() for _ in range(3)]
+        theirs = (pipes[0][0], pipes[1][1], pipes[2][0])
+        os.close(pipes[0][1])
+        program = [sys.executable, "-I", "-B", "-v", str(parts / "worker.py"), str(core / "event.py"), "0"]
+        ran = subprocess.run(
+            [*program, *map(str, theirs)],
+            pass_fds=theirs,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            start_new_session=True,  # it ends its whole group
+        )
+        for descriptor in {end for pipe in pipes for end in pipe} - {pipes[0][1]}:
+            os.close(descriptor)
+        found = re.findall(r"^# code object from '?(.+?)'?$", ran.stderr, re.MULTILINE)
+        return [path for path in found if path.startswith(str(tmp_path))]
+
+    first, second = loaded(), loaded()
+    assert {Path(path).suffix for path in first} == {".py"}
+    assert {Path(path).suffix for path in second} == {".pyc"}
+    assert len(first) == len(second) > 10

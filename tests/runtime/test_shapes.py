@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookscope.core.arguments import CANCEL, PROMISE, Arguments, arguments
-from hookscope.core.authoring import LATE_CANCEL
+from hookscope.core.given import LATE_CANCEL
 from hookscope.core.hooks import Beside
 from hookscope.core.runs import (
     Code,

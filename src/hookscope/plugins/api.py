@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hookscope.core import authoring
-from hookscope.core.authoring import Declaration, adapted
+from hookscope.core.authoring import Declaration
+from hookscope.core.given import Handler, adapted
 from hookscope.core.runs import Registration
 from hookscope.engine import HookEngine
 from hookscope.library import engine, log
@@ -38,7 +39,7 @@ class PluginApi(authoring.PluginApi):
         self._engine = engine
         self._heard: list[tuple[Declaration, Registration]] = []
 
-    def unregister(self, name: str, handler: authoring.Handler | None = None) -> bool:
+    def unregister(self, name: str, handler: Handler | None = None) -> bool:
         """Take back the last registration of `handler` under `name`; without a handler, all of that name.
 
         False where there was none. A run that is under way still calls it.

@@ -8,7 +8,8 @@ from pathlib import Path
 from hookscope.core.runs import Frame
 
 _RUNTIME = Path(__file__).parent
-_OURS = (str(_RUNTIME), str(_RUNTIME.parent / "core" / "authoring.py"))
+_CORE = _RUNTIME.parent / "core"
+_OURS = (str(_RUNTIME), str(_CORE / "authoring.py"), str(_CORE / "given.py"))
 _BEGINS = re.compile(r"^(?:Current thread|Thread) 0x[0-9a-f]+.*\(most recent call first\):$", re.MULTILINE)
 _FRAME = re.compile(r'^  File "(?P<file>.*)", line (?P<line>\d+) in (?P<function>.*)$', re.MULTILINE)
 

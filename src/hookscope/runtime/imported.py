@@ -8,7 +8,7 @@ from inspect import isawaitable
 from pathlib import Path
 from typing import Any
 
-from hookscope.core import authoring
+from hookscope.core import authoring, given
 from hookscope.core.runs import Code, Handler, Module
 from hookscope.runtime.declared import code_document, module_of
 from hookscope.runtime.digest import module_name
@@ -71,7 +71,7 @@ def _is_cancelled() -> bool:
 
 
 async def _made(code: Code, name: str) -> shapes.Made:
-    making, value = shapes.make(code_document(code, name), modules, authoring), None
+    making, value = shapes.make(code_document(code, name), modules, authoring, given), None
     while True:
         try:
             wanted = making.send(value)

@@ -17,7 +17,7 @@ from types import CoroutineType
 from typing import Any, TypeAlias
 
 from hookscope.core.arguments import Arguments
-from hookscope.core.authoring import closed, opened
+from hookscope.core.given import closed, opened
 from hookscope.core.runs import (
     Code,
     Failure,

@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import Any, TypeAlias
 
 from hookscope.core.arguments import Arguments, asked_in
-from hookscope.core.authoring import opened
 from hookscope.core.event import HookEvent, put_back
+from hookscope.core.given import opened
 from hookscope.core.runs import Failure, Handler, OnStep, Patch, Registration, Result, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, overran, raised

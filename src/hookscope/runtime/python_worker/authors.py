@@ -12,7 +12,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, Callable, Optional  # noqa: UP035  (3.9)
 
-AUTHORING = "hookscope.core.authoring"
+AUTHORING, GIVEN = "hookscope.core.authoring", "hookscope.core.given"
 PACKAGE, CORE = "hookscope", "hookscope.core"
 NAMES = (
     "PluginApi",
@@ -28,18 +28,26 @@ NAMES = (
 
 
 class Authors:
-    """Owns the worker's authoring module, which is loaded when it is first asked for."""
+    """Owns the worker's modules of these names, which are loaded when they are first asked for."""
 
-    def __init__(self, load: Callable[[], Any]) -> None:
-        """`load` loads core/authoring.py under the name AUTHORING."""
+    def __init__(self, load: Callable[[str], Any]) -> None:
+        """`load` loads core/authoring.py or core/given.py, under the name that it gets."""
         self._load = load
-        self._authoring: Any = None
+        self._loaded: dict[str, Any] = {}
 
     def authoring(self) -> Any:
-        """The one authoring module of this worker."""
-        if self._authoring is None:
-            self._authoring = self._load()
-        return self._authoring
+        """What authors write with, one for this worker."""
+        self.given()  # it imports that by its name
+        return self._module(AUTHORING)
+
+    def given(self) -> Any:
+        """What handlers get, one for this worker."""
+        return self._module(GIVEN)
+
+    def _module(self, name: str) -> Any:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
 
     def install(self) -> None:
         """Let `import hookscope` find it."""
@@ -64,9 +72,9 @@ class _Finder:
                 completing: Any = _Completing(found.loader, self._authors)
                 found.loader = completing  # it may be another version
                 return found
-        if name in (PACKAGE, AUTHORING) or (name == CORE and not path):
+        if name in (PACKAGE, AUTHORING, GIVEN) or (name == CORE and not path):
             loader: Any = _StandIn(self._authors)
-            return ModuleSpec(name, loader, is_package=name != AUTHORING)
+            return ModuleSpec(name, loader, is_package=name in (PACKAGE, CORE))
         return None
 
 
@@ -77,6 +85,8 @@ class _StandIn:
         self._authors = authors
 
     def create_module(self, spec: ModuleSpec) -> Any:
+        if spec.name == GIVEN:
+            return self._authors.given()
         return self._authors.authoring() if spec.name == AUTHORING else None
 
     def exec_module(self, module: ModuleType) -> None:

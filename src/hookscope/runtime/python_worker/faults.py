@@ -22,8 +22,9 @@ _LIBRARY = os.path.dirname(os.__file__)
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _SELECTORS = os.path.join(_LIBRARY, "selectors.py")
 # What stands between us and the handler, and is no news to its author.
-_AUTHORING = os.path.join(os.path.dirname(_RUNTIME), "core", "authoring.py")
-_OURS = (os.path.join(_RUNTIME, ""), _AUTHORING, "<frozen importlib")
+_CORE = os.path.join(os.path.dirname(_RUNTIME), "core")
+_FOR_AUTHORS = tuple(os.path.join(_CORE, name) for name in ("authoring.py", "given.py"))
+_OURS = (os.path.join(_RUNTIME, ""), *_FOR_AUTHORS, "<frozen importlib")
 _ASYNCIO = os.path.join(_LIBRARY, "asyncio", "")
 # Of those without a text.
 _WORDS = {"MemoryError": "ran out of memory", "RecursionError": "recursed too deeply"}
@@ -147,7 +148,7 @@ def _column(code: CodeType, instruction: int) -> int:
 
 def _beginning(target: object) -> list[dict[str, Any]]:
     """The first line of a function: it was called in a way that it does not take."""
-    target = getattr(target, "adapts", target)  # our own function in front of it, see core/authoring.py
+    target = getattr(target, "adapts", target)  # our own function in front of it, see core/given.py
     called = vars(type(target)).get("__call__")  # of an object that stands for a function
     for found in (target, getattr(target, "__func__", None), called):
         code = getattr(found, "__code__", None)

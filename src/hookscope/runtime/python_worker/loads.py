@@ -86,7 +86,7 @@ class Loads:
         if code.get("shape", "hook") == "hook":  # most are, and do without the rest
             handler = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
             return {"": handler}, None
-        making = self._part("shapes").make(code, modules, self._authors.authoring())
+        making = self._part("shapes").make(code, modules, self._authors.authoring(), self._authors.given())
         value = None
         while True:
             try:

@@ -1,6 +1,6 @@
 """What of a module can be called, by its shape: handlers by event, registrations, a tool, a model.
 
-Used by the worker and by the lane of the embedding process; each brings its own `modules` and `authoring`.
+Used by the worker and by the lane of the embedding process; each brings its own modules.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Made(NamedTuple):
 Making = Generator[Any, Any, Made]
 
 
-def make(code: Mapping[str, Any], modules: Any, authoring: Any) -> Making:
+def make(code: Mapping[str, Any], modules: Any, authoring: Any, given: Any) -> Making:
     """Load the file of a `code` document. Yields what is to be awaited, if that is awaitable; gets its value.
 
     Raises NoHandler or Malformed where the file holds something else, and whatever it raises itself.
     """
-    return _Maker(code, modules, authoring).make()
+    return _Maker(code, modules, authoring, given).make()
 
 
 def member_of(made: Any, member: str, no_handler: Any) -> Target:
@@ -70,10 +70,11 @@ def _same_event(one: str, other: str) -> bool:
 
 
 class _Maker:
-    def __init__(self, code: Mapping[str, Any], modules: Any, authoring: Any) -> None:
+    def __init__(self, code: Mapping[str, Any], modules: Any, authoring: Any, given: Any) -> None:
         self._code = code
         self._modules = modules
         self._authoring = authoring
+        self._given = given
         self._file = os.path.relpath(code["path"], code["root"]).replace(os.sep, "/")
         self._log: list[dict[str, str]] = []
 
@@ -81,7 +82,7 @@ class _Maker:
         shape = self._code["shape"]
         if shape in ("hook", "arguments"):
             handler = self._handler()
-            return Made({"": handler if shape == "hook" else self._authoring.adapted(handler)})
+            return Made({"": handler if shape == "hook" else self._given.adapted(handler)})
         self._name_definitions()
         module = self._module(self._code["path"])
         if shape == "stream":
@@ -133,7 +134,7 @@ class _Maker:
         for key, handler in handlers.items():
             if not callable(handler):
                 raise Malformed(f"{expected} provide a function for events.{key}.")
-        targets = {key: self._authoring.adapted(handler) for key, handler in handlers.items()}
+        targets = {key: self._given.adapted(handler) for key, handler in handlers.items()}
         return Made(targets, self._declaring(_declared(key, key) for key in targets))
 
     def _door(self, module: Any) -> Any:
@@ -149,7 +150,7 @@ class _Maker:
 
     def _plugin(self, declared: Any) -> Made:
         declared = list(declared)
-        targets = {str(number): self._authoring.adapted(one.handler) for number, one in enumerate(declared)}
+        targets = {str(number): self._given.adapted(one.handler) for number, one in enumerate(declared)}
         rows = (
             _declared(one.key, str(number), one.priority, one.limit, one.options)
             for number, one in enumerate(declared)
@@ -163,7 +164,7 @@ class _Maker:
         execute = definition.get("execute") if isinstance(definition, Mapping) else None
         if not callable(execute):
             raise self._modules.NoHandler(f"{self._file} defines no tool with a function `execute`")
-        return Made({"": self._authoring.adapted(execute)})
+        return Made({"": self._given.adapted(execute)})
 
     def _model(self, definition: Any) -> Made:
         model = definition.get("model") if isinstance(definition, Mapping) else None
@@ -171,7 +172,7 @@ class _Maker:
         if script is None or (script is model and isinstance(script, str)):
             text = f"names the model {model!r}, which Hookscope cannot ask" if model else "has no model"
             raise self._modules.NoHandler(f"{self._file} {text}: give it `mock_model(…)`")
-        return Made({"": _scripted(script, self._authoring)})
+        return Made({"": _scripted(script, self._given)})
 
 
 def _exported(module: Any, export: str, names: tuple[str, ...]) -> Any:
@@ -192,10 +193,10 @@ def _declared(
     return dict(zip(ROW_KEYS, (key, member, priority, limit, options or {})))  # noqa: B905  (3.9)
 
 
-def _scripted(script: Any, authoring: Any) -> Target:
+def _scripted(script: Any, given: Any) -> Target:
     """A model that answers from its script: a function, one reply, or one for each number of tool results."""
     if callable(script):
-        return authoring.adapted(script)  # type: ignore[no-any-return]  # loaded by name: no types
+        return given.adapted(script)  # type: ignore[no-any-return]  # loaded by name: no types
     replies = list(script) if isinstance(script, (list, tuple)) else [script]
 
     def reply(view: Any) -> Any:

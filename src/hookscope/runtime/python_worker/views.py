@@ -16,11 +16,11 @@ _print_of, _value_of, _len = marshal.dumps, marshal.loads, len
 class Views:
     """Makes the views of a worker, with the event class and the parts that it was started with."""
 
-    def __init__(self, event: Any, plain: Any, encode: Callable[[Any], str], authoring: Callable[[], Any]):
+    def __init__(self, event: Any, plain: Any, encode: Callable[[Any], str], given: Callable[[], Any]):
         self.event_class, self.from_iso = event.HookEvent, event.from_iso
         self.to_document, self.put_back = event.to_document, event.put_back
         self.plain, self.plain_event, self.encode = plain.plain, plain.plain_event, encode
-        self.authoring = authoring
+        self.given = given
 
     def of(self, document: Any, message: Any) -> View:
         """The view of that document in a run message, which says what it stands for."""
@@ -142,7 +142,7 @@ class _ArgumentsView(View):
         return {**self.value, "asked": [*asked]} if isinstance(asked, list) else self.value
 
     def begin(self, who: str) -> None:
-        self._views.authoring().opened(self.value).who = who
+        self._views.given().opened(self.value).who = who
 
     def end(self, late: Callable[[str, str], None]) -> None:
-        self._views.authoring().closed(self.value, late)
+        self._views.given().closed(self.value, late)

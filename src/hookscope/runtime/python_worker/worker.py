@@ -65,7 +65,7 @@ class Worker:
     def __init__(self, to_host: Any, event: Any, writers: Any, memory: int) -> None:
         self.line = to_host
         self._memory = memory
-        self.views = views.Views(event, plain, protocol.encode, writers.authoring)
+        self.views = views.Views(event, plain, protocol.encode, writers.given)
         self.awaits = awaits.Awaits(faults)
         self._loads = loads.Loads(self, part, writers)
         watched = outputs.Outputs()
@@ -325,8 +325,10 @@ def main(event_file: str, memory: str, *descriptors: str) -> None:
     to_host = line.Line(protocol, *map(int, descriptors))
     process.prepare(int(memory))
     event = neighbour(event_file, "_hookscope_event")
-    beside = os.path.join(os.path.dirname(event_file), "authoring.py")
-    writers = authors.Authors(lambda: neighbour(beside, authors.AUTHORING))
+    core = os.path.dirname(event_file)
+    writers = authors.Authors(
+        lambda name: neighbour(os.path.join(core, f"{name.rpartition('.')[2]}.py"), name)
+    )
     writers.install()
     worker = Worker(to_host, event, writers, int(memory))
     to_host.listen(worker.where)
