@@ -108,7 +108,8 @@ class Loading:
         self.log += [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
 
     def _register(self, hook: Hook, calls: list[Registration]) -> None:
-        events = list(dict.fromkeys(call.key for call in calls))
+        named = [call.key for call in calls]
+        events = named if hook.kind == "folder" else list(dict.fromkeys(named))
         self.registrations += calls
         self.gates[hook] = LOADED
         self.registered += 1

@@ -24,7 +24,7 @@ LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?"
 LOGGED = ("hook", "subscription", "eventType", "error", "code")  # of a line's details
 LEFT_OUT = ("usage", "trace", "description")  # of events' data
 LATE = "already returned"  # of lines about what a hook does after its event
-PATIENCE = 5  # seconds for a hook that does something late
+PATIENCE = 60  # seconds for a hook that does something late
 NONE = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
 
 

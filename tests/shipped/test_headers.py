@@ -41,7 +41,8 @@ def meta(own: object) -> Metadata:
     ],
 )
 def test_a_header_that_does_not_count(text: str) -> None:
-    assert read(text) is None
+    manifest = read(text)
+    assert manifest is None or not manifest.name
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,9 @@ NEW = Event("command", "new")
         ({"os": "darwin"}, True),
         ({"requires": {"bins": {"a": 1}}}, True),
         ({"requires": {"config": 5}}, True),
+        ({"requires": {"bins": ["git", None]}}, True),
+        ({"requires": {"anyBins": [3]}}, True),
+        ({"requires": {"config": [["a.b"]]}}, True),
         ({"os": "linux or so"}, False),
         ({"os": 5, "requires": {"anyBins": {}}}, False),
         ({"always": True, "requires": {"anyBins": "npm", "bins": {}}}, False),
@@ -169,6 +172,23 @@ async def test_a_handler_is_looked_for_before_the_header(
     assert report.log[0].text == f"[hooks] Hook at {managed / 'a'} has HOOK.md but no handler"
 
 
+async def test_metadata_that_is_no_json_is_told_of_a_header_without_a_name_too(
+    program: Program, write: Write, managed: Path
+) -> None:
+    file = write("a", header="---\nmetadata: {a}\n---\n") / "HOOK.md"
+    assert [line.text for line in (await program.load()).log[:2]] == [
+        "[hooks] Failed to parse metadata in HOOK.md",
+        f"[hooks] Invalid frontmatter in {file}",
+    ]
+
+
+async def test_a_null_among_events_is_nothing_when_they_are_put_together(
+    program: Program, write: Write
+) -> None:
+    write("a", {"events": [None, "command:new"]})
+    assert "🔗 Registered: a -> , command:new" in (await program.load()).log[-2].text
+
+
 async def test_a_key_given_twice_runs_twice_and_a_class_fails_when_it_is_called(
     program: Program, write: Write
 ) -> None:
@@ -176,6 +196,7 @@ async def test_a_key_given_twice_runs_twice_and_a_class_fails_when_it_is_called(
     write("b", {}, "export default class B {}\n")
     report = await program.load()
     assert (report.registered, report.failed) == (2, ())
+    assert "🔗 Registered: a -> command, command:new, command" in report.log[-3].text
     run = await program.engine.fire(NEW)
     assert run.messages == ("a", "a", "a")
     assert len(run.failed) == 1

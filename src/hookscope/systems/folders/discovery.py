@@ -163,12 +163,12 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
         reason = UTF_16 if source.startswith(MARKS_OF_UTF_16) else f"{MANIFEST}, {error}"
         search.reject(folder, child.path, reason, place=place, name=name)
         return
-    if said is None:
+    for text in said.warnings if said is not None else ():
+        search.warn(text)
+    if said is None or not said.name:
         search.warn(search.texts.bad_header, file=manifest)
         search.reject(folder, child.path, _why_no_header(source), place=Place(manifest), name=name)
         return
-    for text in said.warnings:
-        search.warn(text)
     if handler is None:
         _without_handler(child, names, folder, said.name, refused, search)
         return

@@ -19,12 +19,13 @@ from hookscope.systems.folders.requirements import truthy
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
 _HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
 _LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
+LOOKED_UP: Final = ("bins", "anyBins", "config")
 _QUOTES = re.compile(r"^[\"']|[\"']\Z")
 _NOTHING: Final = object()  # what JSON cannot be
 
 
 def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifest | None:
-    """A header of lines. A ManifestReader; None where it has no header, or no name.
+    """A header of lines. A ManifestReader; None where it has no header, an empty name where it has none.
 
     It starts at the very first character: a byte order mark before it counts as text.
     """
@@ -47,11 +48,9 @@ def read_line_header(source: bytes, folder_name: str, namespace: str) -> Manifes
                 warnings.append(UNREADABLE)
             elif read is not None:
                 block_metadata = read
-    if not said.get("name"):
-        return None
     own = block_metadata.get(namespace) if isinstance(block_metadata, dict) else None
     return Manifest(
-        name=said["name"],
+        name=said.get("name", ""),
         description=said.get("description", ""),
         meta=_metadata(own, said.get("homepage"), _why_unread(block, block_metadata, warnings, namespace)),
         warnings=tuple(warnings),
@@ -102,14 +101,18 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
     requires = fields.get("requires")
     wants: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
     asked = {"os": fields.get("os"), **{name: wants.get(name) for name in REQUIREMENTS}}
-    lists = {name: tuple(map(script_text, value)) for name, value in asked.items() if isinstance(value, list)}
+    lists = {
+        name: tuple(map(_joined if name == "os" else script_text, value))
+        for name, value in asked.items()
+        if isinstance(value, list)
+    }
     events, install = fields.get("events"), fields.get("install")
     ways = install if isinstance(install, list) else []
     export, hook_key, emoji, own_page = (
         fields.get(name) for name in ("export", "hookKey", "emoji", "homepage")
     )
     return Metadata(
-        events=tuple(map(script_text, events)) if isinstance(events, list) else (),
+        events=tuple(map(_joined, events)) if isinstance(events, list) else (),
         always=truthy(fields.get("always")),
         hook_key=None if hook_key is None else script_text(hook_key),
         emoji=None if emoji is None else script_text(emoji),
@@ -121,5 +124,17 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
         ),
         install=tuple(way for way in ways if isinstance(way, dict)),
         notes=notes,
-        unchecked={name: value for name, value in asked.items() if name not in lists and truthy(value)},
+        unchecked={name: value for name, value in asked.items() if _surprises(name, value)},
     )
+
+
+def _joined(item: object) -> str:
+    """An item of a list that JavaScript puts together: nothing of a null."""
+    return "" if item is None else script_text(item)
+
+
+def _surprises(name: str, value: object) -> bool:
+    """Whether it is no list, or one with something that can be no name of a program, no path of a setting."""
+    if isinstance(value, list):
+        return name in LOOKED_UP and not all(isinstance(item, str) for item in value)
+    return truthy(value)

@@ -19,8 +19,8 @@ class Manifest:
     warnings: tuple[str, ...] = ()  # what the host itself logs while it reads
 
 
-# (source, name of its folder, namespace) → what it says; None where it has no header that counts.
-# Raises FormatError where it has one that cannot be read.
+# (source, name of its folder, namespace) → what it says; None, or an empty name, where it has no header
+# that counts. Raises FormatError where it has one that cannot be read.
 ManifestReader = Callable[[bytes, str, str], Manifest | None]
 
 

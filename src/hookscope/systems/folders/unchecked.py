@@ -12,6 +12,7 @@ from typing import Any
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook
 from hookscope.systems.folders.gates import FIELDS_OPEN, GateRule
+from hookscope.systems.folders.line_header import LOOKED_UP
 from hookscope.systems.folders.requirements import NOTHING_NEEDED, OS_OPEN, truthy
 
 WALKED = ("bins", "env", "config")  # one by one; a text letter by letter
@@ -42,6 +43,9 @@ def _fault(hook: Hook, host: Host) -> str | None:
         return None
     if isinstance(unchecked.get("anyBins"), str):
         return "the whole load fails: `anyBins` is a text, and wants a list"
+    for name in LOOKED_UP:
+        if isinstance(unchecked.get(name), list):
+            return f"the whole load fails: `{name}` holds something that is no text"
     for name in WALKED:
         if name in unchecked and not isinstance(unchecked[name], str):
             return f"the whole load fails: `{name}` cannot be walked through, and wants a list"
