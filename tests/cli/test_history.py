@@ -114,7 +114,7 @@ def test_a_pinned_run_outlives_the_others(
     (workspace / ".hookscope" / "config.yaml").write_text("journal: {size: 0.5, runs: 2}\n")
     done = fired("pin", "1", "7")
     assert (done.code, done.out) == (1, "Run 1 is pinned.\n")
-    assert done.err == "hookscope: There is no run 7 in this workspace.\n"
+    assert done.err == "hookscope: There is no run 7 in this workspace. `hookscope log` lists the runs.\n"
     fire = ("fire", "--trust", "--bundled", str(bundled), "--only", "good", *["command:new"] * 4)
     fired(*fire)
     assert [run["id"] for run in fired("log", "--json").json["runs"]] == [1, 2, 5, 6]  # 2 failed

@@ -155,3 +155,4 @@ def test_a_host_without_sessions_is_refused(hookscope: Program, app: Path) -> No
     done = hookscope("play", "--dialect", "openclaw", cwd=app)
     assert done.code == 1
     assert "OpenClaw has no sessions to play" in done.err
+    assert "`--dialect eve` takes the rules" in done.err

@@ -116,9 +116,13 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
     assert (run.key, run.outcome) == ("command:new", "interrupted")
 
 
-def test_a_console_that_is_asked_to_end_gives_the_terminal_back(workspace: Path) -> None:
+def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    monkeypatch.setenv("PYTHONUTF8", "0")
     with terminal(workspace) as console:
-        until(lambda: console.shows("looking"), "its first frame is painted")
+        until(lambda: console.shows("looking") and console.shows("┏"), "its first frame is painted")
         console.process.terminate()
         assert console.process.wait(60) == 128 + signal.SIGTERM
         until(

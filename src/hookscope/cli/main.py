@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -111,6 +112,9 @@ def open_console(given: Mapping[str, Any]) -> None:
         from hookscope.workbench.refusal import Refusal
 
         raise Refusal("The console needs a terminal.", "`hookscope list` gives the same answers without one.")
+    for stream in (sys.__stdout__, sys.__stderr__):  # in some locales they would write ASCII alone
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8")
     from hookscope.console import run
     from hookscope.console.collecting import put_off
 

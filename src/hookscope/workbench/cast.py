@@ -8,6 +8,7 @@ from pathlib import Path
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Language
 from hookscope.core.runs import Code, Shape
+from hookscope.dialects import GUIDES
 from hookscope.systems.streams import StreamSystem, stream_system_of
 from hookscope.systems.streams.agents import SUBAGENTS, Discovery, agents_of, discover
 from hookscope.systems.streams.session_rules import SessionRules
@@ -51,9 +52,10 @@ def rules_of(host: Host) -> SessionRules:
     except LookupError:
         rules = None
     if rules is None:
+        others = ", ".join(f"`--dialect {guide.name}`" for guide in GUIDES if "stream" in guide.kinds)
         raise Refusal(
             f"{host.dialect.product} has no sessions to play: its hooks hear no stream of events.",
-            "`--dialect` chooses another host's rules.",
+            f"{others} takes the rules of a host that has some.",
         )
     return rules
 

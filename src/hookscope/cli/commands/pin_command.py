@@ -10,6 +10,7 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, Refusal
+from hookscope.workbench.past import THEN
 
 PARAMETERS = (
     click.Argument(
@@ -39,5 +40,5 @@ def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
         {"pinned": not off, "runs": sorted(found), "missing": missing},
         "\n".join(f"Run {number} is {done}." for number in sorted(found)),
         yes=not missing,
-        aside=tuple(f"There is no run {number} in this workspace." for number in missing),
+        aside=tuple(f"There is no run {number} in this workspace. {THEN}" for number in missing),
     )
