@@ -43,7 +43,7 @@ def test_an_event_of_another_host_leads_to_its_rules(hookscope: Program) -> None
 
 def test_the_words_of_a_host_are_those_of_a_version(hookscope: Program) -> None:
     done = hookscope("list", "--format", "host")
-    assert (done.code, done.err.endswith("--dialect openclaw@2026.9 has it.\n")) == (2, True)
+    assert (done.code, done.err.endswith("`--dialect openclaw@2026.9` has it.\n")) == (2, True)
 
 
 def test_undo_says_what_it_has_taken_back(hookscope: Program, workspace: Path) -> None:

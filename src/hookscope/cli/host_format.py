@@ -11,8 +11,8 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.core.host_command import Asked, HostCommand, Said
 from hookscope.core.text import printable
-from hookscope.dialects import SHIPPED
-from hookscope.workbench import Options, Refusal, View, Workbench
+from hookscope.workbench import Options, View, Workbench
+from hookscope.workbench.asking import no_host_command
 
 FORMATS = ("hookscope", "host")
 
@@ -94,15 +94,7 @@ def _command(view: View) -> HostCommand:
     """Raises Refusal where the host has no such command, or its dialect does not know it."""
     dialect = view.host.dialect
     if dialect.command is None:
-        shipped = [
-            known for known in SHIPPED if known.product == dialect.product and known.command is not None
-        ]
-        then = f" --dialect {shipped[-1].name} has it." if shipped else ""
-        raise Refusal(
-            f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
-            f"Leave out --format.{then}",
-            code=2,
-        )
+        raise no_host_command(dialect)
     return dialect.command
 
 

@@ -9,6 +9,7 @@ from hookscope.core.text import nearest
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
+    from hookscope.core.dialect import Dialect
     from hookscope.workbench.view import View
 
 
@@ -62,3 +63,16 @@ def stranger(view: View, key: str) -> str:
     near = catalogue.nearest(key)
     then = f" Did you mean {near}?" if near else ""
     return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"
+
+
+def no_host_command(dialect: Dialect) -> Refusal:
+    """Of a dialect that does not know its host's own command, as no guide does."""
+    from hookscope.dialects import SHIPPED
+
+    shipped = [known for known in SHIPPED if known.product == dialect.product and known.command is not None]
+    then = f" `--dialect {shipped[-1].name}` has it." if shipped else ""
+    return Refusal(
+        f"The dialect {dialect.name} knows no command of {dialect.product}'s own.",
+        f"Leave out --format.{then}",
+        code=2,
+    )
