@@ -85,6 +85,8 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             field.cursor_blink = False
         for key in KEYS:
             await story.press(key)
+            if key == "4":  # what comes of it comes from a thread
+                await story.until(lambda: screen.hosts_pane.comparison, "the hosts are compared")
             await story.pilot.pause()
             in_pieces = whole(painter)
             assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
