@@ -137,13 +137,23 @@ class _Joined(Mapping[str, EventType]):
 
     def __init__(self, parts: tuple[Callable[[], Catalogue], ...]) -> None:
         self._parts = parts
+        self._whole: Mapping[str, EventType] | None = None  # once all were read
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As any mapping's; without the detour by way of KeyError, since every event is looked for."""
+        if self._whole is None:
+            for part in self._parts:
+                event = part().by_key.get(key)
+                if event is not None:
+                    return event
+            self._whole = {key: event for part in self._parts for key, event in part().by_key.items()}
+        return self._whole.get(key, default)
 
     def __getitem__(self, key: str) -> EventType:
-        for part in self._parts:
-            event = part().by_key.get(key)
-            if event is not None:
-                return event
-        raise KeyError(key)
+        event: EventType | None = self.get(key)
+        if event is None:
+            raise KeyError(key)
+        return event
 
     def __iter__(self) -> Iterator[str]:
         return chain.from_iterable(part().by_key for part in self._parts)
