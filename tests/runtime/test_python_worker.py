@@ -19,8 +19,8 @@ import hookscope
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Event, Failure, Registration, Result, Step
 from hookscope.runtime import Limits, ProcessLane, python_lane
+from hookscope.runtime.between import GATHER
 from hookscope.runtime.process_lane import code_of
-from hookscope.runtime.seat import GATHER
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]

@@ -11,6 +11,7 @@ from secrets import token_hex
 from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Code, Failure, Module, Result, Status
 from hookscope.runtime.alarm import Alarm
+from hookscope.runtime.between import Between
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import AT_REST, Course, seconds_of, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited, overran_by, stopped
@@ -29,8 +30,6 @@ from hookscope.runtime.views import is_hook_event
 from hookscope.runtime.waiting import to_the_end
 from hookscope.runtime.worker import NOTHING, Link, WorkerLost
 from hookscope.values import dataclass
-
-GATHER = 0.1  # seconds in which late output is gathered before it is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +61,12 @@ class Seat:
         self._traces = Traces()
         self._alarm = Alarm()  # of the limits of what runs
         self._numbers = Numbers()  # under which the present worker knows what it is asked to run
-        self._due: asyncio.TimerHandle | None = None  # when what came late is told
+        self._between = Between(self._traces)  # its runs
 
     def take(self, worker: Link, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
         self.worker, self.calls, self.restless = worker, 0, None
+        self._between.leave()
         self.has_waited = has_waited
         self.held.clear()
         self._numbers = Numbers()
@@ -75,6 +75,7 @@ class Seat:
     async def drop(self) -> None:
         """End the worker, what it started and what of that escaped. A cancel waits until it is done."""
         worker, self.worker = self.worker, None
+        self._between.leave()
         self.held.clear()
         if worker is not None:
             await to_the_end(self._ended(worker))
@@ -197,7 +198,7 @@ class Seat:
         worker = self.worker
         assert worker is not None
         self.calls += 1
-        self._hush()
+        self._between.hush()
         try:
             return await self._load(worker, order)
         except Overran as late:
@@ -371,29 +372,9 @@ class Seat:
     def attend(self) -> None:
         """Hear of what handlers print or throw late, while nothing runs here; its lane wants to be told."""
         worker, told = self.worker, self._shared.told_late
-        if worker is None or told is None:
-            return
-        loop = asyncio.get_running_loop()
-
-        def tell() -> None:
-            self._due = None
-            if worker is self.worker:
-                for who, text in self._traces.late_news(worker):
-                    told(who, text)
-
-        def news() -> None:
-            if self._due is None:
-                self._due = loop.call_later(GATHER, tell)
-
-        worker.attend(news)
-        tell()  # what came between the last answer and now has nobody else to tell it
-
-    def _hush(self) -> None:
-        """From here on what comes is of the handler that is loaded or run next: nobody tells it as late."""
-        if self._due is not None:
-            self._due.cancel()
-            self._due = None
+        if worker is not None and told is not None:
+            self._between.attend(worker, told)
 
     def _note_late(self, worker: Link) -> None:
-        self._hush()
+        self._between.hush()
         self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))

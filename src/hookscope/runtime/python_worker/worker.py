@@ -55,7 +55,8 @@ def part(name: str) -> Any:
 protocol, line, plain, faults, modules, restore, leftovers, views, authors = map(
     part, ("protocol", "line", "plain", "faults", "modules", "restore", "leftovers", "views", "authors")
 )
-awaits, loads, outputs, process, telling = map(part, ("awaits", "loads", "outputs", "process", "telling"))
+awaits, loads, outputs, process = map(part, ("awaits", "loads", "outputs", "process"))
+rehearsal, telling = map(part, ("rehearsal", "telling"))
 _plain = plain.plain
 
 
@@ -92,28 +93,12 @@ class Worker:
 
     def _rehearse(self) -> None:
         """Run a handler of ours, and tell nobody: the first of theirs takes half as long then."""
-        moment = "1970-01-01T00:00:00.000Z"
-        event = {
-            "type": "",
-            "action": "",
-            "sessionKey": "",
-            "timestamp": moment,
-            "messages": [],
-            "context": {},
-        }
-        code = {
-            "path": os.path.join(HERE, "rehearsal.py"),
-            "export": "handler",
-            "root": HERE,
-            "name": "rehearsal",
-        }
-        call = {"who": "", "code": code, "env": {}}
         said, self.line.put = self.line.put, _hushed
         try:
-            self._run({"id": "", "fence": "", "know": [[0, call]], "calls": [0], "view": event, "hook": True})
+            self._run(rehearsal.MESSAGE)
         finally:
             self.line.put = said
-        modules.forget(code["name"])
+        modules.forget(rehearsal.NAME)
         self._loads.clear()
         self._calls.clear()
         self.forget_targets()
