@@ -59,6 +59,7 @@ class Talk:
         self._error: Exception | None = None  # found when the timer rang
         self._alarm = alarm
         self._rings = 0.0  # when it does, of perf_counter; 0: it is not set yet
+        self._pause = FIRST  # seconds from one look to the next
         self._numbers = numbers
         self._quiet = 0.0  # of perf_counter: before then nobody reads what is printed
 
@@ -198,7 +199,9 @@ class Talk:
         if self._error is not None or self._overdue():
             self._worker.interrupt()
         else:
-            self._watch(FIRST if said else POLL)  # more of what can wait may follow
+            # More of what can wait may follow, or the first of it: it is looked for less and less often.
+            self._pause = FIRST if said else min(2 * self._pause, POLL)
+            self._watch(self._pause)
 
     async def _stop(self) -> None:
         """Ask a handler over its limit to end. Raises Overran where it goes on, or does not load."""
