@@ -1,17 +1,13 @@
 """Keys are data: each has an id, a sentence, a place in help and palette, and no two clash."""
 
-import asyncio
 from pathlib import Path
 
-import pytest
 from tests.console.conftest import Open
-from textual import events
 from textual.binding import Binding
 from textual.dom import DOMNode
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 
-from hookscope.console import shell
 from hookscope.console.doing import own_bindings
 from hookscope.console.help import HelpScreen, help_sheet
 from hookscope.console.keymap.names import written
@@ -82,19 +78,3 @@ async def test_keys_of_one_pane_and_of_the_screen_do_not_clash(console: Open, wo
                 continue
             for binding in own_bindings(node):
                 assert not set(binding.key.split(",")) & set(everywhere), binding.id
-
-
-async def test_a_key_is_for_the_pane_that_the_one_before_has_asked_for(
-    console: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """However fast they are typed: the Fire pane gets its parts only when it is first shown."""
-    monkeypatch.setattr(shell, "PATIENCE", 600.0)  # it is not this that ends the waiting
-    async with console() as story:
-        await story.until(lambda: story.screen.state.view is not None, "the first look is there")
-        story.app.post_message(events.Key("2", "2"))
-        for _ in range(1_000_000):
-            if story.screen.state.mode == "fire":
-                break
-            await asyncio.sleep(0)
-        story.app.post_message(events.Key("v", "v"))
-        await story.shows("[form]")

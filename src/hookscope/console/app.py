@@ -20,6 +20,7 @@ from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.opening import Opener
 from hookscope.console.screen import MainScreen
 from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
+from hookscope.console.typed import Typed
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -95,6 +96,7 @@ class Console(App[None]):
         self.add_mode(self.DEFAULT_MODE, partial(MainScreen, self.opener, watches))
         self.watches = watches
         self.keymap = DEFAULT
+        self._typed = Typed(self)
 
     def on_load(self) -> None:
         """Before any screen: tasks begin one after another, as on Python 3.11.
@@ -133,6 +135,13 @@ class Console(App[None]):
         a frame that is clicked may be the parent of what has the focus."""
         self.post_message(Context().run(Key, key, None))
 
+    def action_command_palette(self) -> None:
+        """Everything that can be done, found by what one types."""
+        from hookscope.console.palette import CommandScreen
+
+        if not isinstance(self.screen, CommandScreen):
+            self.push_screen(CommandScreen(id="--command-palette"))
+
     def action_help(self) -> None:
         """What can be done where one is; a line that is clicked is done."""
         from textual.command import CommandPalette
@@ -165,7 +174,7 @@ class Console(App[None]):
         """Show another workspace as though the console had begun there; the workers of this one end."""
         from hookscope.workbench.refusal import Refusal
 
-        before, main = self.bench, next(s for s in self.screen_stack if isinstance(s, MainScreen))
+        before, main = self.bench, self._main_screens()[0]
         if main.runner.busy:
             main.say("An event is on its way; wait for its end, or cancel it.", "warning")
             return
@@ -196,10 +205,17 @@ class Console(App[None]):
         return bench
 
     async def on_event(self, event: Event) -> None:
+        if isinstance(event, Key | Paste) and not event.is_forwarded and self._typed.holds(event):
+            return
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
-            for screen in self.screen_stack:
-                if isinstance(screen, MainScreen):
-                    if isinstance(event, Key) and screen.is_current:
-                        await screen.settled()
-                    screen.touched()
+            for screen in self._main_screens():
+                screen.touched()
         await super().on_event(event)
+
+    @property
+    def is_settled(self) -> bool:
+        """Will nothing that was begun by a key change what the next one means."""
+        return all(screen.is_settled for screen in self._main_screens())
+
+    def _main_screens(self) -> list[MainScreen]:
+        return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]

@@ -52,6 +52,12 @@ class Bridge:
         self._looking = False
         self._again = False
         self._watch: Watch | None = None
+        self._opening = 0  # answers on their way that may open a dialog
+
+    @property
+    def opening(self) -> bool:
+        """May a dialog be on its way: whoever types on means that."""
+        return self._opening > 0
 
     @property
     def bench(self) -> Workbench:
@@ -182,7 +188,9 @@ class Bridge:
                 post(self.screen, TogglePlanned(None, said(error)))
             else:
                 post(self.screen, TogglePlanned(toggle))
+            post(self.screen, Answered(self._opened))
 
+        self._opening += 1
         self._write(planning)
 
     def apply_toggle(self, toggle: Toggle) -> None:
@@ -209,7 +217,9 @@ class Bridge:
                 post(self.screen, UndoPlanned(None, said(error)))
             else:
                 post(self.screen, UndoPlanned(undoing))
+            post(self.screen, Answered(self._opened))
 
+        self._opening += 1
         self._write(planning)
 
     def apply_undo(self, undoing: Undoing) -> None:
@@ -228,10 +238,13 @@ class Bridge:
     def _write(self, work: Callable[[], None]) -> None:
         self.screen.run_worker(work, name="settings", group="settings", thread=True, exit_on_error=False)
 
-    def ask(self, name: str, work: Callable[[], T], then: Callable[[T], object]) -> None:
+    def ask(
+        self, name: str, work: Callable[[], T], then: Callable[[T], object], *, opens: bool = False
+    ) -> None:
         """Do what reads or writes files in a thread; its answer comes back to the screen's own.
 
-        A Refusal, like every other failure, becomes a line for the user.
+        A Refusal, like every other failure, becomes a line for the user. `opens`: the answer may open a
+        dialog, which gets the keys that are typed meanwhile.
         """
 
         def asking() -> None:
@@ -241,8 +254,14 @@ class Bridge:
                 post(self.screen, Said(said(error), "warning"))
             else:
                 post(self.screen, Answered(lambda: then(answer)))
+            if opens:
+                post(self.screen, Answered(self._opened))
 
+        self._opening += opens
         self.screen.run_worker(asking, name=name, group=name, thread=True, exit_on_error=False)
+
+    def _opened(self) -> None:
+        self._opening -= 1
 
     def failed(self, name: str, error: BaseException | None) -> None:
         """A worker ended in a way that nobody foresaw."""

@@ -1,15 +1,34 @@
-"""What stands over the panes until it is answered: a frame that names its keys."""
+"""What stands over the panes until it is answered: a frame that names its keys, and the line of them all."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
+from textual import events, on
 from textual.screen import ModalScreen
 
+from hookscope.console.keys import KeyBar, key_for, keys_here
+
 Answer = TypeVar("Answer")
+HELP = "app.help"
 
 
-class Dialog(ModalScreen[Answer]):
+class Over(ModalScreen[Answer]):
+    """Over the panes. Their keys do nothing meanwhile, so the line at the bottom has those of this."""
+
+    @on(events.Mount)
+    def _name_keys(self) -> None:
+        bar = KeyBar(id="keybar")
+
+        def show(_: object = None) -> None:
+            bar.keys = (*keys_here(self), *key_for(HELP, last=True))
+
+        show()
+        self.mount(bar)
+        self.bindings_updated_signal.subscribe(self, show)
+
+
+class Dialog(Over[Answer]):
     """One frame in the middle; whoever needs more or less room says only that."""
 
     DEFAULT_CSS = """

@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from hookscope.console.dialog import Over
 from hookscope.console.hooks.sheet import foreign
 from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.messages import (
@@ -73,7 +73,7 @@ def _effect(other: Effect) -> Content:
     return Content.assemble("also ", line(other.name, 60), f" ({other.source}): ", parts[0], " → ", parts[1])
 
 
-class EditScreen(ModalScreen[bool]):
+class EditScreen(Over[bool]):
     """Asks whether to write an edit; cancel is the default."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

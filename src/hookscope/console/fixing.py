@@ -61,6 +61,7 @@ class FixDesk:
             ROOM,
             lambda: bench.edits.repair(view, asked.item, given, first=True),
             lambda found: self._found(asked, found, given, wanted),
+            opens=True,
         )
 
     def _found(self, asked: FixAsked, repair: Repair, given: Given, wanted: Fix | None) -> None:

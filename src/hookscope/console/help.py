@@ -13,11 +13,12 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.reactive import reactive
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
+from hookscope.console.dialog import Over
 from hookscope.console.doing import Deed, deeds, here, moves, own_bindings
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.commands import command_of
@@ -114,7 +115,7 @@ class HelpSheet(Static):
             self.post_message(self.Asked(action))
 
 
-class HelpScreen(ModalScreen[Deed | None]):
+class HelpScreen(Over[Deed | None]):
     """Over everything; any of its keys closes it. Answers with what was clicked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

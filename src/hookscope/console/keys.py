@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from textual.binding import Binding
 from textual.content import Content
@@ -12,13 +12,15 @@ from textual.style import Style
 from textual.widget import Widget
 
 from hookscope.console.hooks.rows import matching
-from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.keymap.actions import binding_of
+from hookscope.console.keymap.hints import in_force, key_of, with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Rejected, Standing, State
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode
+    from textual.screen import Screen
 
     from hookscope.console.state import ConsoleState
 
@@ -194,18 +196,32 @@ class Key(NamedTuple):
     last: bool
 
 
-def keys_of(bindings: Iterable[Binding], state: ConsoleState) -> tuple[Key, ...]:
+def keys_here(screen: Screen[Any], state: ConsoleState | None = None) -> tuple[Key, ...]:
+    """The keys of a screen that act now; `state` is that of the panes, where it has them."""
+    acting = screen.active_bindings.values()
+    return keys_of((one.binding for one in acting if not obstacle_at(one.node, one.binding.action)), state)
+
+
+def keys_of(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[Key, ...]:
     """The keys that act now, in the order of the bindings; each action once."""
     found: dict[str, Key] = {}
     for binding in bindings:
         name = binding.action.rpartition(".")[2].partition("(")[0]
-        if not binding.show or binding.action in found or obstacle(name, state):
+        if not binding.show or binding.action in found or (state is not None and obstacle(name, state)):
             continue
         shown = binding.key_display or written(binding.key)
         if not shown:
             continue
         found[binding.action] = Key(binding.key, shown, binding.description, binding.id in LAST)
     return tuple(found.values())
+
+
+def key_for(action: str, *, last: bool = False) -> tuple[Key, ...]:
+    """The key in force of one action; none where it has none."""
+    binding = binding_of(action)
+    keys = in_force().of(action, binding.key).split(",")[0].strip()
+    shown = written(keys)
+    return (Key(keys, shown, binding.description, last),) if shown else ()
 
 
 def key_line(keys: Iterable[Key], width: int) -> Content:
@@ -231,6 +247,8 @@ def _key(key: Key) -> Content:
 
 class KeyBar(Widget):
     """The keys that work now; a click is a key press."""
+
+    DEFAULT_CSS = "KeyBar { dock: bottom; height: 1; background: $background; }"
 
     keys: reactive[tuple[Key, ...]] = reactive(())
 

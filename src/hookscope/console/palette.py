@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.binding import Binding, BindingType
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.screen import Screen
 
+from hookscope.console.dialog import Over
 from hookscope.console.doing import anywhere, deeds, do, moves
 from hookscope.console.finding import best
 from hookscope.console.keymap.commands import command_of
@@ -52,6 +54,12 @@ class Entry(NamedTuple):
     def shown(self) -> Content:
         named = Content.assemble((f"{self.kind:<7}", MUTED), line(self.text, 120))
         return Content.assemble(named, "\n       ", line(self.help).stylize(MUTED)) if self.help else named
+
+
+class CommandScreen(CommandPalette, Over[None]):
+    """The field, and what fits: Textual's, and so are its keys, which everybody guesses."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", "Back", show=False)]
 
 
 class Entries(Provider):

@@ -53,7 +53,7 @@ class RealDesk:
             (heard,) = picked(view, [name])
             return heard, marked(event_of(heard, view.host), heard)
 
-        self.screen.bridge.ask(ROOM, reading, lambda found: self._opened(*found))
+        self.screen.bridge.ask(ROOM, reading, lambda found: self._opened(*found), opens=True)
 
     def _opened(self, heard: Heard, event: Event) -> None:
         self.screen.change(ModeChosen("fire"))
@@ -91,6 +91,7 @@ class RealDesk:
                 ROOM,
                 lambda: report_of(bench, view),
                 lambda report: self.screen.app.push_screen(TapScreen(report, view)),
+                opens=True,
             )
 
     def _view(self) -> View | None:

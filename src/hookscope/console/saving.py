@@ -58,7 +58,7 @@ class SavedDesk:
 
                 return kept(saved_listing(host.workspace), sequences_of(host.workspace, host.dialect))
 
-            self.screen.bridge.ask(ROOM, listing, self._listed)
+            self.screen.bridge.ask(ROOM, listing, self._listed, opens=True)
 
     def _listed(self, rows: Sequence[Kept]) -> None:
         listed = self._list = SavedScreen(rows, self.checked, self.test, self.pane.loaded)
@@ -75,7 +75,7 @@ class SavedDesk:
     def load(self, file: Path) -> None:
         """Put a saved event into the composer."""
         self.screen.bridge.ask(
-            ROOM, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved)
+            ROOM, lambda: read_draft(file), lambda saved: self.pane.load_saved(file, saved), opens=True
         )
 
     def follow(self, sequence: EventSequence) -> None:
@@ -194,7 +194,7 @@ class SavedDesk:
     def accept(self, number: int, item: Checked) -> None:
         """Show what would be written, so that what happened is expected."""
         self.screen.bridge.ask(
-            ROOM, lambda: acceptance(item), lambda change: self._accept(number, item, change)
+            ROOM, lambda: acceptance(item), lambda change: self._accept(number, item, change), opens=True
         )
 
     def _accept(self, number: int, item: Checked, change: Change | None) -> None:

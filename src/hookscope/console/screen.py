@@ -165,7 +165,7 @@ class MainScreen(Carrier):
 
             return last_time().recent()
 
-        self.bridge.ask("workspaces", recent, ask)
+        self.bridge.ask("workspaces", recent, ask, opens=True)
 
     def open_workspace(self, folder: Path | None) -> None:
         """Show another one in place of this."""

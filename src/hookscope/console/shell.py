@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -25,7 +23,7 @@ from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
 from hookscope.console.hooks.why import source_path
-from hookscope.console.keys import EVERYWHERE, KeyBar, keys_of, obstacle_at
+from hookscope.console.keys import EVERYWHERE, KeyBar, keys_here
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     from hookscope.console.opening import Opener
 
 PASSING = 0.1  # seconds that a hook is selected before its files are read: nobody reads faster
-PATIENCE = 2.0  # seconds that a key waits at most for the focus to be where the last one has sent it
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
 PLACES = ("#hooks", "#list", "#why", "#keys", "#start", "#fire", "#log", "#hosts", "#right")
 NEED_AN_EVENT: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
@@ -67,8 +64,7 @@ class Shell(Desks):
         self.preferences = PreferenceDesk(self)
         self.panes: tuple[Pane, ...] = ()
         self._laid_out: Layout | None = None
-        self._settled = asyncio.Event()  # the focus is not on its way to the pane that is wanted
-        self._settled.set()
+        self._settled = True  # the focus is not on its way to the pane that is wanted
         # The row whose file was asked for, in which look, during which run.
         self._reading: tuple[str, int, int | None] = ("", 0, None)
         self._passing: Timer | None = None  # whether that row is passed by on the way to another one
@@ -173,12 +169,7 @@ class Shell(Desks):
 
     def _show_keys(self) -> None:
         if self.is_mounted and self.app.screen is self:
-            bindings = [
-                active.binding
-                for active in self.active_bindings.values()
-                if not obstacle_at(active.node, active.binding.action)
-            ]
-            self.query_one(KeyBar).keys = keys_of(bindings, self.state)
+            self.query_one(KeyBar).keys = keys_here(self, self.state)
 
     # Layout and focus.
 
@@ -225,8 +216,8 @@ class Shell(Desks):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         pane = pane_of(event.widget)
-        if self._settled.is_set() or pane == pane_wanted(self.state):
-            self._settled.set()
+        if self._settled or pane == pane_wanted(self.state):
+            self._settled = True
             if pane is not None and pane in self.panes:
                 self.change(PaneFocused(pane))
         self._show_keys()
@@ -238,7 +229,7 @@ class Shell(Desks):
 
     def settle_focus(self) -> None:
         """The focus goes to what the screen is about now."""
-        self._settled.clear()  # news of an older focus says nothing any more
+        self._settled = False  # news of an older focus says nothing any more
         if self.state.filtering:  # it is on its way to where one types
             self.call_after_refresh(self._settle_focus)
         else:  # at once: a pane that is hidden with the focus in it would pass it on to some other first
@@ -257,22 +248,21 @@ class Shell(Desks):
             self.set_focus(target, scroll_visible=False)  # at once: the app itself may wait for it
             self.call_after_refresh(self._bring_in_sight, target)
         if target is None or self.focused is not target:
-            self._settled.set()  # else the news of it is what is waited for
+            self._settled = True  # else the news of it is what is waited for
 
     def _bring_in_sight(self, widget: Widget) -> None:
         """Scroll to what has the focus, now that its place is known."""
         if self.focused is widget and not self.can_view_entire(widget):
             self.scroll_to_center(widget, origin_visible=True)
 
-    async def settled(self) -> None:
-        """Wait until the focus is where the last key has sent it: the next is for there. Not for long."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                await self._settled.wait()
+    @property
+    def is_settled(self) -> bool:
+        """Is the focus where the last key has sent it, and no dialog on its way: the next is for there."""
+        return self.is_mounted and self._settled and not self.bridge.opening
 
     def touched(self) -> None:
         """A key or a click: whatever gets the focus by it is wanted. Called before it has any effect."""
-        self._settled.set()
+        self._settled = True
         self.last_time.touched()
 
     # What is said.

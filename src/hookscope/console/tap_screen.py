@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.dialog import Over
 from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
@@ -103,7 +103,7 @@ def _cut(lines: list[Content]) -> list[Content]:
     return [*lines[:MOST], *more] or [NONE]
 
 
-class TapScreen(ModalScreen[None]):
+class TapScreen(Over[None]):
     """Over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

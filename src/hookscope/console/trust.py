@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
+from hookscope.console.dialog import Over
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.keys import waits
@@ -51,7 +51,7 @@ def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
     return sheet.content()
 
 
-class TrustScreen(ModalScreen[Answer]):
+class TrustScreen(Over[Answer]):
     """Asks; cancel is the default."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

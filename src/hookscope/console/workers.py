@@ -9,9 +9,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from hookscope.console.dialog import Over
 from hookscope.console.keymap.hints import hints
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
@@ -47,7 +47,7 @@ def _size(memory: int) -> str:
     return f"{memory / 1024 / 1024:.0f} MiB" if memory else "–"
 
 
-class WorkersScreen(ModalScreen[None]):
+class WorkersScreen(Over[None]):
     """Over everything; any of its keys closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -12,10 +12,10 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.geometry import Offset
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
+from hookscope.console.dialog import Over
 from hookscope.console.fire.completion import Choice
 from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import ENTER, hints
@@ -42,7 +42,7 @@ def corner(cursor: Offset, screen: tuple[int, int], size: tuple[int, int]) -> Of
     return Offset(x, y)
 
 
-class CompletionScreen(ModalScreen[Choice | None]):
+class CompletionScreen(Over[Choice | None]):
     """Type to narrow down, enter to take."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -109,7 +109,7 @@ class HookList(Lines, inherit_bindings=False):
         width = self.inner_width
         if not width:
             return
-        before, at = self._lines, self.cursor
+        before, at, row = self._lines, self.cursor, self.pointed_row
         count = sum(1 + len(group.rows) for group in self._groups)
         airy = count + len(self._groups) - 1 <= self.scrollable_content_region.height
         lines = GroupedLines(self._groups, airy=airy)
@@ -123,8 +123,10 @@ class HookList(Lines, inherit_bindings=False):
         if self.virtual_size.height != lines.count:
             resized(self, Size(width, lines.count))
         self.refresh()
-        if wanted is not None and (wanted != at or lines.count != before.count):
+        moved = wanted != at or lines.count != before.count
+        if wanted is not None and moved:
             self.show_cursor_line()
+        if wanted is not None and (moved or self.pointed_row != row):  # another hook may stand in that line
             self._tell()
 
     def _wanted(self, before: GroupedLines, lines: GroupedLines) -> int | None:

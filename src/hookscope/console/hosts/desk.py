@@ -151,7 +151,7 @@ class HostsDesk:
             firing = HostsFiring(bench, dialects, this_event(event))
             self._firing = firing
             self.screen.bridge.ask(
-                ROOM, lambda: _untrusted(firing), lambda folders: self._ready(event, folders)
+                ROOM, lambda: _untrusted(firing), lambda folders: self._ready(event, folders), opens=True
             )
 
     def _event(self) -> Event | None:

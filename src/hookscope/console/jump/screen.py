@@ -10,9 +10,9 @@ from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 
+from hookscope.console.dialog import Over
 from hookscope.console.jump.labels import labels_for
 from hookscope.console.jump.spots import Spot
 from hookscope.console.keymap.hints import with_keys
@@ -54,7 +54,7 @@ class Labels(Widget):
         )
 
 
-class JumpScreen(ModalScreen[Going | None]):
+class JumpScreen(Over[Going | None]):
     """Over the whole screen. Answers with the way to the place whose label was pressed."""
 
     AUTO_FOCUS = ""

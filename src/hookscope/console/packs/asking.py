@@ -11,11 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.suggester import Suggester
 from textual.widgets import Input, Label, Static
 
-from hookscope.console.dialog import Dialog
+from hookscope.console.dialog import Dialog, Over
 from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.workbench.packs.planning import Asked
@@ -148,7 +147,7 @@ class SpecScreen(Dialog["tuple[str, Asked] | None"]):
         self.dismiss(None)
 
 
-class SheetScreen(ModalScreen[bool]):
+class SheetScreen(Over[bool]):
     """A sheet to be read; with a `verb`, the question whether it may be done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -69,7 +69,7 @@ class WhatIfDesk:
                 self._bar = WhatIfBar(typed, real, found, self.take, self.reset, self.compare)
                 self.screen.app.push_screen(self._bar, lambda _: self._closed())
 
-        self.screen.bridge.ask(ROOM, lambda: known(view.host), show)
+        self.screen.bridge.ask(ROOM, lambda: known(view.host), show, opens=True)
 
     def _closed(self) -> None:
         self._bar = None
