@@ -10,9 +10,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from textual.screen import Screen
-
 from hookscope.console.bridge import Bridge
+from hookscope.console.painting import LaidOutOnce
 
 if TYPE_CHECKING:
     from hookscope.console.comparing import CompareDesk
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from hookscope.console.whatif.desk import WhatIfDesk
 
 
-class Desks(Screen[None]):
+class Desks(LaidOutOnce[None]):
     """Who does what is asked of the screen."""
 
     def __init__(self, bench: Opener) -> None:

@@ -6,25 +6,32 @@ from typing import TypeVar
 
 from textual import events, on
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from hookscope.console.keys import KeyBar, key_for, keys_here
+from hookscope.console.painting import LaidOutOnce, ShinesThrough
 
 Answer = TypeVar("Answer")
 HELP = "app.help"
 
 
-class Over(ModalScreen[Answer]):
+class Over(LaidOutOnce[Answer], ShinesThrough[Answer], ModalScreen[Answer]):
     """Over the panes. Their keys do nothing meanwhile, so the line at the bottom has those of this."""
+
+    def _extend_compose(self, widgets: list[Widget]) -> None:
+        super()._extend_compose(widgets)
+        widgets.append(
+            KeyBar(id="keybar")
+        )  # with the rest: one that came later would have all laid out again
 
     @on(events.Mount)
     def _name_keys(self) -> None:
-        bar = KeyBar(id="keybar")
+        bar = self.query_one(KeyBar)
 
         def show(_: object = None) -> None:
             bar.keys = (*keys_here(self), *key_for(HELP, last=True))
 
         show()
-        self.mount(bar)
         self.bindings_updated_signal.subscribe(self, show)
 
 

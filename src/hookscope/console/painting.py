@@ -7,16 +7,23 @@ keys that changed at the bottom, that is the whole screen: every part of it is a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Self, TypeVar
 
-from rich.console import RenderableType
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor
 from textual.color import Color
+from textual.content import Content
 from textual.geometry import Region, Size
+from textual.reactive import Reactive
 from textual.renderables.background_screen import BackgroundScreen
+from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input
+
+Answer = TypeVar("Answer")
 
 
 class Painter(Compositor):
@@ -46,6 +53,35 @@ class Painter(Compositor):
                 yield region, band, widget.render_lines(band.translate(-region.offset))
 
 
+class LaidOutOnce(Screen[Answer]):
+    """Textual lays all out again wherever a layout has given a part another size: this does so once."""
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        asked = {widget for widget in self.walk_children(Widget) if widget._layout_required}
+        super()._refresh_layout(size, scroll)
+        for widget in self._compositor.widgets - asked:
+            if widget._layout_required and "auto" not in (widget.styles.overflow_x, widget.styles.overflow_y):
+                widget._layout_required = False  # no scroll bar has come or gone: all stands where it belongs
+
+
+class OneLine(Input):
+    """A field that is as wide as it is, whatever is typed: no letter has the screen laid out anew."""
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+
+
+def framed(widget: Widget, title: Content, subtitle: Content) -> None:
+    """Write into the frame: what stands in it is not painted anew, as Textual would have it."""
+    around, at = widget.outer_size, -widget.content_offset
+    for name, text, line in (
+        ("_border_title", title, 0),
+        ("_border_subtitle", subtitle, around.height - 1),
+    ):
+        if getattr(widget, name) != text:
+            setattr(widget, name, text)
+            widget.refresh(Region(at.x, at.y + line, around.width, 1))
+
+
 def resized(view: ScrollView, size: Size) -> None:
     """What can be scrolled through has this size now.
 
@@ -59,22 +95,43 @@ def resized(view: ScrollView, size: Size) -> None:
         view._scroll_update(size)
 
 
-class Dimmed(BackgroundScreen):
-    """A screen below another one. It has few styles and many pieces of text: each style is dimmed once."""
+class ShinesThrough(Screen[Answer]):
+    """A screen over another one that shines through it, dimmed: drawn once, and not for each of its parts."""
 
-    @classmethod
-    def process_segments(cls, segments: Iterable[Segment], color: Color) -> Iterable[Segment]:
-        known: dict[Style | None, Style | None] = {}
-        for segment in segments:
-            text, style, control = segment
-            if control:
-                yield segment
-                continue
-            if style not in known:
-                (known[style],) = (piece.style for piece in super().process_segments([segment], color))
-            yield Segment(text, known[style])
+    _below: tuple[object, list[Strip]] | None = (
+        None  # what it was drawn for, and the lines of the whole screen
+    )
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        stack, color = self.app.screen_stack, self.styles.background
+        if self not in stack[1:] or color.a == 1:
+            return super().render_lines(crop)
+        below = stack[stack.index(self) - 1]
+        drawn_for = below, self.size, color
+        if self._below is None or self._below[0] != drawn_for:
+            known: dict[Style | None, Style | None] = {}
+            strips = [_dimmed(strip, color, known) for strip in below._compositor.render_strips()]
+            for seen_through in self.get_line_filters():
+                strips = [strip.apply_filter(seen_through, color) for strip in strips]
+            self._below = drawn_for, strips
+        blank = Strip.blank(crop.width)
+        lines = self._below[1][crop.y : crop.bottom]
+        lines = [line.crop(crop.x, crop.right) for line in lines]
+        return [*lines, *[blank] * (crop.height - len(lines))]
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        if repaint:
+            self._below = None
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
 
-def dimmed(drawn: RenderableType) -> RenderableType:
-    """What a screen draws: where it shines through, what is below is dimmed as fast as can be."""
-    return Dimmed(drawn.screen, drawn.color) if isinstance(drawn, BackgroundScreen) else drawn
+def _dimmed(strip: Strip, color: Color, known: dict[Style | None, Style | None]) -> Strip:
+    """A screen has few styles and many pieces of text: each style is dimmed once."""
+    segments = []
+    for text, style, control in strip:
+        if style not in known:
+            ((_, known[style], _),) = BackgroundScreen.process_segments([Segment(text, style)], color)
+        segments.append(Segment(text, known[style], control))
+    return Strip(segments, strip.cell_length)

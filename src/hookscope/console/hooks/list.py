@@ -64,6 +64,7 @@ class HookList(Lines, inherit_bindings=False):
         self._groups: tuple[Group, ...] = ()
         self._grouping: Grouping = "source"
         self._lines = GroupedLines()
+        self._laid_out = (0, False)  # for which width, and with room between groups
         self._columns = Columns(0, 0, 0, 0)
         self._strips: LRUCache[tuple[int, str, bool, str], Strip] = LRUCache(1024)
         self._last_row = ""  # that was pointed at, also when a filter hides all
@@ -90,9 +91,9 @@ class HookList(Lines, inherit_bindings=False):
             if isinstance(self._lines.at(line), Row):
                 yield Spot(at, partial(self.stand_on, line))
 
-    def on_resize(self) -> None:
-        self._lay_out()
-        self.show_cursor_line()
+    def on_resize(self) -> None:  # and then what any list does
+        if self._laid_out != (self.inner_width, self._airy):
+            self._lay_out()
 
     @property
     def line_count(self) -> int:
@@ -110,9 +111,8 @@ class HookList(Lines, inherit_bindings=False):
         if not width:
             return
         before, at, row = self._lines, self.cursor, self.pointed_row
-        count = sum(1 + len(group.rows) for group in self._groups)
-        airy = count + len(self._groups) - 1 <= self.scrollable_content_region.height
-        lines = GroupedLines(self._groups, airy=airy)
+        self._laid_out = width, self._airy
+        lines = GroupedLines(self._groups, airy=self._airy)
         self._columns = columns_for(width, lines.rows(), self._grouping)
         self.post_message(self.Resized(self._columns))
         wanted = self._wanted(before, lines)
@@ -128,6 +128,12 @@ class HookList(Lines, inherit_bindings=False):
             self.show_cursor_line()
         if wanted is not None and (moved or self.pointed_row != row):  # another hook may stand in that line
             self._tell()
+
+    @property
+    def _airy(self) -> bool:
+        """Is there room for a line between two groups."""
+        lines = sum(2 + len(group.rows) for group in self._groups) - 1
+        return lines <= self.scrollable_content_region.height
 
     def _wanted(self, before: GroupedLines, lines: GroupedLines) -> int | None:
         """The line to point at: the same row in its group, else anywhere, else one near by."""

@@ -34,6 +34,7 @@ from hookscope.console.messages import (
     TrustAsked,
     UndoAsked,
 )
+from hookscope.console.painting import OneLine, framed
 from hookscope.console.state import (
     ConsoleState,
     Filtered,
@@ -55,7 +56,7 @@ def switched_on(row: Standing) -> bool:
     return not any(gate.name == "enabled" for gate in row.verdict.shut())
 
 
-class FilterBox(Input):
+class FilterBox(OneLine):
     """Where the filter is typed."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -191,10 +192,11 @@ class HooksPane(Container):
                 listed.begin_at(state.selected)
             listed.show(groups, state.grouping)
         total = len(state.rows)
-        pane.border_title = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
+        title = Content(f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}")
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
-        pane.border_subtitle = hints(filtered, ("hooks.group", f"group{grouping}"), ("list.why", "why"))
+        below = hints(filtered, ("hooks.group", f"group{grouping}"), ("list.why", "why"))
+        framed(pane, title, below)
         empty = self.query_one("#empty", Static)
         empty.update(_empty_text(state, len(rows)), layout=False)
         empty.display = not rows

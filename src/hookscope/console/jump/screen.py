@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, TypeAlias
 
-from rich.console import RenderableType
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,7 +15,6 @@ from hookscope.console.dialog import Over
 from hookscope.console.jump.labels import labels_for
 from hookscope.console.jump.spots import Spot
 from hookscope.console.keymap.hints import with_keys
-from hookscope.console.painting import dimmed
 
 Going: TypeAlias = Callable[[], object]
 Labelled: TypeAlias = tuple[str, Spot]
@@ -71,9 +69,6 @@ class JumpScreen(Over[Going | None]):
     def compose(self) -> ComposeResult:
         for strip in strips(self._labelled):
             yield Labels(strip)
-
-    def render(self) -> RenderableType:
-        return dimmed(super().render())
 
     def on_key(self, event: events.Key) -> None:
         if event.key in self.active_bindings:

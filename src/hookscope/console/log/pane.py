@@ -20,6 +20,7 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.keymap.hints import hints, shared
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
+from hookscope.console.painting import OneLine, framed
 from hookscope.console.text import plain
 
 FRAME = 1 / 15  # seconds: entries that come within are drawn together
@@ -28,7 +29,7 @@ BUSY = 0.015  # seconds that it takes at a time: keys are answered in between
 COPIED = 1_000_000
 
 
-class FilterInput(Input):
+class FilterInput(OneLine):
     """One line that narrows the log down."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -117,7 +118,6 @@ class LogPane(Widget):
         self._of = Filter()
         self._search: Index | None = None  # what is shown next: a filter that has not looked at all yet
         self._frame: Timer | None = None
-        self._framed: tuple[Content, Content] | None = None  # what stands in the frame around it
 
     def compose(self) -> ComposeResult:
         yield LogView()
@@ -203,9 +203,7 @@ class LogPane(Widget):
             title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")
         follows = hints(("log.tail", "follows the end"))
         below = Content() if view.following or self._still else follows
-        if (title, below) != self._framed:  # whatever stands in the frame, with it the whole pane is painted
-            self._framed = title, below
-            self.border_title, self.border_subtitle = title, below
+        framed(self, title, below)
 
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
