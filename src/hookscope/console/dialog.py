@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual import events, on
 from textual.screen import ModalScreen
@@ -15,8 +15,10 @@ Answer = TypeVar("Answer")
 HELP = "app.help"
 
 
-class Over(LaidOutOnce[Answer], ShinesThrough[Answer], ModalScreen[Answer]):
+class Over(ModalScreen[Answer], LaidOutOnce[Answer], ShinesThrough[Answer]):
     """Over the panes. Their keys do nothing meanwhile, so the line at the bottom has those of this."""
+
+    HAS_HELP: ClassVar[bool] = True  # is there more to be told of its keys
 
     def _extend_compose(self, widgets: list[Widget]) -> None:
         super()._extend_compose(widgets)
@@ -29,7 +31,7 @@ class Over(LaidOutOnce[Answer], ShinesThrough[Answer], ModalScreen[Answer]):
         bar = self.query_one(KeyBar)
 
         def show(_: object = None) -> None:
-            bar.keys = (*keys_here(self), *key_for(HELP, last=True))
+            bar.keys = (*keys_here(self), *(key_for(HELP, last=True) if self.HAS_HELP else ()))
 
         show()
         self.bindings_updated_signal.subscribe(self, show)

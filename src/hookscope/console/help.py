@@ -118,6 +118,8 @@ class HelpSheet(Static):
 class HelpScreen(Over[Deed | None]):
     """Over everything; any of its keys closes it. Answers with what was clicked."""
 
+    HAS_HELP = False
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             "escape,question_mark,q,enter",

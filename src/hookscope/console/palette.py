@@ -59,6 +59,7 @@ class Entry(NamedTuple):
 class CommandScreen(CommandPalette, Over[None]):
     """The field, and what fits: Textual's, and so are its keys, which everybody guesses."""
 
+    HAS_HELP = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", "Back", show=False)]
 
 

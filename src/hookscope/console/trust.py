@@ -106,12 +106,17 @@ class TrustScreen(Over[Answer]):
         answers: dict[str | None, Answer] = {"trust": "trust", "without": "without"}
         self.dismiss(answers.get(event.button.id, "cancel"))
 
+    def cannot(self, action: str) -> str:
+        """Why an action of this question would come to nothing."""
+        if self.firing or "without" not in action:
+            return ""
+        return with_keys("Nothing is fired here: {trust.trust} allows it, {trust.cancel} leaves it.")
+
     def action_answer(self, answer: Answer) -> None:
-        if answer == "without" and not self.firing:
-            told = with_keys("Nothing is fired here: {trust.trust} allows it, {trust.cancel} leaves it.")
-            self.app.notify(told, markup=False)
-            return
-        self.dismiss(answer)
+        if why := self.cannot(answer):
+            self.app.notify(why, markup=False)
+        else:
+            self.dismiss(answer)
 
     def action_other_button(self) -> None:
         self.focus_next(Button)

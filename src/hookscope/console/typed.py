@@ -64,13 +64,14 @@ class Typed:
         """All that the last key has led to is over. Not for long: what hangs holds no key forever."""
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                calm = 0
-                while calm < 2:  # in the first round the key may still be on its way to what has the focus
+                while True:
+                    while not self._is_settled():  # noqa: ASYNC110  (no queue tells when it is empty)
+                        await asyncio.sleep(0 if self._app.is_settled else AWAY)
                     before = self._where()
-                    for pump in self._way():
+                    for pump in self._way():  # one that waits itself has no message left either
                         await _passed(pump)
-                    calm = calm + 1 if before == self._where() and self._is_settled() else 0
-                    await asyncio.sleep(0 if self._app.is_settled else AWAY)
+                    if before == self._where() and self._is_settled():
+                        return
 
     def _where(self) -> tuple[object, ...]:
         """Where a key would go now."""
