@@ -54,6 +54,8 @@ def test_its_project_goes_before_a_host_in_home_unless_that_has_hooks_here_too(
     setup = set_up(Options())
     assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
     assert setup.notice == "Found Eve and OpenClaw: using eve; --dialect picks another."
+    (home / "openclaw.json").write_text("{}")
+    assert set_up(Options(config=home / "openclaw.json")).dialect.name == "openclaw"
     (here / "hooks").mkdir()
     setup = set_up(Options())
     assert setup.dialect.name == "openclaw"

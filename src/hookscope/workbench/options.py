@@ -256,7 +256,8 @@ def chosen_dialect(
     found = [(dialect, sign) for dialect in GUIDES if (sign := sign_of(dialect, options, surroundings))]
     if not found:
         return DEFAULT, "no host was found", ""
-    if not _has_hooks(surroundings.absolute(options.workspace or ".")):  # else it may be any host's
+    workspace = surroundings.absolute(options.workspace or ".")
+    if options.config is None and not _has_hooks(workspace):  # else it may be any host's
         found.sort(key=lambda pair: not _in_workspace(pair[0], options, surroundings))
     dialect, sign = found[0]
     others = ", ".join(other.product for other, _ in found[1:])
