@@ -22,12 +22,16 @@ _AT_THE_MARGIN: Final = re.compile(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|
 _NESTED: Final = re.compile(
     r"""^[^\s#][^\n]*:[ ]*\n(?:[ ]*\n)*[ ]+["']?[A-Za-z0-9_-]+["']?[ ]*:""", re.MULTILINE
 )
-_OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"'][^\]}"'\n]*$""", re.MULTILINE)
+# What a line opens and closes again; then any sign that is left may open something for the lines below it.
+_QUOTED: Final = re.compile(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
+_IN_BRACKETS: Final = re.compile(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
+_OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
+_MOST_IN_ONE_ANOTHER: Final = 8  # brackets that are taken away; more are looked at by the parser
 
 
 def starts_too_far_left(text: str) -> bool:
     """Whether a line does that goes on with a value in brackets or quotes; False for what is no YAML."""
-    if not (_AT_THE_MARGIN.search(text) or (_NESTED.search(text) and _OPEN.search(text))):
+    if not (_AT_THE_MARGIN.search(text) or (_NESTED.search(text) and _may_stay_open(text))):
         return False
     try:
         node = compose_yaml(text, len(text), whole=len(text) <= MOST_CHARACTERS)
@@ -39,6 +43,16 @@ def starts_too_far_left(text: str) -> bool:
         for value, column in _values_in_blocks(node)
         for number in range(value.start_mark.line + 1, value.end_mark.line + 1)
     )
+
+
+def _may_stay_open(text: str) -> bool:
+    """Whether an indented line perhaps opens what it does not close."""
+    bare = _QUOTED.sub("", text)
+    for _ in range(_MOST_IN_ONE_ANOTHER):
+        bare, found = _IN_BRACKETS.subn("", bare)
+        if not found:
+            break
+    return _OPEN.search(bare) is not None
 
 
 def _values_in_blocks(root: yaml.Node | None) -> Iterator[tuple[yaml.Node, int]]:
