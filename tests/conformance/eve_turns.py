@@ -46,12 +46,20 @@ async def answers_of(case: Case, host: Host, node: str, trace: Path) -> dict[str
         answers = compiled(engine, report)
         if case.given["mode"] == "turn" and report.committed:
             play = await Playing(engine, Wanted(tuple(case.given["messages"]), "seed"))
+            late += _late_in_results(play)  # where a slow machine was still at the next event
             if _wants_late(case, host) and not late:
                 await asyncio.wait_for(told.wait(), PATIENCE)
             answers |= played(play, trace, late)
         return answers
     finally:
         await engine.close()
+
+
+def _late_in_results(play: Played) -> list[tuple[str, str]]:
+    """What a hook did late, as it is told with the next result: whose it was, then what."""
+    notes = [note for scene in play.scenes for result in scene.run.results for note in result.notes]
+    told = [note.removeprefix("before this, ").partition(" ") for note in notes if LATE in note]
+    return [(who, text) for who, _, text in told]
 
 
 def _wants_late(case: Case, host: Host) -> bool:

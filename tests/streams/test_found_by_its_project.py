@@ -47,16 +47,14 @@ def test_the_package_in_the_project_tells_its_version(here: Path, version: str, 
     assert setup.because == f"found Eve {version} by ./node_modules/eve/package.json"
 
 
-def test_its_project_goes_before_a_host_in_home_unless_that_has_hooks_here_too(
+def test_a_host_with_settings_goes_before_a_project_and_a_mere_folder_in_home_does_not(
     here: Path, home: Path
 ) -> None:
-    (home / ".openclaw").mkdir()  # as one fire of a bundled hook leaves it
+    (home / ".openclaw/logs").mkdir(parents=True)  # as one fire of a bundled hook leaves it
     setup = set_up(Options())
     assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
     assert setup.notice == "Found Eve and OpenClaw: using eve; --dialect picks another."
-    (home / "openclaw.json").write_text("{}")
-    assert set_up(Options(config=home / "openclaw.json")).dialect.name == "openclaw"
-    (here / "hooks").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{}")
     setup = set_up(Options())
     assert setup.dialect.name == "openclaw"
     assert setup.notice == "Found OpenClaw and Eve: using openclaw; --dialect picks another."

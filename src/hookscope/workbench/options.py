@@ -78,7 +78,7 @@ def set_up(options: Options) -> Setup:
     if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
     signs = (surroundings.cwd / sign for sign in WORKSPACE_SIGNS)
-    stands_in_one = any(sign.is_dir() for sign in signs) or _has_hooks(surroundings.cwd)
+    stands_in_one = any(sign.is_dir() for sign in signs) or _has_plugins(surroundings.cwd)
     if workspace is None and stands_in_one and not options.as_host and options.agent is None:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
@@ -256,8 +256,7 @@ def chosen_dialect(
     found = [(dialect, sign) for dialect in GUIDES if (sign := sign_of(dialect, options, surroundings))]
     if not found:
         return DEFAULT, "no host was found", ""
-    workspace = surroundings.absolute(options.workspace or ".")
-    if options.config is None and not _has_hooks(workspace):  # else it may be any host's
+    if _left_by_a_run(found[0][1], surroundings):  # the settings say more than a folder that a fire can make
         found.sort(key=lambda pair: not _in_workspace(pair[0], options, surroundings))
     dialect, sign = found[0]
     others = ", ".join(other.product for other, _ in found[1:])
@@ -295,11 +294,13 @@ def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings
     return next((path for path in places if path.exists()), None)
 
 
-def _has_hooks(workspace: Path) -> bool:
-    """Does the workspace hold what hosts look for that have their settings in HOME."""
-    return (workspace / WORKSPACE_SIGNS[0]).is_dir() or any(
-        found for sign in PLUGIN_SIGNS for found in workspace.glob(sign)
-    )
+def _has_plugins(workspace: Path) -> bool:
+    return any(found for sign in PLUGIN_SIGNS for found in workspace.glob(sign))
+
+
+def _left_by_a_run(sign: Path, surroundings: Surroundings) -> bool:
+    """Is this no more than a folder in HOME, as one hook that writes a file there leaves it behind."""
+    return sign.is_dir() and sign.parent == surroundings.home and not (sign / "hooks").is_dir()
 
 
 def shipped_hooks() -> Path:
