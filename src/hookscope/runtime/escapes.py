@@ -24,6 +24,9 @@ NAME = 80  # characters of a command line
 FEW = 500  # numbers that are tried one by one
 ROUNDS = 200  # of killing: what is killed may just have started something, and dies in its own time
 PAUSE = 0.002  # seconds between two rounds
+TRIES = 20  # to read what a process was started with that is just being started
+YOUNG = 0.2  # seconds; an older one that has nothing was started so
+KERNELS = 0x00200000  # among the flags of the kernel's own threads, which have nothing
 LOOKS = 10  # at what was started during the last one, on a machine where something always is
 
 
@@ -129,8 +132,7 @@ def _found(pids: list[int], prefix: str) -> Iterator[Process]:
     wanted = f"{MARK}={prefix}".encode()
     for pid in pids:
         try:
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                environ = file.read()
+            environ = _environ(pid)
             if wanted not in environ:
                 continue
             mark = next((entry for entry in environ.split(b"\0") if entry.startswith(wanted)), None)
@@ -140,18 +142,41 @@ def _found(pids: list[int], prefix: str) -> Iterator[Process]:
             continue
 
 
+def _environ(pid: int) -> bytes:
+    """What it was started with. It has none yet for a moment while its program is put in place."""
+    for _ in range(TRIES):
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            if environ := file.read():
+                return environ
+        state, *fields = _stat(pid)
+        if state in "ZX" or int(fields[5]) & KERNELS or _age(fields) > YOUNG:
+            break
+        time.sleep(PAUSE)
+    return b""
+
+
 def _process(pid: int, mark: str) -> Process | None:
     """None for one that has ended and waits to be reaped."""
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        state, *fields = file.read().decode("utf-8", "replace").rpartition(")")[2].split()
+    state, *fields = _stat(pid)
     if state in "ZX":
         return None
     with open(f"/proc/{pid}/cmdline", "rb") as file:
         words = file.read().decode("utf-8", "replace").split("\0")
     name = " ".join(word for word in words if word)[:NAME] or _short_name(pid)
+    group, parent = int(fields[1]), int(fields[0])
+    return Process(pid, name, group, mark.partition("=")[2], parent, _age(fields), memory_of(pid))
+
+
+def _stat(pid: int) -> list[str]:
+    """Its state, and the numbers behind it."""
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().decode("utf-8", "replace").rpartition(")")[2].split()
+
+
+def _age(fields: list[str]) -> float:
+    """Seconds since it was started."""
     started = int(fields[18]) / os.sysconf("SC_CLK_TCK")
-    age = max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)
-    return Process(pid, name, int(fields[1]), mark.partition("=")[2], int(fields[0]), age, memory_of(pid))
+    return max(time.clock_gettime(time.CLOCK_BOOTTIME) - started, 0.0)
 
 
 def _short_name(pid: int) -> str:
