@@ -8,8 +8,9 @@ from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
+from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from hookscope.console.app import Console
 from hookscope.console.log.model import LogEntry
@@ -96,3 +97,19 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             screen.refresh(layout=True)
             await story.pilot.pause()
             assert whole(painter) == in_pieces, f"{key}: not all that changed was styled or measured"
+
+
+async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(console: Open) -> None:
+    heard = []
+
+    class Late(Static):
+        def on_resize(self, event: events.Resize) -> None:
+            heard.append(event.size)
+
+    async with console((80, 24)) as c:
+        late = Late("late")
+        await c.screen.query_one("#body").mount(late)
+        c.screen._compositor.update_widgets({late})  # as each key does that paints something
+        assert late in c.screen._compositor.full_map  # and whoever asks where a part stands
+        await c.until(lambda: heard, "the new part knows its size")
+        assert heard[-1] == late.outer_size

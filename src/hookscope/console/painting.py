@@ -7,11 +7,11 @@ keys that changed at the bottom, that is the whole screen: every part of it is a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import ChopsUpdate, Compositor
+from textual._compositor import ChopsUpdate, Compositor, ReflowResult
 from textual.color import Color
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -27,11 +27,26 @@ Answer = TypeVar("Answer")
 
 
 class Painter(Compositor):
-    """Asks each part of the screen only for the lines in which something has changed."""
+    """Asks each part of the screen only for the lines in which something has changed.
+
+    Every part hears of its size. Textual tells whose size differs from what it knew, and comes to know sizes
+    in between, whenever somebody asks where a part stands: a new one then never heard how large it is.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._changed: Collection[Region] | None = None  # None: all is painted
+        self._told: dict[Widget, Size] = {}  # who has heard of its size, and which
+
+    def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        hidden = super().reflow(parent, size).hidden
+        before, self._told = self._told, {part: at.region.size for part, at in self._full_map.items()}
+        resized = {part for part, now in self._told.items() if before.get(part, now) != now}
+        return ReflowResult(hidden, shown=self._told.keys() - before.keys(), resized=resized)
+
+    def clear(self) -> None:
+        super().clear()
+        self._told = {}
 
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)
@@ -55,6 +70,10 @@ class Painter(Compositor):
 
 class LaidOutOnce(Screen[Answer]):
     """Textual lays all out again wherever a layout has given a part another size: this does so once."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._compositor = Painter()
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         asked = {widget for widget in self.walk_children(Widget) if widget._layout_required}

@@ -29,7 +29,6 @@ from hookscope.console.layout import Layout, Pane, arrange, every_class, too_sma
 from hookscope.console.log.model import LogEntry
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Severity
-from hookscope.console.painting import Painter
 from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.problems import ProblemLines
 from hookscope.console.start import StartHere
@@ -57,7 +56,6 @@ class Shell(Desks):
 
     def __init__(self, bench: Opener, watches: bool) -> None:
         super().__init__(bench)
-        self._compositor = Painter()
         self.watches = watches
         self.state = ConsoleState()
         self.last_time = LastTimeDesk(self)
