@@ -108,7 +108,8 @@ class HookList(Lines, inherit_bindings=False):
     def _lay_out(self) -> None:
         """Other lines, or another width for them."""
         width = self.inner_width
-        if not width:
+        if not width:  # it is hidden, and is laid out once it hears of its size
+            self._laid_out = 0, False
             return
         before, at, row = self._lines, self.cursor, self.pointed_row
         self._laid_out = width, self._airy
