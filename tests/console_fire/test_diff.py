@@ -7,6 +7,7 @@ import jsonpatch
 import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
+from jsonpointer import JsonPointerException
 
 from hookscope.console.fire.diff import ABSENT, Change, applied, changes_of, path_of
 
@@ -24,7 +25,7 @@ def patch_between(before: Any, after: Any) -> tuple[Any, ...]:
     try:
         patch = tuple(jsonpatch.make_patch(before, after).patch)
         led_to = jsonpatch.apply_patch(before, patch)
-    except (TypeError, jsonpatch.JsonPatchException, jsonpatch.JsonPointerException):
+    except (TypeError, jsonpatch.JsonPatchException, JsonPointerException):
         reject()
     if led_to != after:
         reject()
