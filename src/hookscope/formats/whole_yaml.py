@@ -82,7 +82,4 @@ def _scalar(node: yaml.ScalarNode) -> object:
     if node.tag is None:
         return node.value if node.style else plain_value(node.value)
     value = plain_value(node.value)
-    types = _TYPES.get(str(node.tag).removeprefix(_YAML), ())
-    return (
-        value if isinstance(value, types) and (bool in types or not isinstance(value, bool)) else node.value
-    )
+    return value if type(value) in _TYPES.get(str(node.tag).removeprefix(_YAML), ()) else node.value

@@ -137,7 +137,7 @@ class _WholeNodes(_PureNodes):
     """Keeps the tag `!` of a scalar, which says that it is text."""
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
-        tag = self.peek_event().tag  # type: ignore[no-untyped-call]
+        tag = self.peek_event().tag  # type: ignore[no-untyped-call]  # its stubs leave it open
         node: yaml.ScalarNode = super().compose_scalar_node(anchor)
         node.tag = tag
         return node

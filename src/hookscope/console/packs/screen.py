@@ -52,6 +52,7 @@ class PacksScreen(Dialog[None]):
         "What was installed with Hookscope, from where, and what has changed on disk since. Nothing is "
         "written before it is shown, and {packs.remove} takes back exactly what an install did."
     )
+    HAS_HELP = False  # its own `?` says so
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Stop what goes on; else back"),
         Binding(
