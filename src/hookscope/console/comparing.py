@@ -44,7 +44,7 @@ class CompareDesk:
 
     def _show_screen(self, key: str) -> None:
         beside = self._open = BesideScreen(key, self.turn)
-        self.screen.app.push_screen(beside, lambda _: self._closed())
+        self.screen.app.push_screen(beside)
         self._compare()
 
     def replay(self, start: int | None) -> None:
@@ -112,9 +112,6 @@ class CompareDesk:
     def _show(self, numbers: tuple[int, int], lines: tuple[Beside, ...]) -> None:
         if self._open is not None:
             self._open.show(numbers, lines)
-
-    def _closed(self) -> None:
-        self._open = None
 
     def _say(self, text: str) -> None:
         self.screen.post_message(Said(text))

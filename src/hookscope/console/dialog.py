@@ -20,6 +20,11 @@ class Over(ModalScreen[Answer], LaidOutOnce[Answer], ShinesThrough[Answer]):
 
     HAS_HELP: ClassVar[bool] = True  # is there more to be told of its keys
 
+    @property
+    def stands(self) -> bool:
+        """Is it there to be written in? An answer may come when its user has long left; it is for nobody."""
+        return self.is_mounted and self in self.app.screen_stack
+
     def _extend_compose(self, widgets: list[Widget]) -> None:
         super()._extend_compose(widgets)
         widgets.append(

@@ -149,7 +149,7 @@ class BesideScreen(Dialog[None]):
     def show(self, numbers: tuple[int, int], lines: tuple[Beside, ...]) -> None:
         """Two runs by their numbers, the older first, and what is different."""
         self._numbers, self._lines = numbers, lines
-        if self.is_mounted:
+        if self.stands:
             self._draw()
 
     def on_mount(self) -> None:

@@ -175,7 +175,7 @@ class NewScreen(Dialog["Sketched | None"]):
             return
 
         def answered(answer: Sketched | str) -> None:
-            if asked == self._asked and self.is_mounted:
+            if asked == self._asked and self.stands:
                 self._sketch, self._problem = (None, answer) if isinstance(answer, str) else (answer, "")
                 self._show()
 

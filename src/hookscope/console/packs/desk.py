@@ -35,7 +35,7 @@ class PacksDesk:
 
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
-        self._list: PacksScreen | None = None
+        self._opened: PacksScreen | None = None
         self._errand = Errand(screen, self._show_lines, self._failed)
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
         self._newer: dict[tuple[str, str], str] = {}  # by id and integrity, what a source said
@@ -52,15 +52,17 @@ class PacksDesk:
             return
         from hookscope.console.packs.screen import PacksScreen  # here: the first paint does without
 
-        self.screen.app.push_screen(PacksScreen(self), lambda _: self._closed())
+        self.screen.app.push_screen(PacksScreen(self))
 
     def opened(self, listed: PacksScreen) -> None:
         """It stands there whole, and wants its packs."""
-        self._list = listed
+        self._opened = listed
         self.refresh()
 
-    def _closed(self) -> None:
-        self._list = None
+    @property
+    def _list(self) -> PacksScreen | None:
+        """The packs, as long as they are shown."""
+        return self._opened if self._opened is not None and self._opened.stands else None
 
     def looked(self) -> None:
         """The console has looked again: files of packs may be others."""
@@ -145,7 +147,7 @@ class PacksDesk:
 
     def close(self) -> None:
         """The console ends: so does what goes on."""
-        self._list, self._waiting = None, ()
+        self._opened, self._waiting = None, ()
         self._errand.stop()
 
     def _run(self, work: Callable[[PackDesk, Course], T], then: Callable[[T], object]) -> None:

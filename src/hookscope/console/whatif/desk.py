@@ -28,8 +28,13 @@ class WhatIfDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._began = real_of(screen.bridge.bench.options)
-        self._bar: WhatIfBar | None = None
+        self._opened: WhatIfBar | None = None
         self._noted: tuple[str, ...] = ()  # what is not known of the environment, and was said
+
+    @property
+    def _bar(self) -> WhatIfBar | None:
+        """The bar, as long as it is there."""
+        return self._opened if self._opened is not None and self._opened.stands else None
 
     @property
     def _real(self) -> Options:
@@ -64,15 +69,12 @@ class WhatIfDesk:
             return
 
         def show(found: Mapping[str, Sequence[str]]) -> None:
-            if self._bar is None:
+            if self.screen.is_current:
                 typed, real = fields_of(options), reality(view, options)
-                self._bar = WhatIfBar(typed, real, found, self.take, self.reset, self.compare)
-                self.screen.app.push_screen(self._bar, lambda _: self._closed())
+                self._opened = WhatIfBar(typed, real, found, self.take, self.reset, self.compare)
+                self.screen.app.push_screen(self._opened)
 
         self.screen.bridge.ask(ROOM, lambda: known(view.host), show, opens=True)
-
-    def _closed(self) -> None:
-        self._bar = None
 
     def take(self, typed: Fields) -> None:
         """Assume this from now on."""

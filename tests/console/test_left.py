@@ -1,0 +1,83 @@
+"""A user who does not wait: what was asked for is answered when its dialog has long been left."""
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, USUAL, Open, Story
+from textual.widgets import Input
+
+from hookscope.console.dialog import Over
+from hookscope.workbench import Options, Workbench, replay
+from hookscope.workbench.making import writing
+from hookscope.workbench.packs.desk import PackDesk
+
+
+async def form(story: Story) -> None:
+    await story.press("n", "a")
+
+
+async def packs(story: Story) -> None:
+    await story.press("I")
+
+
+async def bar(story: Story) -> None:
+    await story.press("W")
+    await story.shows("What if   empty: as it really is")
+    story.app.screen.query_one("#whatif-platform", Input).value = "darwin"
+    await story.press("enter")
+
+
+async def beside(story: Story) -> None:
+    await story.press("f", "ctrl+r")
+    await story.shows("Run 1")
+    await story.until(lambda: story.screen.state.firing is None, "the run is over")
+    await story.press("r")
+    await story.shows("Run 2")
+    await story.until(lambda: story.screen.state.firing is None, "the run is over")
+    await story.press("d")
+
+
+@pytest.mark.parametrize(
+    ("ask", "owner", "name"),
+    [
+        (form, writing, "sketch_new"),
+        (packs, PackDesk, "statuses"),
+        (bar, Workbench, "look"),
+        (beside, replay, "between"),
+    ],
+    ids=["form", "packs", "bar", "beside"],
+)
+async def test_an_answer_that_comes_when_nobody_waits_for_it_does_no_harm(
+    console: Open,
+    workspace: Path,
+    make_hook: MakeHook,
+    monkeypatch: pytest.MonkeyPatch,
+    ask: Callable[[Story], object],
+    owner: object,
+    name: str,
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, "def handler(event):\n    pass\n")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    reached, let_go = threading.Event(), threading.Event()
+    work = getattr(owner, name)
+
+    def slowly(*arguments: object, **named: object) -> object:
+        reached.set()
+        assert let_go.wait(600)
+        return work(*arguments, **named)
+
+    async with console(USUAL) as story:
+        monkeypatch.setattr(owner, name, slowly)
+        await ask(story)  # type: ignore[misc]
+        await story.until(reached.is_set, "it is being worked out")
+        left = story.app.screen
+        assert isinstance(left, Over)
+        await story.press("escape")
+        await story.until(lambda: not left.is_attached, "the dialog is gone")
+        let_go.set()
+        await story.until(lambda: all(one.is_finished for one in story.screen.workers), "it is answered")
+        await story.press("1", "slash", *"gre")
+        await story.until(lambda: story.screen.state.filter == "gre", "the console goes on")
