@@ -69,8 +69,11 @@ def test_a_job_that_fails_fails_alone(path: Path) -> None:
 
     with closing(open_database(path)) as database:
         answers = commit(database, [note("before"), half, note("after")])
+        (alone,) = commit(database, [half])
+        commit(database, [note("at last")])
     assert isinstance(answers[1], ValueError)
-    assert notes(path) == ["before", "after"]
+    assert isinstance(alone, ValueError)
+    assert notes(path) == ["before", "after", "at last"]
 
 
 def test_closing_writes_all_that_waits(writer: Writer, path: Path) -> None:

@@ -116,20 +116,22 @@ def is_secret_key(key: str) -> bool:
 
 @lru_cache(maxsize=2048)  # the same few keys stand in most documents
 def _says_secret(key: str) -> bool:
-    words = _key_words(key)
+    words = _words_of(key)
     if not words or not ADDRESSES.isdisjoint(words[-2:-1]):
         return False
     last = words[-1].removesuffix("s")
     return last.endswith(SECRET_WORDS) or (last == "key" and len(words) > 1 and words[-2] in SECRET_KEYS)
 
 
-def _key_words(key: str) -> list[str]:
+@lru_cache(maxsize=2048)
+def _words_of(key: str) -> tuple[str, ...]:
+    """The words of a key of at most LONGEST_KEY characters; none of what is a text and no key."""
     if KEY.fullmatch(key) is None:
-        return []
+        return ()
     words = [word.lower() for word in WORD.findall(key)]
     while len(words) > 1 and (words[-1] in TRAILERS or words[-1].isdigit()):
         words.pop()
-    return words
+    return tuple(words)
 
 
 def secrets_in(value: object, path: tuple[str, ...] = (), *, secret: bool = False) -> Iterator[Secret]:
@@ -204,7 +206,9 @@ def _in_text(text: str, path: tuple[str, ...]) -> Iterator[Secret]:
 
 def _identifies(path: tuple[str, ...]) -> bool:
     """Does the last key announce a value that is long and random, and known to all?"""
-    return bool(path) and not IDENTIFIERS.isdisjoint(_key_words(path[-1])[-1:])
+    return (
+        bool(path) and len(path[-1]) <= LONGEST_KEY and not IDENTIFIERS.isdisjoint(_words_of(path[-1])[-1:])
+    )
 
 
 def _is_random(text: str) -> bool:
