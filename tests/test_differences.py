@@ -91,3 +91,12 @@ def test_lists_and_mappings_are_told_by_their_paths() -> None:
         Difference("context", "list[2]", None, 3),
         Difference("context", "gone", 1, None),
     )
+
+
+def test_true_is_no_one_and_one_is_a_number_however_it_is_written() -> None:
+    before = Run(1, EVENT, (), (), Ending(), context={"on": True, "count": 1, "list": [0]})
+    after = Run(2, EVENT, (), (), Ending(), context={"on": 1, "count": 1.0, "list": [False]})
+    assert differences(before, after) == (
+        Difference("context", "on", True, 1),
+        Difference("context", "list[0]", 0, False),
+    )

@@ -61,6 +61,14 @@ def test_one_value_is_replaced_in_its_own_style(tmp_path: Path) -> None:
     )
 
 
+def test_a_number_that_becomes_a_truth_value_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text("event: command:new\ncontext: {dry: 1, all: [0]}\n")
+    overwrite(file, SavedDraft("command:new", None, {"dry": True, "all": [False]}))
+    assert read_draft(file).context["dry"] is True
+    assert file.read_text() == 'event: command:new\ncontext: {"dry": true, "all": [false]}\n'
+
+
 def test_a_new_part_stands_before_what_is_expected(tmp_path: Path) -> None:
     file = tmp_path / "one.yaml"
     file.write_text("event: command:new\nexpect: {messages: [hi]}\n")

@@ -47,6 +47,7 @@ def test_the_second_argument_is_kept_where_it_is_another(workspace: Path) -> Non
     file = place_of("call", view.host.workspace, workspace)
     save_event(replace(template, ctx={**template.ctx, "runId": "run-7"}), template, file)
     assert file == workspace / ".hookscope/events/call.yaml"
+    assert [path.name for path in file.parent.iterdir()] == ["call.yaml"]  # no lock: it may be a repository
     assert file.read_text().endswith('ctx:\n  runId: "run-7"\n')
     assert read_saved_event(bench, view, file).ctx["runId"] == "run-7"
 

@@ -219,6 +219,17 @@ def test_a_context_comes_from_a_file_or_standard_input(
     ]
     piped = fire("command:new", "--json", "--trust", "--context", "@-", text='{"who": "a pipe"}')
     assert piped.json["messages"] == ["a pipe"]
+    several = ("command:new", "command:reset", "--json", "--trust", "--context")
+    make_hook(
+        workspace / "hooks", "echo", "{openclaw: {events: [command]}}",
+        "def handler(event): event.messages.append(event.context['who'])",
+    )  # fmt: skip
+    for run in fire(*several, "@-", text='{"who": "a pipe"}').json:
+        assert run["messages"] == ["a pipe"]
+    twice = fire("command:new", "--context", "@-", "--ctx", "@-", text="{}")
+    assert (twice.code, "both read standard input" in twice.err) == (2, True)
+    endless = fire("command:new", "--context", "@/dev/zero")
+    assert (endless.code, "has more than 67,108,864 characters" in endless.err) == (2, True)
 
 
 def test_saved_events_are_fired_one_after_another(

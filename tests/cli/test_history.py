@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -176,12 +177,23 @@ def test_some_runs_are_exported_by_number_and_by_filter(fired: Program) -> None:
     }
 
 
+@pytest.mark.parametrize("number", ["1e999", "NaN"])
+def test_a_number_that_is_none_is_told_with_its_line(fired: Program, workspace: Path, number: str) -> None:
+    fired("export", "--jsonl", "all.jsonl")
+    file = workspace / "all.jsonl"
+    file.write_text(re.sub(r'"ms": [\d.]+', f'"ms": {number}', file.read_text()))
+    done = fired("log", "--from", "all.jsonl", "--json")
+    assert (done.code, done.json["error"]) == (1, "all.jsonl, line 1: it is no JSON.")
+
+
 CANNOT: tuple[tuple[tuple[str, ...], int, str], ...] = (
     ((), 2, "wants one of --jsonl FILE and --html FILE"),
     (("--jsonl", "a", "--html", "b"), 2, "wants one of --jsonl FILE and --html FILE"),
     (("1", "2", "--html", "a"), 2, "A page has one run"),
     (("1", "--failed", "--jsonl", "a"), 2, "numbers of runs, or filters"),
     (("--jsonl", "-", "--json"), 2, "name a file"),
+    (("1", "--jsonl", "a", "--limit", "1"), 2, "--limit is for lines of runs that are looked for"),
+    (("--html", "a", "--limit", "1"), 2, "--limit is for lines of runs that are looked for"),
     (("9", "--html", "a"), 1, "There is no run 9 in this workspace"),
     (("--event", "none", "--jsonl", "a"), 1, "No run fits"),
     (("--jsonl", "no/such/folder/a"), 2, "Cannot write no/such/folder/a: No such file or directory"),

@@ -22,6 +22,7 @@ GREET = """
 def handler(event):
     event.messages.append(f"Hello {event.context['who']}")
     event.context["seen"] = [{"who": event.context["who"]}]
+    event.context["one"] = 1
 """
 
 
@@ -80,7 +81,9 @@ def test_what_happens_as_expected_passes(test: Program, save: Save) -> None:
         ("{errors: 1}", ["errors: expected 1, got 0"]),
         ("{context: {'seen[0].who': Bob}}", ['context.seen[0].who: expected "Bob", got "Ada"']),
         ("{context: {seen: [1]}}", ['context.seen: expected [1], got [{"who": "Ada"}]']),
-        ("{context: {'seen[1]': 1}}", ['context.seen[1]: expected 1, got "nothing"']),
+        ("{context: {'seen[1]': 1}}", ["context.seen[1]: expected 1, got nothing"]),
+        ("{context: {absent: nothing}}", ['context.absent: expected "nothing", got nothing']),
+        ("{context: {one: true}}", ["context.one: expected true, got 1"]),
         ("{blocked: true}", ["blocked: expected true, got false", "+ no verdict"]),
         ("{max_ms: 0}", ["max_ms: expected 0, got"]),
     ],
@@ -100,6 +103,7 @@ def test_a_miss_reads_line_by_line(test: Program, save: Save, expect: str, lines
         ("{mesages: 1}", "`expect:` has 'mesages'; did you mean messages?"),
         ("{errors: many}", "`errors` in `expect:` wants a number, and has 'many'."),
         ("{messages: [1]}", "`messages` in `expect:` wants a list of texts, and has [1]."),
+        ("{max_ms: .nan}", "`max_ms` in `expect:` wants a number, and has nan."),
         ("{blocked: 1}", "`blocked` in `expect:` wants true or false, and has 1."),
         ("[errors]", "`expect` wants a mapping."),
     ],

@@ -198,14 +198,16 @@ def test_lists_say_how_long_was_recorded(
 
 
 def test_new_events_are_followed(home: Path, workspace: Path) -> None:
-    spooled(home, {"key": "command:new"})
+    spooled(home, {"key": "command:new"}, *[{"key": "message:sent"}] * 3)
     program = [sys.executable, "-m", "hookscope", "tap", "events", "--follow", "--json"]
+    program += ["--event", "command:new", "--limit", "1"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True, cwd=workspace) as following:
         assert following.stdout is not None
         assert json.loads(following.stdout.readline())["key"] == "command:new"
-        spooled(home, {"key": "message:sent"}, {"kind": "loaded"}, {"key": "message:received"})
-        assert json.loads(following.stdout.readline())["key"] == "message:sent"
-        assert json.loads(following.stdout.readline())["key"] == "message:received"
+        spooled(
+            home, {"key": "message:sent"}, {"kind": "loaded"}, {"key": "command:new", "session": "second"}
+        )
+        assert json.loads(following.stdout.readline())["session"] == "second"
         following.terminate()
 
 

@@ -129,8 +129,8 @@ def test_what_comes_between_the_reading_and_the_following_comes_once(
     write(tmp_path, line(1))
     real = spool.last
 
-    def slow(folder: Path, limit: int) -> tuple[tuple[Heard, ...], int]:
-        found = real(folder, limit)
+    def slow(folder: Path, limit: int, key: str | None) -> tuple[tuple[Heard, ...], int]:
+        found = real(folder, limit, key)
         write(folder, line(2))
         return found
 

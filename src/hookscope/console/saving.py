@@ -14,12 +14,13 @@ from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
 from hookscope.core.text import one_line
-from hookscope.workbench.accepting import acceptance, write
+from hookscope.workbench.accepting import acceptance
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
 from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
 from hookscope.workbench.testing import Checked, compared
+from hookscope.workbench.user_files import write
 
 if TYPE_CHECKING:
     from hookscope.console.fire.pane import FirePane

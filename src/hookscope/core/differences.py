@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
+from hookscope.core.alike import alike
 from hookscope.core.runs import FileChange, Guarded, Result, Run
 from hookscope.values import dataclass
 
@@ -96,7 +97,7 @@ def _differing(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, A
         for place in range(max(len(before), len(after))):
             was, now = (items[place] if place < len(items) else None for items in (before, after))
             yield from _differing(was, now, f"{path}[{place}]")
-    elif before != after:
+    elif not alike(before, after):
         yield path, before, after
 
 

@@ -8,6 +8,7 @@ it does not know.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any
@@ -70,7 +71,7 @@ class Reader:
     def run(self, line: str | bytes) -> StoredRun:
         """The run of a line. Raises NoRun."""
         try:
-            document = json.loads(line)
+            document = json.loads(line, parse_constant=_no_number, parse_float=_finite)
         except (ValueError, RecursionError):
             raise NoRun("it is no JSON") from None
         if not isinstance(document, dict) or "format" not in document:
@@ -107,6 +108,16 @@ class Reader:
             handlers=handlers_from(document.get("handlers") or ()),
             settings=None if settings is None else str(settings["digest"]),
         )
+
+
+def _no_number(text: str) -> Any:
+    """`NaN` and its like, which are no JSON, and which no command could print as such."""
+    raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
 
 
 def _check(run: Mapping[str, Any]) -> None:

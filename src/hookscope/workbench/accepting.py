@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hookscope.changes import Change, ChangeError, apply
+from hookscope.changes import Change
+from hookscope.core.alike import alike
 from hookscope.core.runs import Run
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
 from hookscope.values import dataclass
@@ -15,6 +16,7 @@ from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, l
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow
 from hookscope.workbench.testing import Checked
+from hookscope.workbench.user_files import write
 from hookscope.workbench.variables import escaped
 
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
@@ -136,14 +138,6 @@ def accept(item: Checked) -> bool:
     return change is not None
 
 
-def write(change: Change) -> None:
-    """Make an acceptance so. Raises Refusal; then the file is as it was."""
-    try:
-        apply(change)
-    except ChangeError as error:
-        raise Refusal(str(error)) from None
-
-
 def _with_news(before: Mapping[str, Any], misses: tuple[Miss, ...]) -> Mapping[str, Any]:
     wanted = dict(before)
     for miss in misses:
@@ -154,9 +148,9 @@ def _with_news(before: Mapping[str, Any], misses: tuple[Miss, ...]) -> Mapping[s
 
 def _value(miss: Miss) -> Any:
     """What is expected instead. Raises Refusal for what cannot be."""
-    if miss.got == ABSENT:
+    if miss.got is ABSENT:
         raise Refusal(f"{miss.what} is not there any more.", "Take its line out of `expect:`.")
-    if miss.got == UNKNOWN:
+    if miss.got is UNKNOWN:
         raise Refusal("What files it wrote is not known.", "Fire it on copies.")
     if isinstance(miss.expected, list) and isinstance(miss.got, list):
         return _patterns(miss.got) if miss.what.partition(".")[0] in PATTERNS else escaped(miss.got)
@@ -210,6 +204,6 @@ def _added(source: bytes, text: str, asked: _Asked) -> tuple[int, int, str]:
 
 def _says(source: bytes, document: Mapping[str, Any]) -> bool:
     try:
-        return read_yaml(source) == document
+        return alike(read_yaml(source), document)
     except FormatError:
         return False

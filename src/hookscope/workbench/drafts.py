@@ -7,7 +7,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from hookscope.changes import Change, ChangeError, apply
+from hookscope.changes import Change
+from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
@@ -16,6 +17,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_saved, saved_document
 from hookscope.workbench.saving import flow, named, rendered, variable_name
+from hookscope.workbench.user_files import write
 
 PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
 
@@ -47,7 +49,7 @@ def create(file: Path, draft: SavedDraft) -> tuple[str, ...]:
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
     if file.exists():
         raise Refusal(f"There is {file} already.", "Save under another name.")
-    _apply(Change(file, f"save {draft.key}", None, source))
+    write(Change(file, f"save {draft.key}", None, source))
     return hidden
 
 
@@ -64,7 +66,7 @@ def overwrite(file: Path, draft: SavedDraft) -> tuple[str, ...]:
     new = _rewritten(source, before, wanted)
     if not _says(new, after):
         raise Refusal(f"{file} cannot be edited with certainty.", "Save under another name.")
-    _apply(Change(file, f"save {draft.key}", source, new))
+    write(Change(file, f"save {draft.key}", source, new))
     return hidden
 
 
@@ -78,13 +80,6 @@ def _document(draft: SavedDraft) -> tuple[dict[str, Any], tuple[str, ...]]:
         if value:
             document[name] = named(veil.value(value))
     return document, tuple(variable_name(secret.name) for secret in veil.secrets)
-
-
-def _apply(change: Change) -> None:
-    try:
-        apply(change)
-    except ChangeError as error:
-        raise Refusal(str(error)) from None
 
 
 def draft_of(event: Event, template: Event, context: Mapping[str, Any]) -> SavedDraft:
@@ -102,7 +97,7 @@ def _rewritten(source: bytes, before: Mapping[str, Any], wanted: Mapping[str, An
     edits: list[tuple[int, int, str]] = []
     added: list[str] = []
     for name, span in spans.items():
-        if before.get(name) == wanted.get(name):
+        if alike(before.get(name), wanted.get(name)):
             continue
         if span is None or name not in before:
             added += rendered({name: wanted[name]})
@@ -147,4 +142,4 @@ def _says(source: bytes, document: Mapping[str, Any]) -> bool:
     if not isinstance(read, dict):
         return False
     gone = {name for name in ("context", "ctx") if name not in document and not read.get(name)}
-    return {name: value for name, value in read.items() if name not in gone} == document
+    return alike({name: value for name, value in read.items() if name not in gone}, document)

@@ -14,6 +14,7 @@ from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import reason_of, state_folder
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
+from hookscope.workbench.user_files import lock_aside
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
@@ -143,7 +144,7 @@ class Edits:
                 f"{state_folder()} cannot be made: {reason_of(error)}. Nothing was written.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
-        return state_folder() / "files.lock"
+        return lock_aside()
 
     def note(self, subject: str, change: Change) -> None:
         """On record, unless the journal cannot be written: the change is made all the same."""

@@ -9,13 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.alike import alike
 from hookscope.core.runs import FileChange, Result, Run
 from hookscope.core.text import nearest
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
-ABSENT = "nothing"
-UNKNOWN = "not known: the run was not on copies"
+
+class Word(str):
+    """What is told in a value's place. It is itself alone: a text of the same letters is a value."""
+
+    __slots__ = ()
+
+
+ABSENT = Word("nothing")
+UNKNOWN = Word("not known: the run was not on copies")
 PATTERNS = ("messages", "output", "ran", "files")  # lists of texts in which * ? [ have a meaning
 WILD = re.compile(r"[*?[]")
 FILES = "files"  # what is expected of the disk: such events are fired on copies
@@ -154,14 +162,14 @@ def _files(files: Sequence[str] | None, wanted: Any, run: Run) -> Iterator[Miss]
 def _context(wanted: Any, run: Run) -> Iterator[Miss]:
     for path, value in _mapping("context", wanted).items():
         found = _at(run.context, str(path))
-        if found != value:
+        if found is ABSENT or not alike(found, value):
             yield Miss(f"context.{path}", value, found)
 
 
 def _result(wanted: Any, run: Run) -> Iterator[Miss]:
     for path, value in _mapping("result", wanted).items():
         found = _at(run.ending.answer or {}, str(path))
-        if found != value:
+        if found is ABSENT or not alike(found, value):
             yield Miss(f"result.{path}", value, found)
 
 
@@ -198,7 +206,7 @@ def was_blocked(run: Run) -> bool:
 
 
 def _number(name: str, wanted: Any) -> float:
-    if isinstance(wanted, bool) or not isinstance(wanted, int | float):
+    if isinstance(wanted, bool) or not isinstance(wanted, int | float) or wanted != wanted:  # NaN
         raise Refusal(f"`{name}` in `expect:` wants a number, and has {wanted!r}.", code=2)
     return wanted
 

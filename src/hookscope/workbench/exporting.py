@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hookscope.changes import Change, ChangeError, apply
+from hookscope.changes import Change
 from hookscope.journal.secrets import Secret, Veil, secrets_in
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.user_files import write
 from hookscope.workbench.workspaces import path_meant
 
 TEXT, JSON, PICTURE = ".txt", ".json", ".svg"
@@ -52,7 +53,7 @@ def write_export(file: Path, content: str, *, replace: bool) -> Path:
         before = file.read_bytes() if file.exists() else None
         if before is not None and not replace:
             raise Refusal(f"There is {file} already.", "Export under another name.")
-        apply(Change(file, f"export {file.name}", before, content.encode("utf-8", "replace")))
-    except (OSError, ChangeError) as error:
-        raise Refusal(f"{file} cannot be written: {error}.") from None
+    except OSError as error:
+        raise Refusal(f"{file} cannot be read: {error.strerror}.", "Export under another name.") from None
+    write(Change(file, f"export {file.name}", before, content.encode("utf-8", "replace")))
     return file

@@ -64,6 +64,9 @@ def export_lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:
     return lines_of(with_settings())
 
 
+LONGEST = 256 * 2**20  # bytes of a line
+
+
 @dataclass(slots=True)
 class RunFile:
     """A file that `hookscope export --jsonl` wrote."""
@@ -75,8 +78,11 @@ class RunFile:
         """Its runs, in its order, read bit by bit. Raises Refusal for a line that has none."""
         number = 0
         try:
-            with self.path.open("rb") as lines:
-                for number, line in enumerate(lines, 1):  # noqa: B007  (told of in an error)
+            with self.path.open("rb") as file:
+                while line := file.readline(LONGEST):
+                    number += 1
+                    if len(line) == LONGEST:  # of an endless file, no more is read
+                        raise NoRun(f"it is longer than {LONGEST:,} bytes")
                     if line.strip():
                         yield self._reader.run(line)
         except NoRun as error:

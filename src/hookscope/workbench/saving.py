@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hookscope.changes import Change, ChangeError, apply
+from hookscope.changes import Change
+from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, is_saved_event
+from hookscope.workbench.user_files import write
 from hookscope.workbench.variables import escaped
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
@@ -61,10 +63,7 @@ def save_event(
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
     if file.exists():
         raise Refusal(f"There is {file} already.", "Save under another name.")
-    try:
-        apply(Change(file, f"save {event.key}", None, source))
-    except ChangeError as error:
-        raise Refusal(str(error)) from None
+    write(Change(file, f"save {event.key}", None, source))
     return tuple(variable_name(secret.name) for secret in veil.secrets)
 
 
@@ -117,6 +116,6 @@ def flow(value: Any) -> str:
 
 def _says(source: bytes, document: Mapping[str, Any]) -> bool:
     try:
-        return read_yaml(source) == document
+        return alike(read_yaml(source), document)
     except FormatError:
         return False

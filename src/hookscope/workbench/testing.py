@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
-from hookscope.workbench.expect import FILES, Miss, files_of, misses
+from hookscope.workbench.expect import FILES, Miss, Word, files_of, misses
 from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, SavedEvent, event_of, expected_of
@@ -82,7 +82,8 @@ def _compared(miss: Miss) -> str:
 
 
 def _brief(value: object) -> str:
-    return one_line(json.dumps(value, ensure_ascii=False, default=str), 120)
+    told = value if isinstance(value, Word) else json.dumps(value, ensure_ascii=False, default=str)
+    return one_line(told, 120)
 
 
 def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:

@@ -58,6 +58,8 @@ def command(
         raise Refusal("Standard output has the runs, and --json wants it too: name a file.", code=2)
     if html is not None and len(numbers) > 1:
         raise Refusal("A page has one run; --jsonl takes several.", code=2)
+    if limit is not None and (numbers or html is not None):
+        raise Refusal("--limit is for lines of runs that are looked for.", "Leave it out.", code=2)
     wanted = wanted_of(given)
     bench = answers.bench_of(options)
     journal = bench.journal(bench.open())

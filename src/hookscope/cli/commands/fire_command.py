@@ -15,18 +15,17 @@ import click
 
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.objects import STANDARD_INPUT, object_from
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import UNRECORDED, Event, Plan, Run, Slow
 from hookscope.core.text import one_line, printable
 from hookscope.values import dataclass
 from hookscope.workbench import (
-    BadContext,
     Firing,
     Options,
     Refusal,
     View,
     Workbench,
-    parse_context,
     run_documents,
 )
 from hookscope.workbench.asking import stranger
@@ -65,8 +64,8 @@ class Asked:
     """What the command line asks of every event."""
 
     session: str | None
-    context: str | None
-    ctx: str | None
+    context: Mapping[str, object] | None
+    ctx: Mapping[str, object] | None
     only: str | None
     force: bool
     breaks: Mapping[str, Breakage]
@@ -112,12 +111,14 @@ def command(
         raise Refusal("--repeat fires one event.", "Fire them one by one.", code=2)
     if force and only is None:
         raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
+    if context == ctx == STANDARD_INPUT:
+        raise Refusal("--context and --ctx both read standard input.", "Name a file for one of them.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     asked = Asked(
         session,
-        context,
-        ctx,
+        None if context is None else object_from(context, "--context"),
+        None if ctx is None else object_from(ctx, "--ctx"),
         only,
         force,
         breakages_of(breaks),
@@ -130,7 +131,7 @@ def command(
     )
     fired = asyncio.run(_fire_all(bench, what, asked))
     runs = [run_documents.run(run, bench.dialect.name) for run in fired.runs]
-    document: object = runs[0] if len(runs) == 1 else runs
+    document: object = runs[0] if len(what) == len(runs) == 1 else runs
     text = "\n\n".join(run_tables.run(run, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
     if repeat is not None:
@@ -218,30 +219,10 @@ def _event(bench: Workbench, view: View, item: str, asked: Asked) -> Event:
     if asked.session is not None:
         event = replace(event, session_key=asked.session)
     if asked.context is not None:
-        event = replace(event, context=_from_option(asked.context, "--context"))
+        event = replace(event, context=dict(asked.context))
     if asked.ctx is not None:
-        event = replace(event, ctx={**event.ctx, **_from_option(asked.ctx, "--ctx")})
+        event = replace(event, ctx={**event.ctx, **asked.ctx})
     return event
-
-
-def _from_option(text: str, option: str) -> dict[str, object]:
-    """An object from an option: JSON, or `@FILE` that holds it. Raises Refusal."""
-    if not text.startswith("@"):
-        return _parsed(text, option)
-    name = text[1:]
-    try:
-        source = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise Refusal(f"Cannot read the context from {name}: {why}.", code=2) from None
-    return _parsed(source, name)
-
-
-def _parsed(text: str, name: str) -> dict[str, object]:
-    try:
-        return parse_context(text)
-    except BadContext as error:
-        raise Refusal(f"{name}, {error}.", "A context is a JSON object; nothing was fired.", code=2) from None
 
 
 def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:

@@ -64,7 +64,7 @@ def command(
         pairs = list(zip(wanted, plans, strict=True))
         documents = [sequence_tables.planned(*pair) for pair in pairs]
         return Answer(
-            documents[0] if len(documents) == 1 else documents,
+            documents[0] if len(names) == len(documents) == 1 else documents,
             "\n\n".join(sequence_tables.planned_text(*pair) for pair in pairs),
             aside=tuple(strange),
         )
@@ -74,7 +74,7 @@ def command(
     over = asyncio.run(_all(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox))
     documents = [sequence_tables.document(one, bench.dialect.name) for one in over]
     return Answer(
-        documents[0] if len(documents) == 1 else documents,
+        documents[0] if len(names) == len(documents) == 1 else documents,
         "\n\n".join(map(sequence_tables.text, over)),
         yes=len(over) == len(wanted) and all(one.passed for one in over),
         aside=(*strange, *answers.not_trusted(folders)),

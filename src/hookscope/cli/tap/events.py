@@ -48,15 +48,15 @@ def command(options: Options, limit: int, event: str | None, follow: bool, as_js
 
 def _follow(spool: Path, limit: int, key: str | None, as_json: bool) -> None:
     """Print what is there, then every event as it comes. Ends by Ctrl-C only."""
-    for events in _as_they_come(spool, limit):
+    for events in _as_they_come(spool, limit, key):
         for heard in events:
             if heard.kind != "loaded" and key in (None, heard.key):
                 click.echo(json.dumps(shown.event_document(heard)) if as_json else shown.event_line(heard))
         sys.stdout.flush()
 
 
-def _as_they_come(spool: Path, limit: int) -> Iterator[Sequence[Heard]]:
-    events, tail = opened(spool, limit)
+def _as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[Sequence[Heard]]:
+    events, tail = opened(spool, limit, key)
     yield events
     while True:
         news = tail.news()

@@ -237,10 +237,17 @@ class Tail:
         return len(data) == AT_ONCE and end > 0
 
 
-def opened(folder: Path, limit: int) -> tuple[tuple[Heard, ...], Tail]:
-    """The newest events, and a tail that goes on behind them. Raises OSError."""
+def opened(folder: Path, limit: int, key: str | None = None) -> tuple[tuple[Heard, ...], Tail]:
+    """The newest events, of that key alone where one is given, and a tail of all that comes behind them.
+
+    Raises OSError.
+    """
     tail = Tail(folder)
-    events, _ = last(folder, limit)
+    events, _ = last(folder, limit, key)
     known = {heard.id for heard in events}
-    between = [heard for heard in tail.news().events if heard.id not in known and heard.kind != "loaded"]
+    between = [
+        heard
+        for heard in tail.news().events
+        if heard.id not in known and heard.kind != "loaded" and key in (None, heard.key)
+    ]
     return (*events, *between)[-limit:], tail
