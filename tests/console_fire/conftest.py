@@ -34,6 +34,7 @@ class FireApp(App[None]):
     """The pane alone; it plans as the shell does, and keeps what was asked for."""
 
     CSS = "FirePane { width: 1fr; height: 1fr; }"
+    NOTIFICATION_TIMEOUT = 600  # a slow machine reads as slowly as it draws
 
     def __init__(self, view: View) -> None:
         super().__init__()

@@ -18,6 +18,7 @@ from hookscope.console.themes.ours import DEFAULT, OURS
 
 class LogApp(App[None]):
     CSS = "LogPane { width: 1fr; height: 1fr; }"
+    NOTIFICATION_TIMEOUT = 600  # a slow machine reads as slowly as it draws
 
     def __init__(self) -> None:
         super().__init__()
