@@ -28,7 +28,7 @@ def test_trust_survives_and_reaches_everything_below(workspace: Path, make_hook:
 def test_an_unreadable_record_trusts_nothing(workspace: Path, tmp_path: Path, make_hook: MakeHook) -> None:
     make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
     (tmp_path / "state").mkdir()
-    for text in ("", "{", "[]", '{"folders": 5}', '{"folders": {"/": 1}}[]'):
+    for text in ("", "{", "[]", '{"folders": 5}', '{"folders": {"/": 1}}[]', '{"a":' * 100_000):
         (tmp_path / "state" / "trust.json").write_text(text)
         assert a_bench(workspace).look().inventory.hooks[0].state == "untrusted"
 

@@ -232,6 +232,19 @@ def test_a_context_comes_from_a_file_or_standard_input(
     assert (endless.code, "has more than 67,108,864 characters" in endless.err) == (2, True)
 
 
+def test_a_number_that_becomes_a_truth_value_has_changed(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    sets = "def handler(event):\n    event.context['on'] = True\n    event.context['list'][0] = False"
+    make_hook(workspace / "hooks", "a-sets", COMMAND, sets)
+    sees = "def handler(event): event.messages.append(repr(event.context))"
+    make_hook(workspace / "hooks", "b-sees", COMMAND, sees)
+    run = fire("command:new", "--json", "--trust", "--context", '{"on": 1, "list": [0]}').json
+    assert run["messages"] == ["{'on': True, 'list': [False]}"]
+    assert json.dumps(run["context"]) == '{"on": true, "list": [false]}'
+    assert [change["path"] for change in run["results"][0]["patch"]] == ["/context/on", "/context/list/0"]
+
+
 def test_saved_events_are_fired_one_after_another(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

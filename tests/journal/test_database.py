@@ -9,7 +9,7 @@ from hookscope.core.runs import Event
 from hookscope.journal import Journal, JournalError
 from hookscope.journal.database import explained, open_database
 from hookscope.journal.schema import VERSION
-from hookscope.journal.writer import Writer
+from hookscope.journal.writer import OFTEN, Writer
 
 
 def content_of(path: Path) -> bytes:
@@ -55,12 +55,17 @@ async def test_a_damaged_page_is_said(journal: Journal, path: Path) -> None:
         journal.recent()
 
 
-async def test_a_garbled_document_is_said(journal: Journal, path: Path) -> None:
+@pytest.mark.parametrize("garbled", ["{", "[]", "{}", "7", "[" * 100_000], ids=lambda text: text[:2])
+async def test_a_garbled_document_is_said_and_ends_no_writing(
+    journal: Journal, path: Path, garbled: str
+) -> None:
     await journal.begin(Event("command"))
     with closing(sqlite3.connect(path)) as other, other:
-        other.execute("update runs set event = '{'")
+        other.execute("update runs set event = ?, outcome = 'ok', document = ?", (garbled, garbled))
     with pytest.raises(JournalError, match="is damaged"):
         journal.recent()
+    for _ in range(OFTEN + 1):  # so often that the garbled one is filed meanwhile
+        await asyncio.wait_for(journal.begin(Event("command")), 60)
 
 
 async def test_a_newer_version_is_refused_and_left_as_it_is(journal: Journal, path: Path) -> None:

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import os
 import sqlite3
 import stat
@@ -40,6 +41,16 @@ async def test_a_run_id_is_given_only_after_the_event_is_on_disk(journal: Journa
     run_id = await journal.begin(Event("command", "new"))
     with closing(sqlite3.connect(path)) as other:  # sees what is committed, not what is pending
         assert other.execute("select key from runs where id = ?", (run_id,)).fetchone() == ("command:new",)
+
+
+async def test_what_became_of_a_context_comes_back_as_it_was(journal: Journal) -> None:
+    before, after = {"on": 1, "list": [0, 1.0]}, {"on": True, "list": [False, 1]}
+    event = Event("command", "new", context=before)
+    number = await journal.begin(event)
+    await journal.end(Run(number, event, (), (), Ending(), context=after))
+    (stored,) = journal.recent()
+    assert json.dumps(stored.document["context"]) == json.dumps(after)
+    assert json.dumps(stored.event.context) == json.dumps(before)
 
 
 async def test_everything_of_a_run_comes_back(journal: Journal) -> None:

@@ -149,7 +149,7 @@ def _newest_first(folder: Path) -> Iterator[tuple[Path, Change]]:
     for file in reversed(_files(folder)):
         try:
             yield file, _loaded(json.loads(file.read_bytes()))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # taken back by another process just now, or damaged
 
 

@@ -14,7 +14,7 @@ import click
 from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
 from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
-from hookscope.core.text import printable
+from hookscope.core.text import as_typed, printable
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Workbench
 
@@ -110,7 +110,7 @@ def not_trusted(folders: Iterable[Path]) -> list[str]:
     """A sentence for each folder whose handlers were not allowed to run, with the next step."""
     return [
         f"Handlers in {folder} did not run: the folder is not trusted. "
-        f"`hookscope trust {folder}` allows it from now on, `--trust` this once."
+        f"`hookscope trust {as_typed(folder)}` allows it from now on, `--trust` this once."
         for folder in folders
     ]
 

@@ -16,7 +16,7 @@ def text(item: Comparison, *, different: bool) -> str:
     """A row a hook, under it what differs and what to change; then how many there are of which."""
     lines = item.differing if different else item.lines
     names = max(column((one_line(line.name) for line in lines), 28), 4)
-    named = [side.name for side in item.sides]
+    named = [one_line(side.name) for side in item.sides]
     widths = [max(len(name), STATE_CELLS + _source_width(lines, at)) for at, name in enumerate(named)]
     shown = ["  ".join([" " * (names + 2), *map(fitted, named, widths)])] if lines else []
     for line in lines:
@@ -31,7 +31,7 @@ def _around(item: Comparison) -> Iterator[str]:
         stops = f": stops {', '.join(map(one_line, cause.hooks))}" if cause.hooks else ""
         yield f"{one_line(cause.text, 400)}{stops}"
     for remedy in item.remedies:
-        yield f"\n→ {remedy.side}: {one_line(remedy.where, 300)}"
+        yield f"\n→ {one_line(remedy.side)}: {one_line(remedy.where, 300)}"
         yield from (f"    {printable(line)}" for line in remedy.lines)
         yield from ([f"  {one_line(remedy.then, 300)}"] if remedy.then else [])
     if item.causes or item.remedies:
@@ -60,7 +60,7 @@ def fitted_cell(cell: Cell, width: int) -> str:
 
 
 def _summary(item: Comparison) -> Iterator[str]:
-    width = max(len(side.name) for side in item.sides)
+    width = max(len(one_line(side.name)) for side in item.sides)
     for name, tally in item.tallies().items():
         parts = (
             f"{tally.found} found",
@@ -68,7 +68,7 @@ def _summary(item: Comparison) -> Iterator[str]:
             f"{tally.registered} would be registered",
             f"{tally.called} called",
         )
-        yield f"{fitted(name, width)}  {' · '.join(parts)}"
+        yield f"{fitted(one_line(name), width)}  {' · '.join(parts)}"
     workspaces = {side.host.surroundings.short(side.host.workspace) for side in item.sides}
     where = f" (workspace {printable(next(iter(workspaces)))})" if len(workspaces) == 1 else ""
     yield f"{item.alike} alike, {len(item.differing)} differ{where}"

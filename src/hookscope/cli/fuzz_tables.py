@@ -61,7 +61,7 @@ def text(fuzzed: Fuzzed) -> str:
 def _hook(searched: Searched, template: Event) -> Iterator[str]:
     failures = len(searched.found)
     said = f"✗ {failures} failure{'s' * (failures > 1)}" if failures else "✓ nothing failed"
-    ended = f"; ended since {searched.why}" if searched.why else ""
+    ended = f"; ended since {one_line(searched.why)}" if searched.why else ""
     yield f"{one_line(searched.hook)}  {searched.fired:,} events  {said}{ended}"
     for found in searched.found:
         yield ""

@@ -137,8 +137,10 @@ def exit_code(arguments: list[str]) -> int:
         click.echo("hookscope: stopped.", err=True)
         return 1
     except click.UsageError as error:
+        from hookscope.core.text import printable
+
         where = error.ctx.command_path if error.ctx else "hookscope"
-        sentence = error.format_message().rstrip()
+        sentence = printable(error.format_message().rstrip())
         then = "" if "`" in sentence else f" `{where} --help` shows how."
         if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
             then += " A name that begins with - stands behind `--`."

@@ -37,7 +37,8 @@ def planned(sketch: Sketched, surroundings: Surroundings) -> str:
     for path, content in sketch.files:
         lines += [one_line(surroundings.short(path), 300)]
         lines += [f"    {line}".rstrip() for line in printable(content.decode()).splitlines()] + [""]
-    return "\n".join([*lines, *sketch.notes, "Nothing was written."])
+    notes = (f"note: {one_line(note, 300)}" for note in sketch.notes)
+    return "\n".join([*lines, *notes, "Nothing was written."])
 
 
 def document(made: Made) -> Document:

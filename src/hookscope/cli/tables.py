@@ -89,10 +89,10 @@ def headline(view: View) -> str:
     """Whose rules, where, on which settings."""
     host = view.host
     short = host.surroundings.short
-    settings = short(host.settings.file) if host.settings.exists else "none yet"
+    settings = printable(short(host.settings.file)) if host.settings.exists else "none yet"
     settings = f" · settings {settings}" if host.dialect.layout.settings else ""
     workspace = printable(short(host.workspace))
-    return f"{host.dialect.name} ({view.because}) · workspace {workspace}{settings}"
+    return f"{host.dialect.name} ({printable(view.because)}) · workspace {workspace}{settings}"
 
 
 def problems(view: View) -> list[str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from shlex import quote
 
 # C0 and C1 controls, and the marks that turn or hide text; tab and newline are kept.
 CONTROLS = re.compile(
@@ -31,6 +32,13 @@ def one_line(text: str, limit: int = 200) -> str:
     """The first line that says something, cut to `limit` characters."""
     line = next((line for line in printable(text).splitlines() if line.strip()), "").strip()
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def as_typed(path: object) -> str:
+    """A path as one types it into a shell: in quotes where it needs them. A `~` in front is home still."""
+    text = str(path)
+    home, rest = ("~/", text[2:]) if text.startswith("~/") else ("", text)
+    return home + quote(rest) if rest else text
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:

@@ -62,6 +62,7 @@ INSERT_ENTRY = """
     insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
 GLANCE = 0.001  # seconds in which a short job is on disk: waited for without a turn of the loop
+GARBLED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # what such documents raise
 PAGE = 500  # runs read at once where all are wanted
 
 
@@ -321,7 +322,7 @@ class Journal:
         database = open_reading(self.path)
         try:
             yield database
-        except (sqlite3.Error, ValueError, LookupError, TypeError) as error:  # the latter: garbled documents
+        except (sqlite3.Error, *GARBLED) as error:
             raise explained(self.path, error) from error
         finally:
             if database is not None:

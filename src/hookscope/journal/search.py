@@ -74,7 +74,7 @@ class Entry:
             event: Mapping[str, Any] = json.loads(self.event)
             run: Mapping[str, Any] = json.loads(self.document)
             facts, words = self._facts(hooks_of(run)), words_of_run(event, run).split()
-        except (ValueError, LookupError, TypeError, AttributeError):
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             facts, words = self._facts([]), []
         found = [*facts, *_marked(words, self.workspace)]
         return " ".join((*found, *_marked(words, self.workspace, pinned=True)) if self.pinned else found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,7 +48,7 @@ RESULT: Mapping[str, Any] = {
 def thinned(run: Mapping[str, Any], event: Mapping[str, Any]) -> Document:
     """The run's document, to be read with `whole`. `event`: that of the run."""
     thin = _less(run, RUN)
-    if thin["context"] == event["context"]:
+    if _as_written(thin["context"], event["context"]):
         del thin["context"]
     if "results" in thin:
         thin["results"] = [_less(result, RESULT) for result in thin["results"]]
@@ -70,6 +71,11 @@ def _less(document: Mapping[str, Any], usual: Mapping[str, Any]) -> Document:
     return {
         name: value for name, value in document.items() if name not in usual or not _same(value, usual[name])
     }
+
+
+def _as_written(value: Any, other: Any) -> bool:
+    """Does JSON have the same text for both: to Python alone `True` is 1."""
+    return bool(value == other) and json.dumps(value) == json.dumps(other)
 
 
 def _same(value: Any, usual: Any) -> bool:

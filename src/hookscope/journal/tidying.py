@@ -44,7 +44,7 @@ def tidy(
         # A script, since `execute` takes one step, and a step gives back one page.
         database.executescript(f"pragma incremental_vacuum({PAGES_GIVEN_BACK})")
         database.execute("pragma wal_checkpoint(passive)").fetchall()
-    except sqlite3.Error:
+    except Exception:  # a run that cannot be read must not end the thread that writes all others
         pass  # nothing is lost: the next time comes soon, and a write says what is wrong
     return False
 

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from hookscope.core.orphans import orphans_of
+from hookscope.core.text import as_typed
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import BRINGS, OLDEST, Node, NoNode
 from hookscope.values import dataclass
+from hookscope.workbench.documents import problem
 from hookscope.workbench.environments import environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder, writable
@@ -61,15 +63,12 @@ def _places(view: View) -> Iterator[Finding]:
     there = host.workspace.is_dir()
     then = "" if there else "Run in the agent's folder, or name it with `--workspace DIR`."
     yield Finding("workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then)
-    if host.settings.problems:
-        problem = host.settings.problems[0].text
-        yield Finding("settings", problem, False, f"Mend {host.settings.file}.")
-    elif host.settings.exists:
+    for wrong in (*host.settings.problems, *host.problems):
+        yield Finding("settings", problem(wrong), False, f"Mend {host.settings.file}.")
+    if host.settings.exists and not host.settings.problems:
         yield Finding("settings", str(host.settings.file))
-    elif host.dialect.layout.settings:
+    elif host.dialect.layout.settings and not host.settings.exists:
         yield Finding("settings", f"none yet; they would be in {host.settings.file}")
-    for problem_ in host.problems:
-        yield Finding("settings", problem_.text, False, f"Mend {host.settings.file}.")
     if writable(state_folder()):
         yield Finding("state", f"{state_folder()}, for what you trusted")
     else:
@@ -128,7 +127,7 @@ def _trusted(view: View) -> Finding:
     waiting = sorted({str(row.hook.trust_root) for row in view.inventory.hooks if row.state == "untrusted"})
     if not waiting:
         return Finding("trust", "every hook that could run is allowed to")
-    then = f"`hookscope trust {waiting[0]}` allows it."
+    then = f"`hookscope trust {as_typed(waiting[0])}` allows it."
     return Finding("trust", f"not allowed to run yet: {', '.join(waiting)}", False, then)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.event import iso
-from hookscope.core.hooks import Edit, Folder, Gate, Hook, Problem, Rejected, Standing, State
+from hookscope.core.hooks import Edit, Folder, Gate, Hook, Place, Problem, Rejected, Standing, State
 from hookscope.core.orphans import Orphan, orphans_of
 from hookscope.workbench import LimitName, Limits, View
 
@@ -54,9 +55,16 @@ def orphan(item: Orphan) -> Document:
 
 def problem(item: Problem) -> str:
     """A problem as one sentence; the place is part of it unless the sentence has it already."""
-    if item.place is None or str(item.place.line) in item.text:
+    place = item.place
+    if place is None or _tells(item.text, place):
         return item.text
-    return f"{item.place.file.name}, line {item.place.line}, column {item.place.column}: {item.text}"
+    return f"{place.file.name}, line {place.line}, column {place.column}: {item.text}"
+
+
+def _tells(text: str, place: Place) -> bool:
+    """Does a sentence name the line, or the file that it is about as a whole."""
+    whole = place.line == place.column == 1 and place.file.name in text
+    return whole or re.search(rf"\bline {place.line}\b", text) is not None
 
 
 def rejected(item: Rejected) -> Document:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hookscope.core.text import nearest
 from hookscope.values import dataclass
-from hookscope.workbench.options import PROJECT_FOLDER
+from hookscope.workbench.project import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.sections import ENDINGS, read_section
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.hooks import Gate, Hook, Standing, State, gate_state
 from hookscope.core.plan import code_of, declared_by, kind_of, registration_of
 from hookscope.core.runs import Event, Failure, Plan, Registration
+from hookscope.core.text import as_typed
 from hookscope.runtime.declared import WITH_HANDLERS
 from hookscope.workbench.refusal import Refusal
 
@@ -51,7 +52,7 @@ def _check(row: Standing, event: Event, view: View) -> None:
         raise _refused(hook, f"it is broken: {reason}", f"`hookscope info {hook.name}` shows every check.")
     if any(gate_state(gate) is State.UNTRUSTED for gate in shut):
         folder = hook.trust_root
-        then = f"`hookscope trust {folder}` allows it from now on, `--trust` this once."
+        then = f"`hookscope trust {as_typed(folder)}` allows it from now on, `--trust` this once."
         raise _refused(hook, f"{folder} is not trusted", then)
     if hook.language not in view.languages:
         raise _refused(hook, f"{hook.handler.name} {view.without or f'is {hook.language}'}")

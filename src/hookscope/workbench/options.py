@@ -2,27 +2,32 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest
 from hookscope.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, dialect_named
-from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
-from hookscope.runtime.limits import MIB, LimitName, Limits
+from hookscope.runtime.limits import Limits
 from hookscope.settings.opening import agents_of, open_host, settings_file, state_folder
 from hookscope.values import dataclass
 from hookscope.workbench.installed import Installed, installed, nearest_shipped
 from hookscope.workbench.packages import installed_plugins
+from hookscope.workbench.project import (
+    CONFIG,
+    PROJECT_FOLDER,
+    limits_of,
+    plugin_hooks_of,
+    program_of,
+    project_config,
+    retention_of,
+    unknown_in,
+)
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.assuming import assumed_surroundings
 
-PROJECT_FOLDER = ".hookscope"
-CONFIG = f"{PROJECT_FOLDER}/config.yaml"
-MOST = 2**62  # a number that a database can hold
-LIMITS: tuple[LimitName, ...] = ("spawn", "load", "run", "warn", "memory")
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
 PLATFORMS = ("linux", "darwin", "win32")
@@ -64,7 +69,7 @@ class Setup:
     shipped: Dialect | None = None  # what a guide is compared with
     environment: str | None = None  # whose variables events are filled with
     environment_from: str = ""  # what names it
-    notes: tuple[str, ...] = ()  # what is not known of an assumed environment
+    notes: tuple[str, ...] = ()  # what the configuration says in vain, what is not known of an environment
     read_from: tuple[Path, ...] = ()  # the files that it was read from
 
 
@@ -97,17 +102,17 @@ def set_up(options: Options) -> Setup:
             config=config,
             own_bundled=own_bundled(host_here, dialect),
             agent=options.agent,
-            plugin_hooks=_plugin_hooks(project),
+            plugin_hooks=plugin_hooks_of(project),
             plugins=installed_plugins() if "plugin" in dialect.kinds else (),
         ),
-        python=_program(project, "python", workspace, surroundings),
-        node=_program(project, "node", workspace, surroundings),
+        python=program_of(project, "python", workspace, surroundings),
+        node=program_of(project, "node", workspace, surroundings),
         limits=limits_of(project.get("limits")),
         retention=retention_of(project.get("journal")),
         shipped=shipped_of(dialect, host_here),
         environment=environment,
         environment_from=environment_from,
-        notes=source.notes if source is not None else (),
+        notes=(*unknown_in(project), *(source.notes if source is not None else ())),
         read_from=source.files if source is not None else (),
     )
     if options.agent is not None and not options.as_host:
@@ -152,94 +157,6 @@ def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -
         return surroundings.absolute(options.bundled)
     moved = surroundings.env.get(dialect.layout.bundled_variable or "", "").strip()
     return None if moved or options.as_host or not dialect.layout.bundles else shipped_hooks()
-
-
-def _plugin_hooks(project: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
-    """`plugin_hooks:` of a project's configuration. What is wrong within one is said beside it."""
-    listed = project.get("plugin_hooks")
-    if listed is None:
-        return ()
-    if not isinstance(listed, list) or not all(isinstance(item, dict) for item in listed):
-        shape = "a list of mappings with `event` and `module`"
-        raise Refusal(f"`plugin_hooks:` in {CONFIG} wants {shape}.", code=2)
-    return tuple(listed)
-
-
-def _program(
-    project: Mapping[str, object], name: str, workspace: Path | None, surroundings: Surroundings
-) -> str | None:
-    path = project.get(name)
-    return str(surroundings.absolute(path, workspace)) if isinstance(path, str) else None
-
-
-def _environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:
-    """The environment's name, whether or not there is one, and what says so."""
-    if options.environment is not None:
-        return options.environment, "named by --environment"
-    named = project.get("environment")
-    if named is None:
-        return None, ""
-    if not isinstance(named, str):
-        raise Refusal(f"`environment:` in {CONFIG} wants a name.", code=2)
-    return named, f"named in {CONFIG}"
-
-
-def limits_of(given: object) -> Limits:
-    """`limits:` of a project's configuration: seconds, `memory` in MiB; 0 for none. Raises Refusal."""
-    limits = Limits()
-    if given is None:
-        return limits
-    names = ", ".join(LIMITS)
-    if not isinstance(given, dict):
-        raise Refusal(f"`limits:` in {CONFIG} wants a mapping with some of {names}.", code=2)
-    for name, value in given.items():
-        if name not in LIMITS:
-            raise Refusal(f"`limits:` in {CONFIG} has {str(name)!r}; there are {names}.", code=2)
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not number or not 0 <= value < float("inf"):
-            unit = "MiB" if name == "memory" else "seconds"
-            raise Refusal(f"`limits: {{{name}: …}}` in {CONFIG} wants {unit}, 0 for no limit.", code=2)
-        limits = limits.with_limit(name, value * MIB if name == "memory" else value, CONFIG)
-    return limits
-
-
-def retention_of(given: object) -> Retention:
-    """`journal:` of a project's configuration: `size` in MiB, `runs`. Raises Refusal."""
-    if given is None:
-        return KEPT
-    if not isinstance(given, dict):
-        raise Refusal(f"`journal:` in {CONFIG} wants a mapping with some of size, runs.", code=2)
-    retention = KEPT
-    for name, value in given.items():
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if name == "runs" and whole and 0 < value < MOST:
-            retention = replace(retention, runs=value)
-        elif name == "size" and (whole or isinstance(value, float)) and 0 < value * MIB < MOST:
-            retention = replace(retention, size=int(value * MIB))
-        elif name not in ("size", "runs"):
-            raise Refusal(f"`journal:` in {CONFIG} has {str(name)!r}; there are size, runs.", code=2)
-        else:
-            wants = "MiB" if name == "size" else "a number of runs"
-            raise Refusal(f"`journal: {{{name}: …}}` in {CONFIG} wants {wants}, above 0.", code=2)
-    return retention
-
-
-def project_config(folder: Path) -> Mapping[str, object]:
-    """`.hookscope/config.yaml` of a project; empty where there is none. Raises Refusal."""
-    file = folder / PROJECT_FOLDER / "config.yaml"
-    if not os.path.isfile(file):  # a pipe of that name would be read for ever
-        return {}
-    try:
-        config = read_yaml(file.read_bytes())
-    except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
-    except FormatError as error:
-        raise Refusal(f"{file}, {error}.", "Mend it, or name --dialect.", code=2) from None
-    if config is None:
-        return {}
-    if not isinstance(config, dict):
-        raise Refusal(f"{file} wants a mapping, such as `dialect: NAME`.", code=2)
-    return config
 
 
 def chosen_dialect(
@@ -301,6 +218,18 @@ def _has_plugins(workspace: Path) -> bool:
 def _left_by_a_run(sign: Path, surroundings: Surroundings) -> bool:
     """Is this no more than a folder in HOME, as one hook that writes a file there leaves it behind."""
     return sign.is_dir() and sign.parent == surroundings.home and not (sign / "hooks").is_dir()
+
+
+def _environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:
+    """The environment's name, whether or not there is one, and what says so."""
+    if options.environment is not None:
+        return options.environment, "named by --environment"
+    named = project.get("environment")
+    if named is None:
+        return None, ""
+    if not isinstance(named, str):
+        raise Refusal(f"`environment:` in {CONFIG} wants a name.", code=2)
+    return named, f"named in {CONFIG}"
 
 
 def shipped_hooks() -> Path:

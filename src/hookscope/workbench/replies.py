@@ -10,6 +10,7 @@ from hookscope.core.runs import Failure
 from hookscope.formats import FormatError, read_yaml
 from hookscope.systems.streams.session_words import AskModel, Reply, Thrown, ToolCall
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.sections import LARGEST
 
 # What a lane calls a thrown thing that is no error.
 BARE = frozenset(
@@ -64,7 +65,8 @@ def _call(told: Any, place: int, asked: AskModel) -> ToolCall:
 def read_script(file: Path) -> Script:
     """The replies in a YAML or JSON file. Raises Refusal where it holds none."""
     try:
-        told = read_yaml(file.read_bytes())
+        with file.open("rb") as opened:
+            told = read_yaml(opened.read(LARGEST))
     except OSError as error:
         raise Refusal(f"Cannot read the script {file}: {error.strerror}.", code=2) from None
     except (FormatError, UnicodeDecodeError) as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hookscope.core.runs import Event
 from hookscope.values import dataclass
 from hookscope.workbench.expect import PATTERNS, literally
-from hookscope.workbench.options import PROJECT_FOLDER
+from hookscope.workbench.project import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.sections import ENDINGS, Section, files_below, read_section
 from hookscope.workbench.variables import filled

@@ -16,7 +16,7 @@ from hookscope.core.text import nearest
 from hookscope.dialects.catalogues import source
 from hookscope.formats import read_yaml
 from hookscope.values import dataclass
-from hookscope.workbench.options import PROJECT_FOLDER
+from hookscope.workbench.project import PROJECT_FOLDER
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import KEYS as EVENT_KEYS
 from hookscope.workbench.saved import SavedEvent, is_saved_event, read_saved, saved_in

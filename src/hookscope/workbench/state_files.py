@@ -1,7 +1,9 @@
 """Hookscope's own state folder, and how a file in it is replaced."""
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 
 def state_folder() -> Path:
@@ -23,6 +25,14 @@ def writable(folder: Path) -> bool:
 def reason_of(error: OSError) -> str:
     """Why a file could not be written, in the system's words: the sentence around them names the file."""
     return (error.strerror or str(error)).lower()
+
+
+def stored(path: Path) -> Any:
+    """The JSON of a state file; None where there is none, or it cannot be read as such."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):  # the latter: brackets without end
+        return None
 
 
 def replace_file(path: Path, content: bytes) -> None:

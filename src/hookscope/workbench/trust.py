@@ -12,7 +12,7 @@ from hookscope.core.examine import digest
 from hookscope.core.look import look
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import reason_of, replace_file
+from hookscope.workbench.state_files import reason_of, replace_file, stored
 
 
 def digests_below(folder: Path, host: Host) -> dict[Path, str]:
@@ -84,8 +84,6 @@ class TrustStore:
             ) from None
 
     def _read(self) -> Mapping[str, Any]:
-        try:
-            folders = json.loads(self.file.read_bytes())["folders"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
+        document = stored(self.file)
+        folders = document.get("folders") if isinstance(document, dict) else None
         return folders if isinstance(folders, dict) else {}

@@ -6,7 +6,7 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.text import one_line
+from hookscope.core.text import one_line, printable
 from hookscope.workbench import Options
 
 
@@ -33,7 +33,7 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
     found = listing(file, preset)
     wide = max(len(row.id) for row in found.actions) + 2
     keys = max(len(" ".join(row.keys)) for row in found.actions) + 2
-    lines = [f"preset {found.preset}, {'with' if file.file.exists() else 'no'} {file.file}"]
+    lines = [f"preset {found.preset}, {'with' if file.file.exists() else 'no'} {printable(str(file.file))}"]
     if preset is not None:
         lines = [f"preset {found.preset}"]
     room = ""

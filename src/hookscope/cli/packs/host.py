@@ -90,4 +90,5 @@ def _opened(options: Options) -> tuple[Workbench, PackDesk, PackWords]:
 def _answer(said: Said, before: Sequence[str]) -> Answer:
     for line in said.errors:
         click.echo(printable(line), err=True)
-    return Answer(None, "\n".join(map(printable, (*before, *said.lines))), yes=said.code == 0)
+    text = "\n".join(map(printable, (*before, *said.lines)))
+    return Answer(None, text, yes=said.code == 0, ours=False)

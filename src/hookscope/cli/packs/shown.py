@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hookscope.cli.tables import column, fitted, state_word
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, State, gate_state
-from hookscope.core.text import lasting, one_line, printable
+from hookscope.core.text import as_typed, lasting, one_line, printable
 from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import (
     Done,
@@ -50,7 +50,7 @@ def done(item: Done, host: Host) -> str:
     waiting = [hook.name for hook in pack.hooks if hook.row.state is State.UNTRUSTED]
     if waiting:
         folder = pack.hooks[0].row.hook.trust_root
-        names, trust = one_line(", ".join(waiting)), f"hookscope trust {printable(str(folder))}"
+        names, trust = one_line(", ".join(waiting)), f"hookscope trust {printable(as_typed(folder))}"
         lines.append(f"Hookscope itself runs {names} after `{trust}`.")
     if host.dialect.switching.notices:
         lines.append(host.dialect.switching.notices)
@@ -80,9 +80,7 @@ def packs(items: Sequence[PackStatus], host: Host) -> str:
         name, version = fitted(one_line(record.id), names), fitted(one_line(record.version) or "–", versions)
         how = "linked" if record.linked is not None else "pinned" if record.pinned else record.source
         age = lasting((datetime.now(UTC) - record.at).total_seconds())
-        word = {"as installed": "", "changed": "  ✗ changed on disk since", "gone": "  ✗ gone"}[
-            item.on_disk.word
-        ]
+        word = STANDS[item.on_disk.word]
         lines.append(f"{name}  {version}  {fitted(how, 7)}  {one_line(record.origin)}  {age} ago{word}")
         lines.append(f"  hooks: {one_line(', '.join(record.hooks), 400)}")
         lines += _changed(item.on_disk, host)

@@ -7,7 +7,7 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.tap import shown
-from hookscope.core.text import one_line
+from hookscope.core.text import one_line, printable
 from hookscope.workbench import Options
 from hookscope.workbench.saving import place_of
 from hookscope.workbench.tap.events import picked, save_real
@@ -35,5 +35,5 @@ def command(options: Options, name: str, file: str | None) -> Answer:
     then = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
     return Answer(
         {"event": shown.event_document(heard), "file": str(saved.file), "variables": list(saved.variables)},
-        f"Saved {one_line(heard.key)} as {saved.file}.{then}",
+        f"Saved {one_line(heard.key)} as {printable(str(saved.file))}.{then}",
     )

@@ -69,8 +69,8 @@ class View:
             known = self._known if self._known is not None else _value_of(self._print)
             self._print = now
             self._known, said = self._seen()
-            if self._known != known:
-                answer["view"] = self._known
+            if self._known != known or self._views.encode(self._known) != self._views.encode(known):
+                answer["view"] = self._known  # the text tells what Python does not: `True` from `1`
             notes += [note for note in said if note not in self._said]
             self._said = said
             if notes:

@@ -13,6 +13,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook, Place
 from hookscope.core.plan import kind_of
 from hookscope.core.surroundings import lies_in
+from hookscope.core.text import as_typed
 from hookscope.formats.frontmatter import locate_frontmatter
 from hookscope.formats.places import KeyPath, Span
 
@@ -158,7 +159,7 @@ def trusted(hook: Hook, host: Host) -> Gate:
     real = hook.leads_out or hook.real
     if real is not None and host.trust.allows(real):
         return TRUSTED
-    folder = host.surroundings.short(hook.trust_root)
+    folder = as_typed(host.surroundings.short(hook.trust_root))
     return Gate(
         "trusted",
         False,

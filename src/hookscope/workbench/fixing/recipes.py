@@ -13,6 +13,7 @@ from typing import Any
 
 from hookscope.changes import CannotEdit, Change, edited_all
 from hookscope.core.hooks import Edit, Gate, Standing
+from hookscope.core.text import as_typed
 from hookscope.formats import KeyPath, locate_json5, text_of
 from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.sketch import Sketch
@@ -174,7 +175,7 @@ def _with_list(gate: Gate, sketch: Sketch, names: list[Any], title: str) -> Iter
 def trusted(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """Whose code runs is its user's decision, asked for by a command of its own."""
     folder = sketch.host.surroundings.short(row.hook.trust_root)
-    yield Fix(gate.name, f"Allow {folder} to run", hint=f"hookscope trust {folder}")
+    yield Fix(gate.name, f"Allow {folder} to run", hint=f"hookscope trust {as_typed(folder)}")
 
 
 def reached(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:

@@ -66,9 +66,7 @@ def name_of(fetched: Fetched) -> str:
     spec = fetched.spec
     if spec.path is not None:
         name = spec.path.name
-        return next(
-            (name[: -len(end)] for end in (".tar.gz", ".tgz", ".tar", ".zip") if name.endswith(end)), name
-        )
+        return next((name[: -len(end)] for end in STEMS if name.endswith(end)), name)
     if spec.source == "git":
         return spec.url.rstrip("/").rpartition("/")[2].removesuffix(".git")
     return spec.name.rpartition("/")[2]

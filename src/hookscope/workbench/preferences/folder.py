@@ -61,6 +61,9 @@ class Document:
 def read_document(file: Path) -> Document:
     """Read a file that should hold a mapping. Never raises; no file is an empty one."""
     try:
+        if file.exists() and not file.is_file():  # a pipe would be read for ever
+            said = f"{file.name} is no file."
+            return Document(file, problems=(Problem(said, Place(file, 1)),), readable=False)
         with file.open("rb") as opened:
             source = opened.read(LARGEST)
     except FileNotFoundError:

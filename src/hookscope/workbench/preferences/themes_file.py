@@ -9,7 +9,7 @@ from hookscope.core.hooks import Place, Problem
 from hookscope.values import dataclass
 from hookscope.workbench.preferences.folder import config_folder, read_document
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import replace_file, state_folder
+from hookscope.workbench.state_files import replace_file, state_folder, stored
 
 THEMES = "themes"
 CONFIG_FILE = "config.yaml"
@@ -87,8 +87,7 @@ def remember_theme(name: str, configured: str) -> None:
 
 
 def _chosen() -> tuple[str, str]:
-    try:
-        document = json.loads((state_folder() / CHOSEN).read_bytes())
-        return str(document["theme"]), str(document["over"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    document = stored(state_folder() / CHOSEN)
+    if not isinstance(document, dict):
         return "", ""
+    return str(document.get("theme", "")), str(document.get("over", ""))

@@ -14,7 +14,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import reason_of, replace_file, state_folder
+from hookscope.workbench.state_files import reason_of, replace_file, state_folder, stored
 
 NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
 KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
@@ -69,10 +69,8 @@ class Record:
             ) from None
 
     def _read(self) -> Mapping[str, Any]:
-        try:
-            taps = json.loads(self.file.read_bytes())["taps"]
-        except (OSError, ValueError, KeyError, TypeError):
-            return {}
+        document = stored(self.file)
+        taps = document.get("taps") if isinstance(document, dict) else None
         return taps if isinstance(taps, dict) else {}
 
 

@@ -1,0 +1,110 @@
+"""Names of files, folders and words that somebody else chose: shown as they are, and typed as they are."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hookscope.core.hooks import Place, Problem
+from hookscope.core.text import as_typed
+from hookscope.workbench.documents import problem
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+
+BELL = "a\x07b"
+COMMAND = '{openclaw: {events: ["command:new"]}}'
+
+
+def test_no_name_rings_the_bell_of_a_terminal(
+    hookscope: Program, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    (workspace / f"{BELL}.json").write_text("{}")
+    (workspace / f"{BELL}.env").write_text("A=1\n")
+    config = {"HOOKSCOPE_CONFIG_DIR": str(tmp_path / BELL)}
+    for arguments in (
+        ("list", "--config", f"{BELL}.json"),
+        ("check", "--config", f"{BELL}.json"),
+        ("info", "greet", "--config", f"{BELL}.json"),
+        ("doctor", "--config", f"{BELL}.json"),
+        ("compare", "--surroundings", f"here,{BELL}.env"),
+        ("keys",),
+        ("keys", "--preset", BELL),
+        ("events", "--saved"),
+        ("fire", "command:new", "--save", BELL),
+        ("new", "other", "--in", BELL, "--dry-run"),
+        ("trust", BELL),
+        (f"li{BELL}st",),
+        ("list", f"--{BELL}"),
+        ("tap", BELL),
+        ("help", BELL),
+        ("lint", "--rule", BELL),
+    ):
+        done = hookscope(*arguments, env=config)
+        assert "\x07" not in done.out + done.err, arguments
+        assert "mistake of ours" not in done.err
+
+
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1, max_size=12))
+def test_a_path_in_a_command_is_one_word_of_it(name: str) -> None:
+    assert shlex.split(f"hookscope trust {as_typed(f'/x/{name}')}") == ["hookscope", "trust", f"/x/{name}"]
+    assert as_typed(f"~/{name}").startswith("~/")  # else no shell takes it for home
+    assert shlex.split(as_typed(f"~/{name}")) == [f"~/{name}"]
+
+
+def test_the_command_that_trusts_a_folder_can_be_typed_as_it_stands(
+    hookscope: Program, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    workspace = tmp_path / "my work's"
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    said = hookscope("fire", "command:new", cwd=workspace).err
+    (command,) = re.findall(r"`(hookscope trust .*?)` allows it from now on", said)
+    assert hookscope(*shlex.split(command)[1:], cwd=workspace).code == 0
+    assert hookscope("fire", "command:new", "--only", "greet", cwd=workspace).code == 0
+
+
+def test_the_place_of_a_problem_is_told_once_and_always() -> None:
+    file = Path("/x/settings.json")
+    for text, place, said in (
+        ("it wants 12 things", Place(file, 1, 5), "settings.json, line 1, column 5: it wants 12 things"),
+        (
+            "line 12, column 3: no",
+            Place(file, 1, 2),
+            "settings.json, line 1, column 2: line 12, column 3: no",
+        ),
+        ("settings.json, line 4, column 1: no", Place(file, 4, 1), "settings.json, line 4, column 1: no"),
+        ("/x/settings.json is not a file", Place(file), "/x/settings.json is not a file"),
+        ("cannot be read", None, "cannot be read"),
+    ):
+        assert problem(Problem(text, place)) == said
+
+
+def test_what_the_projects_configuration_says_in_vain_is_told(hookscope: Program, workspace: Path) -> None:
+    config = workspace / ".hookscope" / "config.yaml"
+    config.parent.mkdir()
+    config.write_text("limit: {run: 3}\n")
+    done = hookscope("list")
+    assert done.code == 0
+    assert "config.yaml has `limit:`, which says nothing; did you mean `limits:`?" in done.err
+    for written, has in (("python: 3.11", "3.11"), ("node: [node]", "['node']")):
+        config.write_text(written)
+        done = hookscope("list")
+        assert done.code == 2
+        assert f"wants the path of a program, and has {has}." in done.err
+
+
+def test_what_never_ends_is_not_read_to_its_end(hookscope: Program, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    os.mkfifo(tmp_path / "config" / "keys.yaml")
+    keys = hookscope("keys", "--json")
+    assert (keys.code, [one["text"] for one in keys.json["problems"]]) == (1, ["keys.yaml is no file."])
+    script = hookscope("play", "--dialect", "eve", "--script", "/dev/zero")
+    assert (script.code, "The script /dev/zero is not YAML" in script.err) == (2, True)
