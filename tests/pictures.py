@@ -186,12 +186,12 @@ async def take(bench: Workbench, size: tuple[int, int]) -> None:
         await pilot.press("escape")
         save(app, "hooks", size)
         await pilot.press("2", "f5")
-        await until(pilot, lambda: screen.state.firing is None and bool(app.query("FirePane")))  # type: ignore[attr-defined]
+        await until(pilot, lambda: not screen.state.job and bool(app.query("FirePane")))  # type: ignore[attr-defined]
         await until(pilot, lambda: not app.workers)
         save(app, "fire", size)
         (bench.setup.surroundings.cwd / "draft.md").write_text("a draft\n")  # the run before has deleted it
         await pilot.press("f7")
-        await until(pilot, lambda: screen.state.firing is None and not app.workers)  # type: ignore[attr-defined]
+        await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
         app.screen.query_one("#fire-run Waterfall").focus()
         await pilot.press("down", "down")  # from the handler that failed, past the last
         await until(pilot, lambda: True)
@@ -221,7 +221,7 @@ async def take_one(bench: Workbench, size: tuple[int, int], key: str, name: str,
             editor = screen.query_one(JsonEditor)
             editor.text = editor.text.replace('"ls"', f'"{change}"')
         await pilot.press("f5")
-        await until(pilot, lambda: screen.state.firing is None and not app.workers)  # type: ignore[attr-defined]
+        await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
         screen.query_one("#fire-run Waterfall").focus()
         await until(pilot, lambda: True)
         save(app, name, size)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Generator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,9 +14,10 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
+from hookscope.console.jobs import fire
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
 from hookscope.console.runner import Runner
-from hookscope.console.state import LookBegan, Looked, LookFailed
+from hookscope.console.state import Draft, LookBegan, Looked, LookFailed
 from hookscope.core.hooks import Inventory
 from hookscope.core.runs import Event, Plan, Registry
 from hookscope.core.surroundings import real_surroundings
@@ -76,13 +78,16 @@ class SlowBench:
 
 
 class Burst:
-    """A firing of many quick steps."""
+    """A firing of many quick steps, which then goes on until it is cancelled."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.cancelled = steps, False
 
     def cancel(self) -> None:
         self.cancelled = True
+
+    async def number(self) -> int:
+        return 7
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         for number in range(self.steps):
@@ -91,7 +96,8 @@ class Burst:
             yield number
 
     def __await__(self) -> Generator[Any, None, str]:
-        yield from asyncio.sleep(0).__await__()
+        while not self.cancelled:
+            yield from asyncio.sleep(0).__await__()
         return "the run"
 
 
@@ -137,8 +143,10 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
-        assert runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
-        assert not runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
+        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Draft())  # type: ignore[arg-type]
+        assert runner.start("The run", work)
+        assert not runner.start("The run", work)
+        await wait_for(pilot, lambda: any(isinstance(m, FiringStarted) for m in listener.heard))
         assert runner.cancel()
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) for m in listener.heard))
         gathered = [message for message in listener.heard if isinstance(message, StepsCame)]
@@ -146,7 +154,7 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
         assert steps == list(range(5_000))
         assert len(gathered) < 50
         assert burst.cancelled
-        assert not runner.cancel()
+        await wait_for(pilot, lambda: not runner.cancel())
 
 
 async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
@@ -155,9 +163,10 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
-        runner.fire(None, PLAN, lambda view: PLAN)  # type: ignore[arg-type]
+        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Draft())  # type: ignore[arg-type]
+        runner.start("The run", work)
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
-        assert not runner.cancel()
+        await wait_for(pilot, lambda: not runner.cancel())
 
 
 def test_only_ordinary_files_of_a_bounded_size_are_read(tmp_path: Path) -> None:

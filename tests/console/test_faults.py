@@ -35,7 +35,7 @@ async def test_the_console_survives_what_hooks_do_and_says_it(
         await story.focus_in("fire")
         await story.press("f5")
         await story.shows("Run 1")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("3 of 5 failed")
         screen = story.text()
         assert "\x1b" not in screen
@@ -57,7 +57,7 @@ async def test_a_run_is_cancelled_by_hand(console: Open, workspace: Path, make_h
         await story.press("f5")
         await story.shows("» running")
         await story.press("escape")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("⊘ cancelled", "the run was cancelled")
 
 

@@ -141,7 +141,7 @@ async def test_the_last_runs_are_there_when_the_console_opens_again(
         await story.focus_in("fire")
         await story.press("f5")
         await story.shows("[/x] hello")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
     async with console() as story:
         await story.press("2")
         await story.shows("Run 1", "✓ 1 handler ran", "[/x] hello")

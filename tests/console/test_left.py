@@ -33,10 +33,10 @@ async def bar(story: Story) -> None:
 async def beside(story: Story) -> None:
     await story.press("f", "ctrl+r")
     await story.shows("Run 1")
-    await story.until(lambda: story.screen.state.firing is None, "the run is over")
+    await story.until(lambda: not story.screen.state.job, "the run is over")
     await story.press("r")
     await story.shows("Run 2")
-    await story.until(lambda: story.screen.state.firing is None, "the run is over")
+    await story.until(lambda: not story.screen.state.job, "the run is over")
     await story.press("d")
 
 

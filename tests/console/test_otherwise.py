@@ -31,7 +31,7 @@ async def at_fire(story: Story) -> None:
 
 async def over(story: Story, number: int) -> None:
     await story.shows(f"Run {number}")
-    await story.until(lambda: story.screen.state.firing is None, "the run is over")
+    await story.until(lambda: not story.screen.state.job, "the run is over")
 
 
 @small

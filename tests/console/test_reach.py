@@ -169,7 +169,7 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield EventPicker(view), {"keys"}
     yield CompletionScreen("What", choices, "", Offset(0, 0)), {"completion"}
     yield EnvironmentScreen(Filling()), {"environment"}
-    yield SavedScreen((), {}, print), {"saved"}
+    yield SavedScreen((), {}, bool, bool), {"saved"}
     yield OtherwiseScreen("command:new", Otherwise(), (), ()), {"otherwise", "lines"}
     yield BesideScreen("command:new", print), {"beside", "sheet"}
     yield RepeatScreen("command:new", Repetition(2, (), None)), {"repeated", "sheet"}

@@ -79,7 +79,7 @@ async def test_a_real_event_is_seen_opened_fired_again_and_saved(
         assert set(event.context["replayed"]) == {"real", "at"}
         await story.press("ctrl+r")
         await story.shows("hello Ada ${HOME}, ['at', 'real']")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
 
 
 async def test_the_lists_stand_over_everything_and_can_be_copied(

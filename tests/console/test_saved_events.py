@@ -67,7 +67,7 @@ async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
         await story.press("f6")
         await story.shows("↻ on save: command:new")
         await saved(story, handler, GREETS, lambda: "greet ✗ → ✓" in story.text())  # fix it: green
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("hello.yaml expects nothing yet")
         await story.press("A")  # accept as expectation
         await story.shows("Expect what happened?", '+  messages: ["Hello Ada"]')
@@ -171,13 +171,13 @@ async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
         await composed(story)
         await story.press("ctrl+r")
         await story.shows("Run 1")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.press("d")
         await story.shows("is the only one of command:new")
         handler.write_text(SHOUTS + "    event.context['[/seen]'] = 1\n")
         await story.press("r")
         await story.shows("Run 2")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.press("d")
         await story.shows(
             "Side by side   command:new", "run 1", "run 2", "Hello Ada", "HELLO Ada", "context [/seen]"
@@ -186,7 +186,7 @@ async def test_two_runs_stand_side_by_side_with_what_is_different_alone(
         await story.press("escape")
         await story.press("r")
         await story.shows("Run 3")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.press("d")
         await story.shows("Both did the same.")
         await story.press("left_square_bracket")
@@ -208,7 +208,7 @@ async def test_a_run_is_replayed_from_a_handler_on(
         await composed(story)
         await story.press("ctrl+r")
         await story.shows("Run 1")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         (first / "handler.py").write_text("def handler(event): event.context['n'] = 2\n")
         story.screen.query_one("#fire-run Waterfall").focus()
         await story.press("down", "K")

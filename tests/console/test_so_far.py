@@ -23,7 +23,7 @@ async def test_from_never_seen_to_it_ran(
         await story.press("f")
         await story.shows("1 would run", "listens to command:nwe – nobody sends that")
         await story.press("ctrl+r")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("✓ ok")
         await story.press("1")
         await story.shows("✓ ran: ", "in run 1")

@@ -104,14 +104,9 @@ def test_start_here_is_for_those_who_have_nothing_yet() -> None:
     fresh = reduce(ConsoleState(), s.Looked(1, view_of(settings=False), 0.0))
     assert fresh.start
     assert not reduce(fresh, s.StartShown(False)).start
-    assert not reduce(fresh, s.FiringBegan(1)).start
+    assert not reduce(fresh, s.Busy("The run")).start
+    assert reduce(fresh, s.Busy("")).start
     assert not reduce(ConsoleState(), looked(1)).start
-
-
-def test_the_end_of_an_older_run_leaves_the_newer_running() -> None:
-    state = reduce(ConsoleState(), s.FiringBegan(2))
-    assert reduce(state, s.FiringEnded(1)).firing == 2
-    assert reduce(state, s.FiringEnded(2)).firing is None
 
 
 def test_a_failed_look_keeps_what_is_shown() -> None:

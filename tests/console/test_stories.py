@@ -94,7 +94,7 @@ async def test_a_first_event_is_fired_within_three_keys(
         await story.until(lambda: "Run 1" in story.text() and "hello you" in story.text(), "the run is shown")
         await story.press("3")
         await story.shows("command:new")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
 
 
 @at_extremes
@@ -121,7 +121,7 @@ async def test_trust_is_asked_before_the_first_fire_and_cancel_is_the_default(
         await story.shows("Allow this folder to run?")
         await story.press("t")
         await story.until((tmp_path / "ran").exists, "the handler was loaded")
-        await story.until(lambda: story.screen.state.firing is None, "the run is over")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
         await story.shows("Run 1")
 
 

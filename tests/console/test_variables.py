@@ -55,7 +55,7 @@ async def test_an_environment_fills_what_is_fired(console: Open, agent: Path, si
         await story.shows("✗ line 2, column 16: ${WHO} is not set")
         await story.press("f5")
         await story.shows("Not fired: line 2")
-        assert story.screen.state.firing is None
+        assert not story.screen.state.job
         story.screen.query_one("#fire-key").focus()
         await story.press("V")
         await story.shows("Whose variables?", "● none")

@@ -8,9 +8,17 @@ from hookscope.console.fire import asked
 from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.log.pane import LogPane
-from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, RealCame, StepsCame
+from hookscope.console.messages import (
+    FiringOver,
+    FiringStarted,
+    JobBegan,
+    JobOver,
+    PlayOver,
+    RealCame,
+    StepsCame,
+)
 from hookscope.console.shell import Shell
-from hookscope.console.state import Armed, Draft, Drafted, FiringBegan, FiringEnded, ModeChosen
+from hookscope.console.state import Armed, Busy, Draft, Drafted, ModeChosen
 
 
 class Carrier(Shell):
@@ -35,7 +43,7 @@ class Carrier(Shell):
 
     @on(asked.SaveAsked)
     def _save_asked(self, event: asked.SaveAsked) -> None:
-        self.saved.save(event.saved, event.file)
+        self.saved.save(event.saved, event.file, event.draft)
 
     @on(asked.FuzzAsked)
     def _fuzz_asked(self, event: asked.FuzzAsked) -> None:
@@ -98,9 +106,17 @@ class Carrier(Shell):
     def _real_came(self, event: RealCame) -> None:
         self.log_entries(event.entries)
 
+    @on(JobBegan)
+    def _job_began(self, event: JobBegan) -> None:
+        self.change(Busy(event.job))
+
+    @on(JobOver)
+    def _job_over(self) -> None:
+        self.change(Busy(""))
+        self.desk.rested()
+
     @on(FiringStarted)
     def _firing_started(self, event: FiringStarted) -> None:
-        self.change(FiringBegan(event.number))
         self.desk.started(event)
 
     @on(StepsCame)
@@ -113,5 +129,4 @@ class Carrier(Shell):
 
     @on(FiringOver)
     def _firing_over(self, event: FiringOver) -> None:
-        self.change(FiringEnded(event.number))
         self.desk.over(event)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hookscope.console import jobs
 from hookscope.console.fire.beside import Beside, BesideScreen, lines_of
 from hookscope.console.fire.model import Sheet
-from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import Said
 from hookscope.workbench import PastRun
 
@@ -62,9 +63,8 @@ class CompareDesk:
             self._after, self._before = number, sheet.number
             self._show_screen(sheet.plan.event.key)
 
-        wanted = None if start is None else str(start)
-        if not self.screen.runner.replay(past, wanted, replayed):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."))
+        runner, wanted = self.screen.runner, None if start is None else str(start)
+        runner.start("The replay", lambda: jobs.replay(runner, past, wanted, replayed))
 
     def turn(self, by: int) -> None:
         """Another run beside it, that many older or newer."""

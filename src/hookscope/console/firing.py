@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.console import narrate
+from hookscope.console import jobs, narrate
 from hookscope.console.fire.fuzzed import FuzzScreen, summary
 from hookscope.console.fire.repeated import RepeatScreen
-from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
-from hookscope.console.state import ConsoleState, Draft, FiringBegan, FiringEnded
+from hookscope.console.state import ConsoleState, Draft
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Event, Plan, Run, Started
 from hookscope.workbench.filling import filled_event
@@ -22,7 +22,6 @@ from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
-    from hookscope.console.fire.otherwise import Otherwise
     from hookscope.console.fire.pane import FirePane
     from hookscope.console.shell import Shell
     from hookscope.core.repeated import Repetition
@@ -36,8 +35,7 @@ class FireDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._waiting: Draft | str | None = None  # fires, or plays, once trust is recorded and seen
-        self._file: Path | None = None  # the saved event that the next run is of
-        self._due = False  # the armed event fires after the next look, or after the run that is going on
+        self._due = False  # the armed event fires after the next look, or after what is going on
 
     @property
     def state(self) -> ConsoleState:
@@ -85,11 +83,6 @@ class FireDesk:
         if view is None or plan is None:
             self._say(problem or "Still looking.", "warning")
             return
-        if self.state.firing is not None:
-            self._say(
-                f"Run {self.state.firing} is still going; {key_of('fire.leave')} cancels it.", "warning"
-            )
-            return
         folders = waiting_for_trust(view, plan)
         if folders:
             self._question(folders, lambda answer: self._answered(answer, draft, folders))
@@ -99,13 +92,8 @@ class FireDesk:
     def play(self, message: str) -> None:
         """Play a session that begins with this message; ask first where its code is not allowed to run."""
         view = self.state.view
-        if view is None or self.state.firing is not None:
-            self._say(
-                "Still looking."
-                if view is None
-                else with_keys("A run is still going; {fire.leave} cancels it."),
-                "warning",
-            )
+        if view is None:
+            self._say("Still looking.", "warning")
             return
         filling, bench = self.state.filling, self.screen.bridge.bench
         try:
@@ -128,8 +116,8 @@ class FireDesk:
             self._play(message)
 
     def _play(self, message: str) -> None:
-        if not self.screen.runner.play(message):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
+        runner = self.screen.runner
+        runner.start("The session", lambda: jobs.play(runner, message))
 
     def played(self, event: PlayOver) -> None:
         """A session came to rest."""
@@ -186,7 +174,7 @@ class FireDesk:
     def _fire_armed(self) -> None:
         """Once what was saved has been seen, and one run at a time: many saves are one."""
         draft = self.state.armed
-        if not self._due or self.screen.bridge.looking or self.state.firing is not None:
+        if not self._due or self.screen.bridge.looking or self.screen.runner.busy:
             return
         self._due = False
         if draft is not None and draft.event is not None:
@@ -202,24 +190,21 @@ class FireDesk:
         self._waiting = None
 
     def _fire(self, plan: Plan, draft: Draft, automatic: bool = False) -> None:
-        view, bench = self.state.view, self.screen.bridge.bench
-        if view is not None and draft.way is not None:
-            self._fire_otherwise(view, plan.event, draft, draft.way)
+        view, bench, runner = self.state.view, self.screen.bridge.bench, self.screen.runner
+        if view is None:
             return
+        event, short = plan.event, view.host.surroundings.short
 
         def again(ready: View) -> Plan:
-            return bench.plan(ready, plan.event, only=draft.only, automatic=automatic)
+            return bench.plan(ready, event, only=draft.only, automatic=automatic)
 
-        self._file = draft.file
-        if view is not None and not self.screen.runner.fire(view, plan, again, draft.guarded):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
+        def repeated(again: Repetition) -> None:
+            self.screen.app.push_screen(RepeatScreen(event.key, again, short))
 
-    def _fire_otherwise(self, view: View, event: Event, draft: Draft, way: Otherwise) -> None:
-        def told(again: Repetition) -> None:
-            self.screen.app.push_screen(RepeatScreen(event.key, again, view.host.surroundings.short))
-
-        if not self.screen.runner.fire_otherwise(view, event, draft.only, way, told):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
+        if draft.way is not None:
+            runner.start("The run", lambda: jobs.fire_otherwise(runner, view, event, draft, repeated))
+        else:
+            runner.start("The run", lambda: jobs.fire(runner, view, plan, again, draft))
 
     def fuzz(self, event: Event, only: str | None) -> None:
         """Look for the smallest events that hooks fail at; what is found can be loaded."""
@@ -228,19 +213,13 @@ class FireDesk:
             self._say("Still looking.", "warning")
             return
         draft, unset = self._filled(Draft(event, only, written=True))
-        if draft.event is None:
+        filled, runner = draft.event, self.screen.runner
+        if filled is None:
             self._say(unset, "warning")
-            return
-        if not self.screen.runner.fuzz(view, draft.event, only, self._fuzzed):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
-            return
-        self.screen.change(FiringBegan(0))
-        self._say(f"Strange events of {event.key} are fired on copies; {key_of('fire.leave')} ends it.")
+        elif runner.start("The search", lambda: jobs.fuzz(runner, view, filled, only, self._fuzzed)):
+            self._say(f"Strange events of {event.key} are fired on copies; {key_of('fire.leave')} ends it.")
 
-    def _fuzzed(self, fuzzed: Fuzzed | None) -> None:
-        self.screen.change(FiringEnded(0))
-        if fuzzed is None:
-            return
+    def _fuzzed(self, fuzzed: Fuzzed) -> None:
         level = "error" if fuzzed.found else "info"
         self.screen.log_line("fuzz", summary(fuzzed), level, fuzzed.template.key)
 
@@ -251,14 +230,14 @@ class FireDesk:
         self.screen.app.push_screen(FuzzScreen(fuzzed), chosen)
 
     def cancel(self) -> None:
-        """Cancel the run on its way."""
+        """Cancel what is on its way."""
         if not self.screen.runner.cancel():
             self._say("Nothing is running.")
 
     def started(self, event: FiringStarted) -> None:
-        self.pane.firing_started(event.number, event.plan)
+        self.pane.firing_started(event.number, event.plan, event.asked)
         if self.state.view is not None:
-            file, self._file = self._file, None
+            file = event.asked.file if event.asked is not None else None
             self.screen.saved.fired(event.number, self.state.view, event.plan, file)
         self.screen.log_entries([narrate.fired(datetime.now(), event.number, event.plan)])
 
@@ -273,7 +252,7 @@ class FireDesk:
     def over(self, event: FiringOver) -> None:
         if event.run is None:
             self.pane.firing_ended(event.number, None, event.problem)
-            self.screen.log_line(f"run {event.number}", event.problem, "error")
+            self.screen.log_line(f"run {event.number}" if event.number else "fire", event.problem, "error")
             self._say(f"The run could not be made: {event.problem}", "error")
             return
         self.pane.firing_ended(event.number, event.run)
@@ -283,6 +262,9 @@ class FireDesk:
         self._tell_quarantine(event.run)
         if "fire" not in self.screen.panes:
             self._say(f"{event.run.event.key}: {entry.text}", "error" if event.run.failed else "information")
+
+    def rested(self) -> None:
+        """Nothing goes on any more: what was saved meanwhile fires now."""
         self._fire_armed()
 
     def _tell_quarantine(self, run: Run) -> None:

@@ -164,7 +164,7 @@ def obstacle(action: str, state: ConsoleState) -> str:
             return f"{row.name} is no hook: it has no checks to list."
         case "new" if state.view is None:
             return "Still looking: the folders of the host are not known yet."
-        case "cancel_run" if state.firing is None:
+        case "cancel_run" if not state.job:
             return "Nothing is running."
         case "filter" if state.filtering:
             return with_keys("Type what to look for; {filter.clear} clears it.")

@@ -10,7 +10,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from hookscope.console.log.model import LogEntry
-    from hookscope.console.state import Change
+    from hookscope.console.state import Change, Draft
     from hookscope.core.hooks import Hook, Place, Rejected, Standing
     from hookscope.core.runs import Plan, Run, Step
     from hookscope.workbench import PastRun, Toggle, Undoing
@@ -183,11 +183,23 @@ class Trusted(Message):
         super().__init__()
 
 
-class FiringStarted(Message):
-    """A run is on its way."""
+class JobBegan(Message):
+    """Something that fires is on its way: the run, the session, the tests."""
 
-    def __init__(self, number: int, plan: Plan) -> None:
-        self.number, self.plan = number, plan
+    def __init__(self, job: str) -> None:
+        self.job = job
+        super().__init__()
+
+
+class JobOver(Message):
+    """Nothing is on its way any more."""
+
+
+class FiringStarted(Message):
+    """A run is on its way; `asked` as, where it was asked for in the composer or is fired on save."""
+
+    def __init__(self, number: int, plan: Plan, asked: Draft | None = None) -> None:
+        self.number, self.plan, self.asked = number, plan, asked
         super().__init__()
 
 
@@ -200,7 +212,7 @@ class StepsCame(Message):
 
 
 class FiringOver(Message):
-    """A run is complete; or there is none, and why."""
+    """A run is complete; or there is none, and why. Number 0: it has not even begun."""
 
     def __init__(self, number: int, run: Run | None, problem: str = "") -> None:
         self.number, self.run, self.problem = number, run, problem

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.console import jobs
 from hookscope.console.edits import EditScreen, change_sheet
-from hookscope.console.fire.draft import same_event
+from hookscope.console.fire.draft import Draft, same_event
 from hookscope.console.fire.saved import name_for
 from hookscope.console.fire.saved_screen import Kept, SavedScreen, kept, why_no_name
-from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
 from hookscope.core.text import one_line
@@ -62,7 +62,7 @@ class SavedDesk:
             self.screen.bridge.ask(ROOM, listing, self._listed, opens=True)
 
     def _listed(self, rows: Sequence[Kept]) -> None:
-        listed = self._list = SavedScreen(rows, self.checked, self.test, self.pane.loaded)
+        listed = self._list = SavedScreen(rows, self.checked, self.test, self.stop, self.pane.loaded)
 
         def chosen(row: Kept | None) -> None:
             self._list = None
@@ -81,8 +81,6 @@ class SavedDesk:
 
     def follow(self, sequence: EventSequence) -> None:
         """Fire a sequence, step after step."""
-        steps = len(sequence.steps)
-        self.screen.log_line("sequence", f"{steps} steps", subject=sequence.name)
 
         def told(number: int, stepped: Stepped) -> None:
             done = stepped.done
@@ -97,13 +95,22 @@ class SavedDesk:
             self.screen.log_line("sequence", text, "info" if passed else "error", sequence.name)
             self._say(f"The sequence {sequence.name} is {text}.", "information" if passed else "warning")
 
-        if not self.screen.runner.sequence(sequence, told, over):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
+        runner = self.screen.runner
+        if runner.start(f"The sequence {sequence.name}", lambda: jobs.sequence(runner, sequence, told, over)):
+            self.screen.log_line("sequence", f"{len(sequence.steps)} steps", subject=sequence.name)
 
-    def test(self, files: tuple[Path, ...]) -> None:
-        """Fire each of these, and compare."""
-        if not self.screen.runner.test(files, self._tested):
-            self._say(with_keys("A run is still going; {fire.leave} cancels it."), "warning")
+    def test(self, files: tuple[Path, ...]) -> bool:
+        """Fire each of these, and compare. False where something else goes on."""
+        runner = self.screen.runner
+        return runner.start("The test", lambda: jobs.test(runner, files, self._test_begins, self._tested))
+
+    def stop(self) -> bool:
+        """End what goes on. False where nothing does."""
+        return self.screen.runner.cancel()
+
+    def _test_begins(self, file: Path) -> None:
+        if self._list is not None:
+            self._list.begins(file)
 
     def _tested(self, done: Checked) -> None:
         self.checked[done.file] = done
@@ -115,39 +122,45 @@ class SavedDesk:
 
     # Saving.
 
-    def save(self, saved: SavedDraft, file: Path | None) -> None:
-        """Write the composer's event: over its file, or under a name that is asked for."""
+    def save(self, saved: SavedDraft, file: Path | None, draft: Draft) -> None:
+        """Write the composer's event, the `draft`: over its file, or under a name that is asked for."""
         view = self._view()
         if view is None:
             return
         if file is not None:
-            self._write(lambda: (file, overwrite(file, saved)))
+            self._write(lambda: (file, overwrite(file, saved)), draft)
             return
         host = view.host
 
+        def place(name: str) -> Path:
+            return place_of(name.strip(), host.workspace, host.workspace / EVENTS)
+
+        def why_not(name: str) -> str:
+            there = f"There is {place(name).name} already: it wants another name."
+            return why_no_name(name.strip()) or (there if place(name).exists() else "")
+
         def named(name: str | None) -> None:
             if name is not None:
-                place = place_of(name.strip(), host.workspace, host.workspace / EVENTS)
-                self._write(lambda: (place, create(place, saved)))
+                file = place(name)
+                self._write(lambda: (file, create(file, saved)), draft)
 
         short = host.surroundings.short(host.workspace / EVENTS)
         question = Question(
             "Save this event as",
             f"a file in {short}",
             enter="save",
-            why_not=lambda name: why_no_name(name.strip()),
+            why_not=why_not,
             proposed=name_for(saved.key),
         )
         self.screen.app.push_screen(question, named)
 
-    def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]]) -> None:
-        self.screen.bridge.ask(ROOM, work, self._saved)
+    def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]], draft: Draft) -> None:
+        self.screen.bridge.ask(ROOM, work, lambda done: self._saved(*done, draft))
 
-    def _saved(self, done: tuple[Path, tuple[str, ...]]) -> None:
-        file, variables = done
-        self.pane.kept_as(file)
+    def _saved(self, file: Path, variables: tuple[str, ...], draft: Draft) -> None:
+        self.pane.kept_as(file, draft)
         then = f"; from the environment: {', '.join(variables)}" if variables else ""
-        self.screen.log_line("saved", f"{file.name}{then}", subject=self.pane.key)
+        self.screen.log_line("saved", f"{file.name}{then}", subject=draft.key)
         self._say(f"Saved as {file.name}{then}.")
         self._compare_shown(file)
 

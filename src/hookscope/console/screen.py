@@ -186,7 +186,7 @@ class MainScreen(Carrier):
             go()
 
     def action_back(self) -> None:
-        if self.state.firing is not None and self.state.mode == "fire":
+        if self.state.job and self.state.mode == "fire":
             self.desk.cancel()
             return
         before = self.state

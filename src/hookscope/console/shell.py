@@ -64,7 +64,7 @@ class Shell(Desks):
         self._laid_out: Layout | None = None
         self._settled = True  # the focus is not on its way to the pane that is wanted
         # The row whose file was asked for, in which look, during which run.
-        self._reading: tuple[str, int, int | None] = ("", 0, None)
+        self._reading = ("", 0, "")
         self._passing: Timer | None = None  # whether that row is passed by on the way to another one
 
     def compose(self) -> ComposeResult:
@@ -145,6 +145,7 @@ class Shell(Desks):
 
     def _show_in_fire(self, before: ConsoleState) -> None:
         state = self.state
+        self.fire_pane.job = state.job
         if state.filling is not before.filling:
             self.fire_pane.show_filling(state.filling)
         if state.view is not before.view and state.view is not None:
@@ -156,7 +157,7 @@ class Shell(Desks):
         row, view = self.state.row, self.state.view
         if row is None or view is None:
             return
-        reading = (row.id, self.state.generation, self.state.firing)
+        reading = (row.id, self.state.generation, self.state.job)
         if self._reading == reading:
             return
         self._reading = reading

@@ -77,7 +77,7 @@ class ConsoleState:
     source: Source | None = None
     checked: Checked | None = None
     draft: Draft = Draft()
-    firing: int | None = None  # the number of the run on its way
+    job: str = ""  # what is on its way, as the beginning of a sentence
     watching: str = ""  # what is watched, and how
     armed: Draft | None = None  # fires again after every save
 
@@ -206,13 +206,10 @@ class Drafted:
 
 
 @dataclass(frozen=True, slots=True)
-class FiringBegan:
-    number: int
+class Busy:
+    """Something that fires goes on; empty: nothing does."""
 
-
-@dataclass(frozen=True, slots=True)
-class FiringEnded:
-    number: int
+    job: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,8 +249,7 @@ Change: TypeAlias = (
     | Zoomed
     | StartShown
     | Drafted
-    | FiringBegan
-    | FiringEnded
+    | Busy
     | Armed
     | Watching
     | WentBack
@@ -300,10 +296,8 @@ def reduce(state: ConsoleState, change: Change) -> ConsoleState:
             return replace(state, start_hidden=not shown, folders_shown=folders)
         case Drafted(draft):
             return replace(state, draft=draft)
-        case FiringBegan(number):
-            return replace(state, firing=number, start_hidden=True)
-        case FiringEnded(number):
-            return replace(state, firing=None) if state.firing == number else state
+        case Busy(job):
+            return replace(state, job=job, start_hidden=state.start_hidden or bool(job))
         case Armed(draft):
             return replace(state, armed=draft)
         case Watching(text):

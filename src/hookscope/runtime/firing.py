@@ -72,6 +72,7 @@ class Firing:
         self._news = asyncio.Event()
         self._cancelled = False
         self._begun = False  # a task that is cancelled before its first step never takes it
+        self._course: _Course | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
         self._task = asyncio.get_running_loop().create_task(self._fire(plan))
         _TASKS.add(self._task)
@@ -81,6 +82,15 @@ class Firing:
     def done(self) -> bool:
         """Is there a Run, recorded where somebody records."""
         return self._run is not None
+
+    async def number(self) -> int | None:
+        """The id of the run, as soon as its beginning is on record; None where it is on none."""
+        while self._recorder is not None and not self.done:
+            course, news = self._course, self._news
+            if course is not None and (course.id is not None or course.unrecorded):
+                break
+            await news.wait()
+        return self._course.id if self._course is not None else None
 
     def cancel(self) -> None:
         """Stop the running handler and start no other. The Run still comes; await it to have it.
@@ -129,7 +139,8 @@ class Firing:
     async def _fired(self, plan: Plan, depth: int) -> Run:
         """One event and what it causes. Never raises: what goes wrong stands in the Run."""
         ends = self._begins(plan) if self._begins is not None else None
-        course = _Course(plan, begin_run(), self._tell, self._recorder)
+        course = _Course(plan, begin_run(), self._tell, self._recorder, self._wake)
+        self._course = self._course or course
         try:
             if self._cancelled:
                 raise asyncio.CancelledError
@@ -181,6 +192,7 @@ class _Course:
     began: float
     tell: Callable[[Step], None]
     recorder: Recorder | None
+    begun: Callable[[], object]  # called when its beginning is on record, or cannot be
     results: list[Result] = field(default_factory=list)
     fold: Fold | None = None
     ending: Ending | None = None
@@ -223,6 +235,8 @@ class _Course:
         except Exception as error:
             self.unrecorded = safe_text(error)
             raise
+        finally:
+            self.begun()
 
     async def close(self, complete: Callable[[Run], Awaitable[Run]] | None = None) -> Run:
         """The Run, with its end on record where its beginning is. Never raises."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -125,18 +125,23 @@ def planned(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]:
     return tuple(plans)
 
 
-async def checked_file(bench: Workbench, file: Path) -> Checked:
+async def checked_file(
+    bench: Workbench, file: Path, told: Callable[[Firing | Sequencing], object] | None = None
+) -> Checked:
     """Fire the saved event of a file, or its sequence, and compare with what it expects.
 
-    A file that says nothing of use is an answer, not an error.
+    A file that says nothing of use is an answer, not an error. `told` hears of what is fired, to cancel it.
     """
     try:
         section = read_section(file, "saved event: it wants a mapping with `event: KEY`")
         if not is_sequence(section):
-            return (await tried(bench, saved_in(section)))[0]
+            return (await tried(bench, saved_in(section), told=told))[0]
         sequence = sequence_in(section, file.stem)
         planned(bench, sequence)
     except Refusal as refused:
         return Checked(file, None, problem=str(refused))
-    over = await Sequencing(bench, sequence).run()
+    sequencing = Sequencing(bench, sequence)
+    if told is not None:
+        told(sequencing)
+    over = await sequencing.run()
     return Checked(file, None, steps=tuple(one.done for one in over.steps))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from hookscope.console.fire.draft import Draft
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.runs import Event
     from hookscope.workbench.drafts import SavedDraft
@@ -67,11 +68,14 @@ class ArmAsked(Message):
 
 
 class SaveAsked(Message):
-    """The composer's event is to be saved: over the file that it was loaded from, or as a new one."""
+    """The composer's event is to be saved: over the file that it was loaded from, or as a new one.
 
-    def __init__(self, saved: SavedDraft, file: Path | None) -> None:
+    `draft` is what the composer holds of it: until it is written, other things may be typed.
+    """
+
+    def __init__(self, saved: SavedDraft, file: Path | None, draft: Draft) -> None:
         super().__init__()
-        self.saved, self.file = saved, file
+        self.saved, self.file, self.draft = saved, file, draft
 
 
 class SavedAsked(Message):

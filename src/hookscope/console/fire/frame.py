@@ -35,6 +35,7 @@ from hookscope.console.last_time.model import KeptDraft
 from hookscope.core.runs import Event, Plan, Run, Step
 
 if TYPE_CHECKING:
+    from hookscope.console.state import Draft as Asked
     from hookscope.workbench import PastRun, View
     from hookscope.workbench.drafts import SavedDraft
     from hookscope.workbench.filling import Filling
@@ -73,8 +74,8 @@ class FireFrame(LatePane):
         self._wanted: tuple[str, str | None] | None = None  # asked for before there was a view
         self._way = Otherwise()  # as it was last chosen
         self._loaded: Loaded | None = None  # the saved event in the composer
-        self._only_of: dict[int, str | None] = {}
-        self._asked_only: str | None = None
+        self.job = ""  # what is on its way, as the beginning of a sentence
+        self._asked: dict[int, Asked] = {}  # how each run was fired that the composer or a save has begun
         self._plan: Plan | None = None
         self._problem = ""
         self._zoomed: str | None = None
@@ -151,7 +152,7 @@ class FireFrame(LatePane):
         if self.view is None:
             return
         self._put(draft_from(saved, self.view))
-        self.kept_as(file)
+        self.kept_as(file, self.query_one(Composer).draft)
 
     @by_its_parts
     def load_event(self, event: Event) -> None:
@@ -167,10 +168,11 @@ class FireFrame(LatePane):
         self.call_after_refresh(self._focus_key)
 
     @by_its_parts
-    def kept_as(self, file: Path) -> None:
-        """The composer's event is what this file says."""
-        self._loaded = Loaded(file, self.query_one(Composer).draft)
-        self._draw_title()
+    def kept_as(self, file: Path, draft: Draft) -> None:
+        """This file says what the composer held as `draft`, and still does unless it is another event now."""
+        if draft.key == self.key:
+            self._loaded = Loaded(file, draft)
+            self._draw_title()
 
     def kept(self) -> tuple[KeptDraft, str | None, bool]:
         """The event in the composer, the part that has all the room, and whether the form is shown."""
@@ -241,13 +243,11 @@ class FireFrame(LatePane):
 
     def remember(self, past: Sequence[PastRun]) -> None:
         """Runs of earlier sittings: shown as those of this one, behind them."""
-        if self.runs.current is not None:
-            return  # the first run of this sitting was faster
         for run in past:
-            self.runs.begin(run.id, run.plan, run.at)
-            self.runs.end(run.id, run.run, "its program ended before it did")
-        if past:
-            self._draw_run()
+            self.runs.recall(run)
+        if past and self.runs.current is None:  # else the first run of this sitting was faster
+            self.runs.show(past[-1].id)
+        self._draw_run()
 
     def shown_plan(self) -> Shown | None:
         """The plan of the composer's event, where there is one."""
@@ -265,11 +265,13 @@ class FireFrame(LatePane):
         self.runs.recall(past)
         self.show_run(past.id)
 
-    def firing_started(self, number: int, plan: Plan) -> None:
-        """A run has begun: its rows stand there at once."""
+    def firing_started(self, number: int, plan: Plan, fired: Asked | None = None) -> None:
+        """A run has begun: its rows stand there at once. `fired` as, where that is known."""
         self.runs.begin(number, plan, datetime.now(UTC))
-        self._only_of[number] = self._asked_only
-        self._only_of = {kept.number: self._only_of.get(kept.number) for kept in self.runs.sheets}
+        if fired is not None:
+            self._asked[number] = fired
+        kept = {sheet.number for sheet in self.runs.sheets}
+        self._asked = {number: how for number, how in self._asked.items() if number in kept}
         if self._zoomed != "run":
             self._zoom(None)
         self._prefer_plan(False)

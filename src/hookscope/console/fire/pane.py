@@ -60,7 +60,7 @@ class FirePane(FireFrame):
         if action == "part" and self.furnished:
             ctx = has_ctx(self.query_one(Composer).draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
-        if action == "cancel" and self.runs.running is None:
+        if action == "cancel" and not self._going:
             return with_keys("Nothing is running: {fire.fire} fires the event.")
         return ""
 
@@ -110,14 +110,19 @@ class FirePane(FireFrame):
     def _line_moved(self, event: Lines.Moved) -> None:
         event.stop()
 
+    def _composed(self) -> Composer:
+        """The composer, which has read what was typed a moment ago, too."""
+        composer = self.query_one(Composer)
+        composer.read()
+        return composer
+
     def action_guarded(self) -> None:
         self.action_fire(guarded=True)
 
     def action_fire(self, guarded: bool = False) -> None:
         if self._busy():
             return
-        composer = self.query_one(Composer)
-        composer.read()  # what was typed a moment ago, too
+        composer = self._composed()
         event = composer.checked.event
         if event is None:
             place = f"line {composer.checked.line}: " if composer.checked.line else ""
@@ -127,7 +132,7 @@ class FirePane(FireFrame):
         self._fire(event, composer.draft.only, guarded, self._unchanged, written=True)
 
     def action_otherwise(self) -> None:
-        composer = self.query_one(Composer)
+        composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
             self._say(f"Not fired: {word(composer.checked.problem or 'still looking')}.", "warning")
@@ -143,31 +148,27 @@ class FirePane(FireFrame):
         if way is None or event is None or self._busy():
             return
         self._way = way
-        now = replace(event, timestamp=datetime.now(UTC))
-        self._asked_only = way.only
         file = self._unchanged if way.plain and way.only is None else None
-        chosen = None if way.plain else way
-        self.post_message(asked.FireAsked(now, way.only, way.guarded, file, chosen, written=True))
+        self._fire(event, way.only, way.guarded, file, way, written=True)
 
     def action_play(self) -> None:
         if problem := self.cannot("play"):
             self._say(problem)
             return
-        event = self.query_one(Composer).checked.event
+        event = self._composed().checked.event
         said = event.context.get("message") if event is not None else None
         if not self._busy():
             self.post_message(asked.PlayAsked(said if isinstance(said, str) and said else FIRST_WORDS))
 
     def action_arm(self) -> None:
-        composer = self.query_one(Composer)
-        composer.read()
+        composer = self._composed()
         if composer.checked.event is None:
             self._say(f"Not armed: {word(composer.checked.problem)}.", "warning")
         else:
             self.post_message(asked.ArmAsked(composer.checked.event, composer.draft.only, self._unchanged))
 
     def action_save(self, anew: bool = False) -> None:
-        composer = self.query_one(Composer)
+        composer = self._composed()
         event = composer.checked.event
         if event is None or self.view is None:
             self._say(f"Not saved: {word(composer.checked.problem or 'still looking')}.", "warning")
@@ -177,13 +178,14 @@ class FirePane(FireFrame):
         if file is not None and self._unchanged is not None:
             self._say(f"{word(file.name)} says just that already.")
             return
-        self.post_message(asked.SaveAsked(to_save(composer.draft, event, self.view), file))
+        saved = to_save(composer.draft, event, self.view)
+        self.post_message(asked.SaveAsked(saved, file, composer.draft))
 
     def action_saved(self) -> None:
         self.post_message(asked.SavedAsked())
 
     def action_fuzz(self) -> None:
-        composer = self.query_one(Composer)
+        composer = self._composed()
         event = composer.checked.event
         if event is None:
             self._say(f"Not fired: {word(composer.checked.problem)}.", "warning")
@@ -223,7 +225,13 @@ class FirePane(FireFrame):
             self._say(with_keys("Nothing was fired yet, so there is nothing to repeat: {fire.fire} fires."))
         elif not self._busy():
             file = sheet.checked.file if sheet.checked is not None else None
-            self._fire(sheet.plan.event, self._only_of.get(sheet.number), file=file)
+            guarded = sheet.run is not None and sheet.run.guarded is not None
+            how = self._asked.get(sheet.number)
+            if how is None:
+                self._fire(sheet.plan.event, None, guarded, file)
+            else:
+                way = replace(how.way, times=1) if how.way is not None else None
+                self._fire(sheet.plan.event, how.only, guarded or how.guarded, file, way)
 
     def _fire(
         self,
@@ -231,21 +239,27 @@ class FirePane(FireFrame):
         only: str | None,
         guarded: bool = False,
         file: Path | None = None,
+        way: Otherwise | None = None,
         *,
         written: bool = False,
     ) -> None:
-        self._asked_only = only
         now = replace(event, timestamp=datetime.now(UTC))
-        self.post_message(asked.FireAsked(now, only, guarded, file, written=written))
+        strange = way if way is not None and not way.plain else None
+        self.post_message(asked.FireAsked(now, only, guarded, file, strange, written))
+
+    @property
+    def _going(self) -> str:
+        """What is on its way, as the beginning of a sentence; empty where nothing is."""
+        running = self.runs.running
+        return f"Run {running}" if running is not None else self.job
 
     def _busy(self) -> bool:
-        running = self.runs.running
-        if running is not None:
-            self._say(f"Run {running} is still going on: {key_of('fire.cancel')} cancels it.", "warning")
-        return running is not None
+        if self._going:
+            self._say(f"{self._going} is still going on: {key_of('fire.cancel')} cancels it.", "warning")
+        return bool(self._going)
 
     def action_cancel(self) -> None:
-        if self.runs.running is not None:
+        if self._going:
             self.post_message(asked.CancelAsked())
         elif shared("fire.cancel", "console.export"):
             raise SkipAction  # the key means that while nothing runs
@@ -253,7 +267,7 @@ class FirePane(FireFrame):
             self._say(self.cannot("cancel"))
 
     async def action_leave(self) -> None:
-        if self.runs.running is not None:
+        if self._going:
             self.post_message(asked.CancelAsked())
         elif self._zoomed is not None:
             self._zoom(None)

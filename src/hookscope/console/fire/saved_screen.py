@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.testing import Checked
 
 WIDEST = 32
+RUNNING = Content.styled("» running", "$text-accent")
 NONE_YET = "No saved events yet: {fire.save} in the composer saves the one that it holds."
 
 
@@ -88,7 +89,9 @@ class SavedScreen(Picker[Kept, Kept]):
     """Type to narrow down, enter to load an event or to fire a sequence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Back", id="saved.cancel", tooltip="Leave the composer as it is"),
+        Binding(
+            "escape", "cancel", "Back", id="saved.cancel", tooltip="Stop the tests that go on; else back"
+        ),
         Binding("ctrl+r,f5", "test", "Test all", id="saved.test", tooltip="Fire all, and compare each run"),
         Binding(
             "down", "move(1)", "Down", show=False, priority=True, id="saved.down", tooltip="The next event"
@@ -106,12 +109,15 @@ class SavedScreen(Picker[Kept, Kept]):
         self,
         rows: Sequence[Kept],
         checked: Mapping[Path, Checked],
-        test: Callable[[tuple[Path, ...]], object],
+        test: Callable[[tuple[Path, ...]], bool],
+        stop: Callable[[], bool],
         current: Path | None = None,
     ) -> None:
-        """`test` is asked to fire files and to compare each run; `show` is told of each."""
+        """`test` is asked to fire files and to compare each run; `begins` and `show` are told of each.
+        `stop` ends that, and says whether there was anything to end."""
         super().__init__()
-        self._test = test
+        self._test, self._stop = test, stop
+        self._goes: Path | None = None  # the file that is being fired
         self._rows, self._checked, self._current = tuple(rows), dict(checked), current
 
     def compose(self) -> ComposeResult:
@@ -130,10 +136,19 @@ class SavedScreen(Picker[Kept, Kept]):
         if self._current in files:
             self.query_one(OptionList).highlighted = files.index(self._current)
 
+    def begins(self, file: Path) -> None:
+        """This one is fired now."""
+        self._goes = file
+        self._redraw()
+
     def show(self, checked: Checked) -> None:
         """One was tested."""
-        self._checked[checked.file] = checked
-        self._fill(self.typed)
+        self._checked[checked.file], self._goes = checked, None
+        self._redraw()
+
+    def _redraw(self) -> None:
+        if self.stands:  # what comes of a test when its user has left is for the log alone
+            self._fill(self.typed)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -153,7 +168,7 @@ class SavedScreen(Picker[Kept, Kept]):
             "  ",
             fitted(word(row.what), 28, MUTED),
             "  ",
-            verdict(row, self._checked.get(row.file)),
+            RUNNING if row.file == self._goes else verdict(row, self._checked.get(row.file)),
         )
 
     @on(OptionList.OptionHighlighted)
@@ -195,8 +210,13 @@ class SavedScreen(Picker[Kept, Kept]):
         if not files:
             self.app.notify("There is nothing to test here.", markup=False)
             return
-        self.app.notify(f"Testing {count(len(files), 'saved event')}.", markup=False)
-        self._test(files)
+        if self._test(files):
+            self.app.notify(f"Testing {count(len(files), 'saved event')}.", markup=False)
+
+    def action_cancel(self) -> None:
+        """End the tests that go on; else leave."""
+        if self._goes is None or not self._stop():
+            self.dismiss(None)
 
 
 def why_no_name(name: str) -> str:
