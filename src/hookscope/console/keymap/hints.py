@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import cache
 from typing import Protocol, runtime_checkable
 
@@ -77,15 +76,6 @@ def hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
             meta = {"@click": f"app.simulate_key('{pressed}')"}
             parts.append(Content(f"{shown} {what}".rstrip()).stylize(Style.from_meta(meta)))
     return Content(" " * gap).join(parts)
-
-
-def hints_within(width: int, pairs: Sequence[tuple[str, str]], last: Sequence[tuple[str, str]]) -> Content:
-    """As many of the pairs as have room before the last ones, which are never left out."""
-    for count in range(len(pairs), -1, -1):
-        bar = hints(*pairs[:count], *last, gap=2)
-        if bar.cell_length <= width:
-            break
-    return bar
 
 
 def shared(one: str, other: str) -> bool:

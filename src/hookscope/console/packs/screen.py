@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.hooks.sheet import Sheet
-from hookscope.console.keymap.hints import hints_within, with_keys
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
 from hookscope.console.text import plain
 from hookscope.console.theme import MUTED
@@ -26,19 +26,6 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 WIDE = 110  # cells from which list and sheet stand side by side
-KEYS = (  # as far as there is room
-    ("packs.install", "install"),
-    ("packs.link", "link"),
-    ("packs.update", "update"),
-    ("packs.all", "all"),
-    ("packs.check", "check"),
-    ("packs.diff", "diff"),
-    ("packs.remove", "remove"),
-    ("packs.recheck", "recheck"),
-    ("packs.copy", "copy"),
-)
-LAST = (("packs.help", "help"), ("packs.close", ""))
-FRAME = 6  # cells of it beside its keys
 HOW = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
     "git address. It is checked as a whole, and everything that would be written is shown first."
@@ -46,13 +33,15 @@ HOW = (
 
 
 class PacksScreen(Dialog[None]):
-    """Shows what it is given; what is asked of packs is for the desk."""
+    """Shows what it is given; what is asked of packs is for the desk.
+
+    It fills the screen as a pane does: the line of keys stands just below, so the frame names none.
+    """
 
     HELP = (
         "What was installed with Hookscope, from where, and what has changed on disk since. Nothing is "
         "written before it is shown, and {packs.remove} takes back exactly what an install did."
     )
-    HAS_HELP = False  # its own `?` says so
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Stop what goes on; else back"),
         Binding(
@@ -88,7 +77,7 @@ class PacksScreen(Dialog[None]):
         Binding("x,delete", "remove", "Remove", id="packs.remove", tooltip="Show what goes, then ask"),
         Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
         Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy what is known of the chosen pack"),
-        Binding("question_mark", "app.help", "Help", id="packs.help", tooltip="These keys"),
+        Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
         Binding(
             "pagedown",
             "scroll(1)",
@@ -111,7 +100,7 @@ class PacksScreen(Dialog[None]):
     DEFAULT_CSS = """
     PacksScreen {
         background: $background;
-        & > Vertical { width: 100%; height: 100%; border-subtitle-align: left; background: transparent; }
+        & > Vertical { width: 100%; height: 100%; background: transparent; }
         & Container { height: 1fr; layout: vertical; }
         & OptionList {
             height: auto; max-height: 8; border: none; padding: 0; background: transparent;
@@ -159,7 +148,6 @@ class PacksScreen(Dialog[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width >= WIDE, "-beside")
-        self.query_one(Vertical).border_subtitle = hints_within(event.size.width - FRAME, KEYS, LAST)
         self.call_after_refresh(self._lay_out)
 
     # What is shown.

@@ -1,0 +1,96 @@
+"""One thing on its way at a time: its number, how it is fired again, and its end when that is wanted."""
+
+from pathlib import Path
+
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, Open, Story
+
+from hookscope.console.fire.history import History
+from hookscope.workbench import Options, Workbench
+
+WRITES = """
+from pathlib import Path
+
+def handler(event):
+    Path(event.context["workspaceDir"], "written").touch()
+"""
+WAITS = """
+from threading import Event
+
+def handler(event):
+    Event().wait()
+"""
+
+
+def save(workspace: Path, name: str, text: str) -> None:
+    file = workspace / ".hookscope" / "events" / f"{name}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+async def rests(story: Story) -> None:
+    await story.until(lambda: not story.screen.state.job, "nothing goes on")
+
+
+async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "writes", READY, WRITES)
+    save(workspace, "new", f"event: command:new\ncontext: {{workspaceDir: '{workspace}'}}\n")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await story.press("2", "s")
+        await story.shows("Saved events")
+        await story.press("ctrl+r")
+        await story.shows("✓ as expected")
+        await rests(story)
+        (workspace / "written").unlink()
+        await story.press("enter")
+        await story.shows("new.yaml")
+        await story.press("g")
+        await story.shows("Run 2", "on copies", "1 file written")
+        await rests(story)
+        await story.press("r")
+        await story.shows("Run 3", "on copies", "1 file written")
+        await rests(story)
+        assert not (workspace / "written").exists(), "what was fired on copies is fired again on copies"
+        view = story.screen.state.view
+        assert view is not None
+        assert [past.id for past in story.screen.bridge.bench.past_runs(view)] == [1, 2, 3]
+        # A limit to one hook holds for the run that has it, not for the one that comes next.
+        await story.press("o", "right", "enter")
+        await story.shows("Run 4")
+        await rests(story)
+        await story.press("f5")
+        await story.shows("Run 5")
+        await rests(story)
+        asked = story.screen.fire_pane._asked
+        assert [asked[number].only for number in (4, 5)] == ["writes", None]
+
+
+async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "waits", READY, WAITS)
+    for name in ("first", "second"):
+        save(workspace, name, "event: command:new\nexpect: {errors: 0}\n")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await story.press("2", "s")
+        await story.shows("Saved events")
+        await story.press("ctrl+r")
+        await story.shows("first", "» running")
+        await story.press("ctrl+r")
+        await story.shows("The test is still going on; esc cancels it.")
+        await story.press("escape")
+        await rests(story)
+        assert "second" in story.text(), "the list stays"
+        assert not story.screen.fire_pane.runs.sheets
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "the list is left")
+        assert story.screen.query_one(History).line_count == 0
+        await story.press("ctrl+r")
+        await story.shows("Run 2", "» running")
+        await story.press("x")
+        await story.shows("⊘ cancelled")
+        await rests(story)
