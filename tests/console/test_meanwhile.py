@@ -63,7 +63,7 @@ async def test_each_action_does_something_or_says_why_not_while_a_run_goes_on_un
         await story.shows("what if: os darwin")
         await presser.home("fire", "#fire-run Waterfall")
         await story.press("x")
-        await story.until(lambda: fire.runs.running is None, "it is cancelled")
+        await story.until(lambda: not story.screen.state.job, "it is cancelled")
         await story.press("0")
         await story.until(lambda: "what if" not in story.text(), "all is real again")
 

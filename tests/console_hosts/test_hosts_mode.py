@@ -55,6 +55,10 @@ async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, work
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
         await story.shows("command:new   fired at 3, they differ", "outcome", "not run: broken")
+        exported = story.screen.export.shown()
+        assert exported is not None
+        assert len(exported.document["runs"]) == 3, "what is exported is what is shown"
+        assert "not run: broken" in exported.text
         await story.press("r")
         await story.shows("At each host")
         await story.press("r")

@@ -5,42 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hookscope.cli.tables import column, fitted
-from hookscope.core.runs import Run
-from hookscope.core.side.runs import RunLine, RunThere, apart, differ, lines_of
+from hookscope.core.side.runs import RunLine, RunThere, differ, lines_of
 from hookscope.core.text import one_line
-from hookscope.workbench import run_documents
-from hookscope.workbench.documents import Document
 
 WIDEST = 34  # cells of one host's column; what is longer goes below
-
-
-def document(runs: Sequence[RunThere]) -> list[Document]:
-    """`runs` of `compare --fire --json`; `different`: what is not as in the first run there is."""
-    first = next((one.run for one in runs if one.run is not None), None)
-    return [
-        {
-            "dialect": one.dialect.name,
-            "problem": one.problem or None,
-            "could_not_run": list(one.left),
-            "different": _different(first, one.run),
-            "run": run_documents.run(one.run, one.dialect.name) if one.run is not None else None,
-        }
-        for one in runs
-    ]
-
-
-def _different(first: Run | None, run: Run | None) -> list[Document]:
-    if first is None or run is None or run is first:
-        return []
-    return [
-        {
-            "kind": one.kind,
-            "what": one.what,
-            "first": run_documents.plain(one.before),
-            "here": run_documents.plain(one.after),
-        }
-        for one in apart(first, run)
-    ]
 
 
 def text(key: str, runs: Sequence[RunThere]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual import on
 
 from hookscope.console.fire import asked
@@ -19,6 +21,9 @@ from hookscope.console.messages import (
 )
 from hookscope.console.shell import Shell
 from hookscope.console.state import Armed, Busy, Draft, Drafted, ModeChosen
+
+if TYPE_CHECKING:
+    from hookscope.workbench import PastRun
 
 
 class Carrier(Shell):
@@ -85,10 +90,16 @@ class Carrier(Shell):
 
     @on(LogPane.RunAsked)
     def _run_asked(self, event: LogPane.RunAsked) -> None:
+        bench, view = self.bridge.bench, self.state.view
         if self.fire_pane.show_run(event.number):
             self.change(ModeChosen("fire"))
-        else:
-            self.say(f"Run {event.number} is no longer kept.", "warning")
+        elif view is not None:  # the Fire mode keeps the last ones, the journal more
+
+            def show(past: PastRun) -> None:
+                self.fire_pane.show_past(past)
+                self.change(ModeChosen("fire"))
+
+            self.bridge.ask("journal", lambda: bench.past_run(view, event.number), show)
 
     @on(LogPane.RealAsked)
     def _real_asked(self, event: LogPane.RealAsked) -> None:

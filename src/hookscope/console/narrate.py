@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.console.fire.marks import day
 from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
@@ -131,12 +133,14 @@ def played(at: datetime, play: Played) -> list[LogEntry]:
 
 
 def remembered(past: PastRun) -> LogEntry:
-    """A run of an earlier sitting."""
+    """A run of an earlier sitting, with its day where that is another one."""
     at = past.at.astimezone().replace(tzinfo=None)
     if past.run is not None:
-        return ended(at, past.id, past.run)
-    text = f"run {past.id} interrupted: its program ended before it did"
-    return LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
+        entry = ended(at, past.id, past.run)
+    else:
+        text = f"run {past.id} interrupted: its program ended before it did"
+        entry = LogEntry(at, "run", past.plan.event.key, text, "warning", past.id)
+    return replace(entry, text=f"{entry.text} · {on}") if (on := day(at)) else entry
 
 
 def came(at: datetime, news: Came) -> list[LogEntry]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
-from hookscope.console.fire.marks import count
+from hookscope.console.fire.marks import count, moment
 from hookscope.console.fire.model import Sheet, brief_outcome
 from hookscope.values import dataclass
 from hookscope.workbench.saved import saved_listing
@@ -65,4 +65,4 @@ def stored_runs(bench: Workbench, view: View, sheets: Sequence[Sheet]) -> tuple[
 
 def _about(sheet: Sheet) -> str:
     words, _ = brief_outcome(sheet)
-    return f"{sheet.at.astimezone():%H:%M:%S}  {words}, {count(len(sheet.rows), 'handler')}"
+    return f"{moment(sheet.at)}  {words}, {count(len(sheet.rows), 'handler')}"

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from hookscope.core.runs import Run
 from hookscope.core.side.model import Cell, Comparison, Line, Tally
+from hookscope.core.side.runs import RunThere, apart
+from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 
 
@@ -19,6 +24,35 @@ def document(item: Comparison, *, different: bool) -> Document:
             "by": {name: _tally(tally) for name, tally in item.tallies().items()},
         },
     }
+
+
+def runs(there: Sequence[RunThere]) -> list[Document]:
+    """`runs` of `compare --fire --json`; `different`: what is not as in the first run there is."""
+    first = next((one.run for one in there if one.run is not None), None)
+    return [
+        {
+            "dialect": one.dialect.name,
+            "problem": one.problem or None,
+            "could_not_run": list(one.left),
+            "different": _different(first, one.run),
+            "run": run_documents.run(one.run, one.dialect.name) if one.run is not None else None,
+        }
+        for one in there
+    ]
+
+
+def _different(first: Run | None, run: Run | None) -> list[Document]:
+    if first is None or run is None or run is first:
+        return []
+    return [
+        {
+            "kind": one.kind,
+            "what": one.what,
+            "first": run_documents.plain(one.before),
+            "here": run_documents.plain(one.after),
+        }
+        for one in apart(first, run)
+    ]
 
 
 def around(item: Comparison) -> Document:

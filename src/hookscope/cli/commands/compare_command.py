@@ -88,7 +88,7 @@ def command(
         raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
     left = (*answers.not_trusted(firing.untrusted), *dict.fromkeys(text for one in runs for text in one.left))
     return Answer(
-        {**document, "runs": compare_runs.document(runs)},
+        {**document, "runs": comparison_document.runs(runs)},
         f"{text}\n\n{compare_runs.text(fire, runs)}",
         yes=not (found.differing or left or differ(runs)),
         aside=left,

@@ -59,7 +59,9 @@ class ExportDesk:
             return self._fire(state.view.host.dialect.name)
         if pane == "hosts":
             comparison, lines, different = screen.hosts_pane.listed
-            return shown_hosts(comparison, lines, different=different) if comparison is not None else None
+            if comparison is None:
+                return None
+            return shown_hosts(comparison, lines, screen.hosts_pane.shown_runs, different=different)
         if pane == "keys":
             return shown_registry(state.view)
         row = state.row
@@ -117,8 +119,9 @@ class ExportDesk:
 
         def writing() -> Path:
             text, document = masked(shown.text, shown.document, secrets)
-            content = {TEXT: text, PICTURE: picture}.get(file.suffix) or as_json(document)
-            return write_export(file, content, replace=replace)
+            content = {TEXT: text, PICTURE: picture}  # a text may be empty: of a log that is filtered so
+            written = content[file.suffix] if file.suffix in content else as_json(document)
+            return write_export(file, written, replace=replace)
 
         self.screen.bridge.ask(ROOM, writing, lambda file: self._written(shown, file))
 

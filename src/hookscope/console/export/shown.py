@@ -18,19 +18,20 @@ from hookscope.console.hooks.rows import (
 )
 from hookscope.console.hooks.why import report
 from hookscope.console.hosts.rows import columns_of, heading, row
+from hookscope.console.hosts.sheets import runs_sheet
 from hookscope.console.log.model import LogEntry
 from hookscope.console.text import plain
 from hookscope.core.event import iso
 from hookscope.core.hooks import Rejected, Standing
 from hookscope.values import dataclass
-from hookscope.workbench import documents, run_documents
-from hookscope.workbench.comparison_document import document as comparison_document
+from hookscope.workbench import comparison_document, documents, run_documents
 
 if TYPE_CHECKING:
     from hookscope.console.state import Checked, Source
     from hookscope.core.runs import Plan, Run
     from hookscope.core.side.model import Comparison
     from hookscope.core.side.model import Line as Compared
+    from hookscope.core.side.runs import RunThere
     from hookscope.workbench import View
 
 WIDTH = 120  # cells of a line, where a text is laid out
@@ -95,12 +96,21 @@ def log_line(one: LogEntry) -> str:
     return " ".join(text.split("\n"))
 
 
-def shown_hosts(comparison: Comparison, lines: Sequence[Compared], *, different: bool) -> Shown:
-    """The matrix."""
+def shown_hosts(
+    comparison: Comparison, lines: Sequence[Compared], runs: Sequence[RunThere] = (), *, different: bool
+) -> Shown:
+    """The matrix, and below it the runs of an event at every host where those are shown."""
     widths = columns_of(comparison, WIDTH)
-    text = [heading(comparison, WIDTH), *(row(line, widths) for line in lines)]
-    document = comparison_document(comparison, different=different)
-    return Shown("comparison", "hosts", _lines(line.plain for line in text), document)
+    table = _lines(
+        line.plain for line in (heading(comparison, WIDTH), *(row(line, widths) for line in lines))
+    )
+    document = comparison_document.document(comparison, different=different)
+    if not runs:
+        return Shown("comparison", "hosts", table, document)
+    text = f"{table}\n{runs_sheet(runs, WIDTH).plain}\n"
+    return Shown(
+        "comparison and the runs", "hosts", text, {**document, "runs": comparison_document.runs(runs)}
+    )
 
 
 def shown_plan(plan: Plan, text: str) -> Shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, duration, fitted, word
+from hookscope.console.fire.marks import MUTED, PHASES, duration, fitted, moment, word
 from hookscope.console.fire.model import Sheet, brief_outcome
 
 
@@ -54,7 +54,7 @@ class History(Lines):
         words, phase = brief_outcome(sheet)
         mark = PHASES[phase]
         took = duration(sheet.run.took) if sheet.run else ""
-        time = f"{sheet.number:>3}  {sheet.at.astimezone():%H:%M:%S}  "
+        time = f"{sheet.number:>3}  {moment(sheet.at):8}  "
         rest = 23  # time and outcome
         return Content.assemble(
             Content.styled(time, "" if sheet.number == self._shown else MUTED),

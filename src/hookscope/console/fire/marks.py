@@ -1,6 +1,7 @@
 """Small words of the fire pane: how an outcome looks, how long something took, text in a column."""
 
 from collections.abc import Mapping
+from datetime import date, datetime
 from typing import NamedTuple
 
 from textual.content import Content
@@ -73,3 +74,14 @@ def duration(seconds: float) -> str:
 def count(number: int, thing: str) -> str:
     """`1 line`, `2 lines`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def moment(at: datetime) -> str:
+    """When that was, in eight cells: the time, where that was today; else the day."""
+    return day(at) or f"{at.astimezone():%H:%M:%S}"
+
+
+def day(at: datetime) -> str:
+    """Which day that was: `21 Nov`; empty where it is today."""
+    at = at.astimezone()
+    return "" if at.date() == date.today() else f"{at.day} {at:%b}"

@@ -148,6 +148,11 @@ class HostsPane(Container):
         """The comparison, the rows of it that are listed, and whether those alike are left out."""
         return self.comparison, self.query_one(Matrix).lines, self._different
 
+    @property
+    def shown_runs(self) -> tuple[RunThere, ...]:
+        """The runs of the last event at every host, where they are shown below."""
+        return self.runs if self._runs_shown else ()
+
     def show(self, comparison: Comparison) -> None:
         """Another comparison: what is shown stays where it was."""
         self.comparison = comparison
@@ -199,10 +204,9 @@ class HostsPane(Container):
 
     def _draw_below(self) -> None:
         below, line = self.query_one(Below), self.query_one(Matrix).line
-        if self._runs_shown and self.runs:
-            words = "they differ" if differ(self.runs) else "all did the same"
-            title = Content.assemble(word(self._fired, 60), (f"   fired at {len(self.runs)}, {words}", MUTED))
-            runs = self.runs
+        if runs := self.shown_runs:
+            words = "they differ" if differ(runs) else "all did the same"
+            title = Content.assemble(word(self._fired, 60), (f"   fired at {len(runs)}, {words}", MUTED))
             below.border_subtitle = hints(("hosts.runs", "back to the hook"))
             below.show(f"runs {id(runs)}", title, lambda width: runs_sheet(runs, width))
             return
@@ -280,8 +284,8 @@ class HostsPane(Container):
 
     def action_copy_hook(self) -> None:
         line = self.query_one(Matrix).line
-        if self._runs_shown and self.runs:
-            self.post_message(CopyAsked(runs_sheet(self.runs, 160).plain, "runs"))
+        if self.shown_runs:
+            self.post_message(CopyAsked(runs_sheet(self.shown_runs, 160).plain, "runs"))
         elif line is None:
             self.app.notify("No hook is selected: there is nothing to copy.", markup=False)
         else:
