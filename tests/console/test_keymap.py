@@ -1,5 +1,6 @@
 """The file of keys: several for an action, presets, mistakes told with their line, in force once saved."""
 
+import os
 import pkgutil
 from importlib import import_module
 from pathlib import Path
@@ -167,6 +168,28 @@ async def test_the_rooms_of_keys_are_those_of_the_open_console(console: Open) ->
                     )
     known = {room.name for room in ROOMS}
     assert all(around(room.name) <= known for room in ROOMS)
+
+
+async def test_the_first_file_of_keys_is_in_force_at_once(
+    console: Open, make_hook: MakeHook, workspace: Path
+) -> None:
+    """Its folder was not there when the console began, and stands empty for a moment."""
+    make_hook(workspace / "hooks", "one", READY)
+    folder = config_folder()
+
+    def listens() -> bool:  # what listens begins in a thread: touched again and again
+        os.utime(folder)
+        watch = story.screen.preferences._watch
+        return watch is not None and watch._watched is not None and folder in watch._watched.awaited
+
+    def in_force() -> bool:
+        (folder / "keys.yaml").write_text("hooks.group: v\n")
+        return bool(story.app.keymap.keys)
+
+    async with console((60, 16), watches=True) as story:
+        folder.mkdir()
+        await story.until(listens, "the new folder is listened to")
+        await story.until(in_force, "the keys are in force")
 
 
 @pytest.mark.parametrize("size", SIZES[:2])

@@ -16,6 +16,7 @@ from hookscope.workbench.preferences import (
     KeysFile,
     read_keys,
     remember_theme,
+    watch_again,
     watch_preferences,
 )
 
@@ -50,6 +51,7 @@ class PreferenceDesk:
 
     def read_again(self) -> None:
         """After a save, in a thread."""
+        self.follow()  # into folders that were not there before
         self.screen.bridge.ask(ROOM, lambda: (read_keys(), read_clothes()), self._took)
 
     def _took(self, read: tuple[KeysFile, Clothes]) -> None:
@@ -69,6 +71,8 @@ class PreferenceDesk:
         """Hear of saves from now on."""
         if self._watch is None:
             self._watch = watch_preferences(lambda: post(self.screen, PreferencesSaved()))
+        else:
+            watch_again(self._watch)
 
     def close(self) -> None:
         if self._watch is not None:

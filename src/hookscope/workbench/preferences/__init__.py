@@ -34,15 +34,26 @@ __all__ = [
     "read_themes",
     "read_wanted",
     "remember_theme",
+    "watch_again",
     "watch_preferences",
 ]
 
 
 def watch_preferences(told: Callable[[], object]) -> Watch:
-    """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed."""
-    from hookscope.workbench.watching import Watch, Watched  # here: who only reads watches nothing
+    """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed.
+
+    Mostly there is no such folder yet: when it is told of one that has appeared, `watch_again` looks into it.
+    """
+    from hookscope.workbench.watching import Watch  # here: who only reads watches nothing
+
+    watch = Watch(lambda _: told())
+    watch_again(watch)
+    return watch
+
+
+def watch_again(watch: Watch) -> None:
+    """Watch the files of preferences that are there now, and where others would appear."""
+    from hookscope.workbench.watching import Watched  # here: as above
 
     folder = config_folder()
-    watch = Watch(lambda _: told())
     watch.watch(Watched().and_also([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES]))
-    return watch
