@@ -178,6 +178,19 @@ async def test_a_handler_that_shrugs_off_a_cancel_can_be_cancelled_again(
     assert [result.status for result in (await firing).results] == ["cancelled"]
 
 
+async def test_the_number_of_a_run_is_known_while_its_handlers_run(plan_of: PlanOf, call_of: CallOf) -> None:
+    recorded = Firing(plan_of(call_of(hangs)), lane_of, recorder=Book())
+    number = await recorded.number()
+    assert not recorded.done
+    recorded.cancel()
+    assert number == (await recorded).id == await recorded.number()
+    for book in (None, Book(fails_at="begin")):
+        assert await Firing(plan_of(call_of(pushes)), lane_of, recorder=book).number() is None
+    early = Firing(plan_of(call_of(pushes)), lane_of, recorder=Book())
+    early.cancel()
+    assert await early.number() == (await early).id
+
+
 async def test_a_record_that_cannot_begin_is_said_in_the_log(plan_of: PlanOf, call_of: CallOf) -> None:
     book = Book(fails_at="begin")
     run = await Firing(plan_of(call_of(pushes)), lane_of, recorder=book)
