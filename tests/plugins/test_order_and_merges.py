@@ -12,7 +12,7 @@ from hookscope.dialects import DIALECTS
 from hookscope.systems.plugins.arrange import in_order
 from hookscope.systems.plugins.policy import PluginPolicy
 from hookscope.systems.plugins.shipped_merges import SHIPPED
-from hookscope.systems.plugins.tool_lists import intersection
+from hookscope.systems.plugins.tool_lists import ToolNames
 
 Call = partial(Registration, target=print)
 TEXTS = some.text(max_size=4)
@@ -50,12 +50,14 @@ def test_the_first_defined_override_wins(answers: list[dict[str, str]]) -> None:
 
 
 @given(some.lists(some.fixed_dictionaries({}, optional={"prependContext": TEXTS, "appendContext": TEXTS})))
-def test_contexts_are_joined_in_running_order(answers: list[dict[str, str]]) -> None:
+def test_contexts_are_joined_in_running_order_until_an_empty_one(answers: list[dict[str, str]]) -> None:
     event = Event("agent_turn_prepare", kind="plugin")
     steps = merge_steps(policy_of(event, "openclaw@2026.9"), event, answered(event.type, answers))
     merged = dict(steps[-1].answer) if steps else {}
     for name in ("prependContext", "appendContext"):
-        assert merged.get(name, "") == "\n\n".join(answer[name] for answer in answers if answer.get(name))
+        said = [answer[name] for answer in answers if name in answer]
+        after = said[max((at + 1 for at, text in enumerate(said) if not text), default=0) :]
+        assert merged.get(name, "") == "\n\n".join(after)
 
 
 TOOL_ANSWERS = some.lists(
@@ -109,6 +111,9 @@ def allows(names: list[str], tool: str) -> bool:
     """Does a list let this tool through, as the program reads lists."""
     words = {name.strip().lower() for name in names}
     return bool(words & {tool, "*"}) or ("group:fs" in words and tool in ("read", "edit", "write"))
+
+
+intersection = ToolNames({"group:fs": ("read", "write", "edit", "apply_patch")}).intersection
 
 
 @given(TOOLS, TOOLS)

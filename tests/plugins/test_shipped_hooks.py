@@ -81,7 +81,7 @@ MERGES: tuple[tuple[str, list[Any], Any, str], ...] = (
     (
         "heartbeat_prompt_contribution",
         [{"appendContext": "a"}, {"appendContext": ""}, {"appendContext": "c"}],
-        {"appendContext": "a\n\nc"},
+        {"appendContext": "c"},  # an empty text takes back what stood there
         "changed appendContext",
     ),
     (

@@ -12,6 +12,7 @@ from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import OPENCLAW, PLUGINS
 from hookscope.dialects.openclaw_2026_9_command import Command
 from hookscope.dialects.openclaw_2026_9_settings import agents_in, as_loaded, issues
+from hookscope.dialects.openclaw_2026_9_tools import TOOLS
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
 from hookscope.systems.folders.collections import Collections, find_in_collections
 from hookscope.systems.folders.discovery import FolderTexts, Shape
@@ -30,7 +31,9 @@ from hookscope.systems.folders.source_policy import SourcePolicy, ranking_by_sou
 from hookscope.systems.plugins.access import access_of
 from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
-from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, SHIPPED
+from hookscope.systems.plugins.policy import Words
+from hookscope.systems.plugins.rules import Rule
+from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, SHIPPED, prompt_build
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
 FROM_MANAGED, FROM_WORKSPACE = "openclaw-managed", "openclaw-workspace"
@@ -152,7 +155,8 @@ OPENCLAW_2026_9 = Dialect(
             places=places_of_plugins,
             mappings=Mappings(setting=None),  # its closed schema knows no such key
             order="higher first",  # plug-01
-            rules=SHIPPED,
+            rules={**SHIPPED, "before_prompt_build": Rule(prompt_build(TOOLS))},
+            words=Words(longest=500),
             catalogue=CATALOGUE,
             apart=APART,
             fails_closed=FAIL_CLOSED,

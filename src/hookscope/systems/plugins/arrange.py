@@ -7,6 +7,7 @@ from typing import Any, Literal
 from hookscope.core.dialect import Arranged
 from hookscope.core.event_types import EventType
 from hookscope.core.runs import Event, Group, NotRun, Registration
+from hookscope.formats.script_values import script_trim
 from hookscope.systems.plugins.verdicts import EVALUATE, OBSERVE
 from hookscope.values import dataclass
 
@@ -26,10 +27,11 @@ class Filter:
         frozenset()
     )  # the values there are; empty: any. A list with another one says nothing
     needs: bool = False  # is it left out where the event does not say
+    any_case: bool = False  # are `Read` and `read` the same
 
 
 FILTERS = (
-    Filter("matcher", frozenset({"before_tool_call", "after_tool_call"}), "toolName"),
+    Filter("matcher", frozenset({"before_tool_call", "after_tool_call"}), "toolName", any_case=True),
     Filter(
         "eligibleTriggers",
         frozenset({"before_agent_reply"}),
@@ -102,10 +104,14 @@ def _not_meant(event: Event, options: Mapping[str, Any], rule: Filter) -> str:
         return ""
     value = event.context.get(rule.member, event.ctx.get(rule.member))
     said = isinstance(value, str) and bool(value)
-    if (not said and not rule.needs) or (said and value in wanted):
+    if (not said and not rule.needs) or (said and _is_among(value, wanted, rule.any_case)):
         return ""
     found = f"this event's is {value}" if said else "this event names none"
     return f"{rule.option} is {', '.join(wanted)}; {found}"
+
+
+def _is_among(value: str, names: Sequence[str], any_case: bool) -> bool:
+    return script_trim(value).lower() in map(str.lower, names) if any_case else value in names
 
 
 def _names(value: object) -> Sequence[str]:

@@ -6,7 +6,7 @@ Source: guide 004 section 8, "Can Modify" and "Global Hook Runner"; guide 003, "
 from collections.abc import Mapping
 from typing import Any
 
-from hookscope.systems.plugins.rules import Answer, Merge, Merged, Payload, Rule, Told, always, joined
+from hookscope.systems.plugins.rules import BLANK_LINE, Answer, Merge, Merged, Payload, Rule, Told, always
 
 
 def modifies(
@@ -27,9 +27,10 @@ def modifies(
                 merged[name] = value
                 seen |= {written: value, name: value}
         for name in texts:
-            text = joined(merged.get(name), told.fields.get(name))
-            if text is not None:
-                merged[name] = seen[name] = text
+            both = merged.get(name), told.fields.get(name)
+            parts = [text for text in both if isinstance(text, str) and text]
+            if parts:
+                merged[name] = seen[name] = BLANK_LINE.join(parts)
         ends = [name for written, name in (stops or {}).items() if told.fields.get(written) is True]
         merged |= dict.fromkeys(ends, True)
         return Merged(merged, stop=bool(ends), passes_on=seen)

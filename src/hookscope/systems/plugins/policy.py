@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any
 
-from hookscope.core.arguments import CTX, EVENT, NULL, PROMISE, Arguments, arguments
+from hookscope.core.arguments import ASKED, CTX, EVENT, NULL, PROMISE, Arguments, arguments
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
 from hookscope.systems.plugins.rules import Answer, Payload, Rule, Told
@@ -26,6 +26,7 @@ class Words:
     )
     not_isolated: str = "[hooks] {hook} mutable input isolation failed"
     prefix: str = "[plugins] "  # before what it logs, not before what it throws
+    longest: int = 0  # characters of {text}, which is one line then; 0: as it was thrown
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +59,17 @@ class PluginPolicy:
         return self.rule.start(self.payload) if self.rule is not None else {}
 
     def view(self, fold: Fold, call: Registration) -> Any:
-        """One view for all who run one by one, so that a handler finds what others wrote in it."""
+        """One view for all who run one by one, so that a handler finds what others wrote in it; where the
+        host makes an event for each, one of its own."""
         event, ctx = fold.event[EVENT], fold.event[CTX]
         if self.apart:
             return arguments(own_copy(event), ctx)
-        return fold.event if self.rule is not None else arguments(event, ctx)
+        if self.rule is None:
+            return arguments(event, ctx)
+        if self.rule.own_event and isinstance(event, Mapping):
+            copies = {name: deepcopy(event[name]) for name in self.rule.own_members if name in event}
+            return Arguments({**fold.event, EVENT: {**event, **copies}, ASKED: []})
+        return fold.event
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         if result.error is not None:
@@ -86,7 +93,7 @@ class PluginPolicy:
 
     def _failed(self, fold: Fold, result: Result, error: Failure) -> tuple[Fold, Next]:
         text = self._text_of(result, error)
-        sentence = self._say(self.words.failed, result.call, text)
+        sentence = self._say(self.words.failed, result.call, self._in_a_line(text))
         if self.fails_closed:
             return replace(fold, failure=sentence), Next.FAIL
         line = LogLine("error", self.words.prefix + sentence)
@@ -102,6 +109,12 @@ class PluginPolicy:
         if self.way == SYNCHRONOUS and result.status == "error":
             return f"{error.type}: {error.own_text}"
         return error.own_text
+
+    def _in_a_line(self, text: str) -> str:
+        """As the host logs it. What a synchronous hook threw it tells as it is."""
+        if self.words.longest and self.way != SYNCHRONOUS:
+            return " ".join(text.split())[: self.words.longest] or "unknown error"
+        return text
 
     def _told(self, fold: Fold, result: Result, value: object) -> Told:
         return Told(value, result.call.name, fold.event[EVENT], result.call.options)

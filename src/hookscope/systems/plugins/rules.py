@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from hookscope.formats.script_values import script_text
+from hookscope.systems.folders.requirements import truthy
 from hookscope.values import dataclass
 
 Answer = Mapping[str, Any]
@@ -65,6 +67,8 @@ class Rule:
     failed: Callable[[Answer, Told], Answer] | None = None  # `value` is the error's text; None: it is skipped
     null: bool = False  # is null an answer, and not the same as none
     silence: bool = False  # is it of interest that somebody gave no answer
+    own_event: bool = False  # has each an event of its own: what one sets there, no other sees
+    own_members: tuple[str, ...] = ()  # members of that object which are copies, with all that is in them
 
 
 def given(answer: Answer, told: Told, *names: str) -> dict[str, Any]:
@@ -81,10 +85,11 @@ def first_wins(*names: str) -> Merge:
     return merge
 
 
-def joined(left: object, right: object) -> str | None:
-    """Two texts with a blank line between them; empty ones are none."""
-    texts = [text for text in (left, right) if isinstance(text, str) and text]
-    return BLANK_LINE.join(texts) if texts else None
+def joined(left: Any, right: Any) -> Any:
+    """Two texts with a blank line between them. Where one says nothing: the second, unless there is none."""
+    if truthy(left) and truthy(right):
+        return script_text(left) + BLANK_LINE + script_text(right)
+    return left if right is None else right
 
 
 def with_joined(answer: Answer, told: Told, names: Sequence[str]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """How the program as shipped merges answers: a rule for each hook. Source: rules-openclaw section 6."""
 
+from collections.abc import Mapping
 from copy import deepcopy
-from typing import Any
 
+from hookscope.formats.script_values import script_trim
+from hookscope.systems.folders.requirements import truthy
 from hookscope.systems.plugins.rules import (
     Answer,
     Merge,
@@ -18,21 +20,26 @@ from hookscope.systems.plugins.rules import (
     last_wins,
     with_joined,
 )
-from hookscope.systems.plugins.tool_lists import intersection
+from hookscope.systems.plugins.tool_lists import ToolNames
 
+DECISION = frozenset({"outcome", "reason", "message", "category", "metadata"})
 INVALID = "before_agent_run returned an invalid decision"
 CONTEXTS = ("prependContext", "appendContext")
 SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
 OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list stands under a name
 
 
-def prompt_build(answer: Answer, told: Told) -> Merged:
+def prompt_build(tools: ToolNames) -> Merge:
     """The first system prompt, all contexts, and only the tools that everybody allows."""
-    merged = with_joined(answer, told, (*CONTEXTS, *SYSTEM_CONTEXTS))
-    merged = {**given(answer, told, "systemPrompt"), **merged}
-    if told.fields.get("toolsAllow") is not None:
-        merged["toolsAllow"] = intersection(answer.get("toolsAllow"), told.fields["toolsAllow"])
-    return Merged(merged)
+
+    def merge(answer: Answer, told: Told) -> Merged:
+        merged = with_joined(answer, told, (*CONTEXTS, *SYSTEM_CONTEXTS))
+        merged = {**given(answer, told, "systemPrompt"), **merged}
+        if "toolsAllow" in told.fields:
+            merged["toolsAllow"] = tools.intersection(answer.get("toolsAllow"), told.fields["toolsAllow"])
+        return Merged(merged)
+
+    return merge
 
 
 def tool_call(answer: Answer, told: Told) -> Merged:
@@ -41,7 +48,7 @@ def tool_call(answer: Answer, told: Told) -> Merged:
     approval = told.fields.get("requireApproval")
     if "requireApproval" not in answer:
         merged |= given(answer, told, "params")
-        if approval:
+        if truthy(approval):
             merged["requireApproval"] = {**_members(approval), "pluginId": told.plugin}
             merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
     stop = told.fields.get("block") is True
@@ -58,21 +65,33 @@ def agent_run(answer: Answer, told: Told) -> Merged:
 
 
 def _is_decision(fields: Answer) -> bool:
-    if fields.get("outcome") == "block":
-        return isinstance(fields.get("reason"), str)
-    return fields.get("outcome") == "pass"
+    """A pass says nothing else; a block has a reason, and may have a message, a category and metadata."""
+    if fields.get("outcome") == "pass":
+        return len(fields) == 1
+    texts = [fields[name] for name in ("reason", "message", "category") if name in fields]
+    return (
+        fields.get("outcome") == "block"
+        and "reason" in fields
+        and fields.keys() <= DECISION
+        and all(isinstance(text, str) and script_trim(text) for text in texts)
+        and isinstance(fields.get("metadata", {}), Mapping)
+    )
 
 
 def agent_finalize(answer: Answer, told: Told) -> Merged:
     """Finalize beats everything, then revise with all reasons and the first usable retry, then continue."""
-    action, reason = told.fields.get("action"), given(answer, told, "reason")
+    action = told.fields.get("action")
+    reason = {"reason": told.fields["reason"]} if "reason" in told.fields else {}  # null stays null
     before = answer.get("action")
     if before == "finalize":
         return Merged(answer)
     if action == "finalize":
         return Merged({"action": action, **reason})
     if action == "revise":
-        return Merged(_revised(answer if before == "revise" else {}, told))
+        if before == "revise":
+            both = joined(answer.get("reason"), told.fields.get("reason"))
+            reason = {} if both is None else {"reason": both}
+        return Merged({"action": action, **reason, **_retry(answer, told)})
     if before == "revise":
         return Merged(answer)
     if action == "continue":
@@ -80,14 +99,10 @@ def agent_finalize(answer: Answer, told: Told) -> Merged:
     return Merged(answer or dict(told.fields))
 
 
-def _revised(answer: Answer, told: Told) -> dict[str, Any]:
-    reason = joined(answer.get("reason"), told.fields.get("reason"))
+def _retry(answer: Answer, told: Told) -> dict[str, Answer]:
+    """The first that can be used."""
     retry = answer.get("retry") or _usable(told.fields.get("retry"))
-    return {
-        "action": "revise",
-        **({"reason": reason} if reason is not None else {}),
-        **({"retry": retry} if retry else {}),
-    }
+    return {"retry": retry} if retry else {}
 
 
 def _usable(retry: object) -> Answer | None:
@@ -121,12 +136,12 @@ def exec_env(answer: Answer, told: Told) -> Merged:
 
 def delivery_target(answer: Answer, told: Told) -> Merged:
     """The first answer with an origin; before there is one, the last answer."""
-    return Merged(answer if answer.get("origin") else dict(told.fields))
+    return Merged(answer if truthy(answer.get("origin")) else dict(told.fields))
 
 
 def claim(answer: Answer, told: Told) -> Merged:
     """The first that has handled it; all others have said nothing."""
-    handled = bool(told.fields.get("handled"))
+    handled = truthy(told.fields.get("handled"))
     return Merged(told.fields if handled else answer, counts=handled, stop=handled)
 
 
@@ -134,10 +149,10 @@ def message(blocks: bool) -> Merge:
     """Each handler sees the message that the one before it left. `blocks`: may one forbid the writing."""
 
     def merge(answer: Answer, told: Told) -> Merged:
-        if blocks and told.fields.get("block"):
+        if blocks and truthy(told.fields.get("block")):
             return Merged({"block": True}, stop=True)
         replaced = told.fields.get("message")
-        if not replaced:
+        if not truthy(replaced):
             return Merged(answer, counts=False)
         return Merged({"message": replaced}, passes_on={"message": replaced})
 
@@ -146,7 +161,7 @@ def message(blocks: bool) -> Merge:
 
 def latest_message(payload: Payload) -> Answer:
     """The answer that stands before any handler: the message as it came."""
-    return {"message": payload.get("message")}
+    return {"message": payload["message"]} if "message" in payload else {}
 
 
 def whenever_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None:
@@ -156,7 +171,7 @@ def whenever_asked(answer: Answer, answered: bool, asked: bool) -> Answer | None
 
 def evaluation(answer: Answer, told: Told) -> Merged:
     """An outcome for each evaluator, with its name on it."""
-    outcome = {"status": "completed", "result": told.value} if told.value else {"status": "skipped"}
+    outcome = {"status": "completed", "result": told.value} if truthy(told.value) else {"status": "skipped"}
     return Merged(_with_outcome(answer, told, outcome))
 
 
@@ -183,12 +198,12 @@ SHIPPED: dict[str, Rule] = {
     "before_model_resolve": Rule(first_wins("modelOverride", "providerOverride")),
     "agent_turn_prepare": Rule(joins(*CONTEXTS)),
     "heartbeat_prompt_contribution": Rule(joins(*CONTEXTS)),
-    "before_prompt_build": Rule(prompt_build),
+    "before_prompt_build": Rule(prompt_build(ToolNames())),  # whose names are the dialect's
     "before_agent_finalize": Rule(agent_finalize),
     "before_agent_run": Rule(agent_run, null=True),
     "before_tool_call": Rule(tool_call),
     "message_sending": Rule(last_wins("content", "cancelReason", "metadata", sticks="cancel")),
-    "reply_payload_sending": Rule(reply_payload),
+    "reply_payload_sending": Rule(reply_payload, own_event=True, own_members=("payload",)),
     "subagent_delivery_target": Rule(delivery_target),
     "before_install": Rule(install),
     "resolve_exec_env": Rule(exec_env, finish=always),
@@ -196,8 +211,10 @@ SHIPPED: dict[str, Rule] = {
     "before_dispatch": Rule(claim),
     "before_agent_reply": Rule(claim),
     "reply_dispatch": Rule(claim),
-    "tool_result_persist": Rule(message(blocks=False), start=latest_message, finish=whenever_asked),
-    "before_message_write": Rule(message(blocks=True)),
+    "tool_result_persist": Rule(
+        message(blocks=False), start=latest_message, finish=whenever_asked, own_event=True
+    ),
+    "before_message_write": Rule(message(blocks=True), own_event=True),
     "skill_proposal_evaluate": Rule(
         evaluation,
         start=lambda payload: {OUTCOMES: []},

@@ -1,45 +1,44 @@
 """Lists of tools that handlers allow: groups, `*`, and what two lists have in common."""
 
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 
-# Source: rules-openclaw section 6, "groups expanded"; the groups as the program's documents list them.
-GROUPS: dict[str, tuple[str, ...]] = {
-    "group:fs": ("read", "write", "edit", "apply_patch"),
-    "group:runtime": ("exec", "process"),
-    "group:web": ("web_search", "web_fetch"),
-    "group:memory": ("memory_search", "memory_get"),
-    "group:sessions": (
-        "sessions_list",
-        "sessions_history",
-        "sessions_send",
-        "sessions_spawn",
-        "session_status",
-    ),
-    "group:ui": ("browser", "canvas"),
-    "group:automation": ("cron", "gateway"),
-    "group:messaging": ("message",),
-    "group:nodes": ("nodes",),
-}
+from hookscope.formats.script_values import script_trim
+from hookscope.values import dataclass
+
 EVERY = "*"
 
 
-def intersection(before: list[str] | None, allowed: object) -> list[str]:
-    """What both lists allow. `before` is None where nobody has restricted anything yet.
+@dataclass(frozen=True, slots=True)
+class ToolNames:
+    """What a host calls its tools besides their names."""
 
-    What is no list of texts allows nothing. One list alone stands as it was written.
-    """
-    names = _texts(allowed)
-    if before is None:
-        return names
-    left, right = _expanded(before), _expanded(names)
-    if not left or not right:
-        return []
-    if EVERY in left:
-        return right
-    if EVERY in right:
-        return left
-    return [name for name in dict.fromkeys([*left, *right]) if _allows(left, name) and _allows(right, name)]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    def intersection(self, before: list[str] | None, allowed: object) -> list[str]:
+        """What both lists allow. `before` is None where nobody has restricted anything yet.
+
+        What is no list of texts allows nothing. One list alone stands as it was written.
+        """
+        names = _texts(allowed)
+        if before is None:
+            return names
+        left, right = self._expanded(before), self._expanded(names)
+        if not left or not right:
+            return []
+        if EVERY in left:
+            return right
+        if EVERY in right:
+            return left
+        both = dict.fromkeys([*left, *right])
+        return [name for name in both if _allows(left, name) and _allows(right, name)]
+
+    def _expanded(self, names: Iterable[str]) -> list[str]:
+        words = (script_trim(name).lower() for name in names)
+        tools = (self.aliases.get(word, word) for word in words if word)
+        return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
 
 
 def _texts(value: object) -> list[str]:
@@ -48,10 +47,11 @@ def _texts(value: object) -> list[str]:
     return list(value)
 
 
-def _expanded(names: Iterable[str]) -> list[str]:
-    words = (name.strip().lower() for name in names)
-    return list(dict.fromkeys(tool for word in words if word for tool in GROUPS.get(word, (word,))))
+def _allows(names: Sequence[str], tool: str) -> bool:
+    """Who may write may also apply patches."""
+    return any(map(_pattern_of(names).fullmatch, (tool, "write") if tool == "apply_patch" else (tool,)))
 
 
-def _allows(names: Iterable[str], tool: str) -> bool:
-    return any(fnmatchcase(tool, name) for name in names)
+def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
+    """Any of these names; a star in one is any text."""
+    return re.compile("|".join(".*".join(map(re.escape, name.split("*"))) for name in names))
