@@ -327,10 +327,12 @@ class HookEngine:
         *,
         only: str | None = None,
         complete: Callable[[Run], Awaitable[Run]] | None = None,
+        follow: Callable[[Event], Plan] | None = None,
     ) -> Firing:
         """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run.
 
-        `complete` has the last word on the Run, before its end is recorded.
+        `complete` has the last word on the Run, before its end is recorded. `follow` plans the events that
+        this one causes; else they are fired at all who hear them, or at the one hook of the plan.
         """
         from hookscope.runtime import Firing
 
@@ -341,7 +343,9 @@ class HookEngine:
             self._prepared(plan),
             self.lanes.of,
             recorder=self.recorder,
-            follow=lambda caused: self._prepared(with_breakages(self.plan(caused), broken)),
+            follow=lambda caused: self._prepared(
+                with_breakages(follow(caused) if follow else self.plan(caused, only=plan.only), broken)
+            ),
             complete=complete,
             begins=partial(listener.begins, dialect=self.host.dialect.name) if listener is not None else None,
         )

@@ -158,6 +158,16 @@ async def stop(event, ctx):
 
 default = define_hook(events={"turn.started": stop})
 """
+HEARS = """
+from hookscope import define_hook
+
+
+def heard(event, ctx):
+    {does}
+
+
+default = define_hook(events={{"{event}": heard}})
+"""
 BAD = "export default { events: { 'turn.started'() { throw new Error('boom'); } } };\n"
 
 
@@ -216,6 +226,25 @@ def test_a_throw_is_followed_by_what_the_rule_in_force_says(
     assert ("watch" in [item["hook"] for item in document["results"]]) is watched
     assert document["failure"] == (None if watched else "boom")
     assert any("stream event hook failed" in line["text"] for line in document["log"]) is watched
+
+
+def test_who_is_left_out_hears_nothing_of_what_the_event_causes_either(
+    hookscope: Program, workspace: Path, write: Write
+) -> None:
+    for name, event, does in (
+        ("bad", "turn.started", "raise ValueError('no')"),
+        ("every", "*", "print('heard', event.type)"),
+    ):
+        write(f"agent/hooks/{name}.py", HEARS.format(event=event, does=does))
+    fired = hookscope("--dialect", "eve", "fire", "turn.started", "--trust", "--only", "bad", "--json").json
+    (caused,) = fired["caused"]
+    assert (caused["event"]["type"], caused["results"]) == ("turn.failed", [])
+    assert [(left["hook"], left["reason"]) for left in caused["not_run"]] == [
+        ("every", "left out: only bad was asked for"),
+        ("bad", "listens to turn.started"),
+    ]
+    everybody = hookscope("--dialect", "eve", "fire", "turn.started", "--trust", "--json").json
+    assert [item["hook"] for item in everybody["caused"][0]["results"]] == ["every"]
 
 
 def test_what_stops_eves_build_stops_every_hook(hookscope: Program, agent: Path, write: Write) -> None:

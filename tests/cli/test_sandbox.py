@@ -105,7 +105,15 @@ def test_a_run_on_copies_is_on_record_as_one(
     hookscope: Program, workspace: Path, files: dict[Path, str], make_hook: MakeHook, tmp_path: Path
 ) -> None:
     make_hook(workspace / "hooks", "a", COMMAND, "def handler(event): open('new.txt', 'w').write('new')")
-    hookscope("fire", "command:new", "--trust", "--sandbox", "--bundled", str(tmp_path))
+    fired = hookscope(
+        "fire", "command:new", "--trust", "--sandbox", "--json", "--bundled", str(tmp_path)
+    ).json
+    (logged,) = hookscope("log", "--json").json["runs"]
+    told = {name: value for name, value in logged["run"].items() if name in fired}
+    told["event"] = {name: value for name, value in told["event"].items() if name in fired["event"]}
+    told["not_run"] = [{name: left[name] for name in ("hook", "reason")} for left in told["not_run"]]
+    told["results"] = [{name: one[name] for name in fired["results"][0]} for one in told["results"]]
+    assert told == fired  # whatever reads the one reads the other
     bench = Workbench(Options(workspace=workspace))
     (past,) = bench.past_runs(bench.look())
     bench.close_now()

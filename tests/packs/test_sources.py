@@ -125,6 +125,8 @@ def test_a_repository_is_read_without_a_checkout(
     git(repository, "-c", f"core.hooksPath={tmp_path}/none", "tag", "v1")
     ran.unlink(missing_ok=True)
     spec = f"git+file://{repository}"
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, str(tmp_path / "elsewhere"))  # as where a hook of git calls us
     done = cli("install", f"{spec}#v1", "--yes", "--json")
     assert (done.code, done.json["version"], len(done.json["resolved"])) == (0, "1.0.0", 40), done.err
     assert cli("update", "greetings", "--json").json["updates"][0]["why"] == "nothing newer"

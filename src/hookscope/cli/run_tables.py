@@ -93,7 +93,8 @@ def _brief(value: object) -> str:
 def _followed(item: Run) -> Iterator[str]:
     """The events that this one caused, with what came of them."""
     for caused in item.caused:
-        heard = f"{len(caused.results)} ran" if caused.results else "no hook hears it"
+        nobody = "none ran" if any(left.listens for left in caused.not_run) else "no hook hears it"
+        heard = f"{len(caused.results)} ran" if caused.results else nobody
         failed = f", {len(caused.failed)} failed" if caused.failed else ""
         yield f"{one_line(caused.event.key)}  {heard}{failed}"
         yield from (f"  {text}" for text in _followed(caused))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hookscope.core.alike import alike
 from hookscope.core.runs import Event, Next, Policy, Result
 from hookscope.values import dataclass
 
@@ -46,5 +47,5 @@ def merge_steps(policy: Policy, event: Event, results: Iterable[Result]) -> tupl
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    changed = {name: value for name, value in after.items() if before.get(name, _ABSENT) != value}
+    changed = {name: value for name, value in after.items() if not alike(before.get(name, _ABSENT), value)}
     return {**changed, **dict.fromkeys(name for name in before if name not in after)}

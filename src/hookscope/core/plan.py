@@ -164,6 +164,7 @@ def make_plan(
         delivers=known is not None and known.delivers,
         forced=by_force,
         assumed=host.surroundings.assumed,
+        only=only,
     )
 
 

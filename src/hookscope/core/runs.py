@@ -220,6 +220,7 @@ class Plan:
     delivers: bool = False  # does the host hand pushed messages to the user
     forced: frozenset[Registration] = frozenset()  # called although they would not run
     assumed: frozenset[str] = frozenset()  # what of the surroundings is a what-if
+    only: str | None = None  # the one hook that is fired at; by what its event causes, too
 
     @property
     def calls(self) -> tuple[Registration, ...]:

@@ -19,6 +19,21 @@ from hookscope.packs.specs import Spec, without_login
 
 OFF = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false")
 PROTOCOLS = "https:ssh:file"
+# What git tells its hooks, and would have ours work on the repository that they stand in.
+OF_A_REPOSITORY = frozenset(
+    {
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_NAMESPACE",
+        "GIT_PREFIX",
+        "GIT_SHALLOW_FILE",
+    }
+)
+OF_CONFIGURATION = frozenset({"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT", "GIT_CONFIG"})
 LARGEST = replace(LIMITS, archive=LIMITS.total)  # it is not packed
 
 
@@ -45,7 +60,8 @@ def fetch_git(spec: Spec, how: Fetching) -> Fetched:
 
 def _git(words: Sequence[str], how: Fetching, *, own: bool = False, inside: bool = False) -> Ran:
     """`own`: without its user's configuration, which only fetching needs: proxies and credentials."""
-    env = {name: value for name, value in how.env.items() if not name.startswith("GIT_DIR")}
+    left_out = OF_A_REPOSITORY | (OF_CONFIGURATION if own else frozenset())
+    env = {name: value for name, value in how.env.items() if name not in left_out}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": PROTOCOLS, "GIT_LFS_SKIP_SMUDGE": "1"}
     env.setdefault("GIT_SSH_COMMAND", "ssh -oBatchMode=yes")
     env["GIT_ASKPASS"] = env["SSH_ASKPASS"] = "true"  # a program that says nothing

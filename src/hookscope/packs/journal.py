@@ -98,7 +98,7 @@ def read_intent(file: Path) -> Intent | None:
         )
     except FileNotFoundError:
         return None
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(str(error)) from None
 
 

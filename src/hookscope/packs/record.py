@@ -148,6 +148,6 @@ class Book:
     def _read(self) -> dict[str, Any]:
         try:
             packs = json.loads(self.file.read_bytes())["packs"]
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return {}
         return packs if isinstance(packs, dict) else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.hooks import Hook, Standing
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan
-from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration
+from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration, Run
 from hookscope.core.surroundings import Files
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host
@@ -246,7 +246,7 @@ class Workbench:
 
     def fire(self, view: View, plan: Plan) -> Firing:
         """Run a plan of this view in worker processes."""
-        return self._engine(view).fire(plan)
+        return self._fired(self._engine(view), plan)
 
     async def fire_guarded(self, view: View, plan: Plan) -> Firing:
         """Run a plan on copies of the workspace, the host's state folder and HOME, thrown away afterwards.
@@ -254,7 +254,7 @@ class Workbench:
         Raises OSError where the copies cannot be made.
         """
         guard = await self.guard(view)
-        return self._engine(view, guard.lanes).fire(plan, complete=guard.complete)
+        return self._fired(self._engine(view, guard.lanes), plan, guard.complete)
 
     async def guard(self, view: View) -> Guard:
         """Copies for several runs. They are the caller's to close. Raises OSError."""
@@ -262,12 +262,24 @@ class Workbench:
 
     def fire_on(self, view: View, plan: Plan, guard: Guard) -> Firing:
         """Run a plan on copies that stay; what was done to them since they were made is in the Run."""
-        return self._engine(view, guard.lanes).fire(plan, complete=guard.tell)
+        return self._fired(self._engine(view, guard.lanes), plan, guard.tell)
 
     def fire_aside(self, view: View, plan: Plan, guard: Guard | None = None) -> Firing:
         """Run a plan that goes on no record: one of very many. On copies where there are some."""
         lanes = guard.lanes if guard is not None else None
-        return self._engine(view, lanes, recorded=False).fire(plan)
+        return self._fired(self._engine(view, lanes, recorded=False), plan)
+
+    def _fired(
+        self, engine: HookEngine, plan: Plan, complete: Callable[[Run], Awaitable[Run]] | None = None
+    ) -> Firing:
+        """What the event causes is fired at whom it was fired at: at one hook, or at all but taps."""
+        from hookscope.workbench.tap.plans import without_taps  # here: a look fires nothing
+
+        def follow(caused: Event) -> Plan:
+            then = engine.plan(caused, only=plan.only)
+            return then if plan.only is not None else without_taps(then)
+
+        return engine.fire(plan, complete=complete, follow=follow)
 
     async def load(self, *, strict: bool = False, only: str | None = None) -> LoadReport:
         """Import all trusted handlers in a worker process, and report as the host's loader does.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hookscope.core.event import iso
@@ -93,6 +93,22 @@ def run(item: Run, dialect: str) -> Document:
         "assumed": sorted(item.assumed),
         "sandbox": sandbox(item.guarded),
     }
+
+
+def of_record(document: Mapping[str, Any]) -> Document:
+    """A run of the journal, which has names of its own, with those of `fire --json` beside them."""
+    guarded = document.get("guarded")
+    return {
+        **document,
+        "delivered": document["delivers"],
+        "sandbox": None if guarded is None else {**guarded, "changes": [*map(_change, guarded["changes"])]},
+        "caused": [of_record(caused) for caused in document["caused"]],
+    }
+
+
+def _change(told: Sequence[Any]) -> Document:
+    """A file's change as the journal lists it: path, kind, bytes before and after, diff, more."""
+    return dict(zip(("path", "kind", "before", "after", "diff"), told, strict=False))
 
 
 def sandbox(item: Guarded | None) -> Document | None:

@@ -18,7 +18,7 @@ from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.tables import fitted
 from hookscope.core.event import iso
 from hookscope.core.text import one_line
-from hookscope.workbench import Options, Refusal
+from hookscope.workbench import Options, Refusal, run_documents
 
 if TYPE_CHECKING:
     from hookscope.workbench import Entry, Journal, StoredRun
@@ -118,7 +118,8 @@ def document(run: StoredRun) -> dict[str, object]:
     """
     from hookscope.workbench.history import run_document
 
-    return {**run_document(run), "version": run.version or None, "settings": run.settings}
+    told = run_documents.of_record(run.document)
+    return {**run_document(run), "run": told, "version": run.version or None, "settings": run.settings}
 
 
 def entry_document(entry: Entry) -> dict[str, object]:
