@@ -211,7 +211,7 @@ async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_sa
         file.write_text("console.help: [f11, ctrl+x]\nhooks.group: v\n")
         await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
-        palette = {entry.text: entry.kind for entry in await Palette(story.screen).collected()}
+        palette = {entry.text: entry.kind for entry in Palette(story.screen).entries()}
         assert (palette["Help"], palette["Group"], palette["Filter"]) == ("f11", "v", "/")
         await story.press("ctrl+x", "end")
         await story.shows("f11  ^x")

@@ -12,7 +12,7 @@ from hookscope.console.doing import own_bindings
 from hookscope.console.help import HelpScreen, help_sheet
 from hookscope.console.keymap.names import written
 from hookscope.console.keys import Key, key_line, keys_of, obstacle
-from hookscope.console.palette import Palette
+from hookscope.console.palette import Palette, written_out
 from hookscope.console.state import ConsoleState
 from hookscope.console.trust import TrustScreen
 
@@ -50,7 +50,7 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
 ) -> None:
     async with console((120, 36)) as story:
         screen = story.screen
-        palette = {entry.text for entry in await Palette(screen).collected()}
+        palette = {entry.text for entry in written_out(await Palette(screen).collected())}
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]
         owners: dict[str, set[tuple[str, str, str]]] = {}

@@ -96,6 +96,7 @@ class Bridge:
             view = self.bench.look()
             filling = self.bench.filling(view)
             listing = listing_of(view).with_groups()
+            view.work_out()
             set_aside(listing.rows)
         except Exception as error:  # the console lives on; what went wrong is said
             post(self.screen, Changed(LookFailed(said(error))))

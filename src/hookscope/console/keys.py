@@ -146,7 +146,7 @@ def obstacle(action: str, state: ConsoleState) -> str:
     if action in needs_row and row is not None and state.filter and not matching((row,), state.filter):
         return f"{row.name} does not fit the filter: {key_of('console.back')} clears it."
     match action:
-        case "trust" if row is not None and not waits(row.item):
+        case "trust" if row is not None and not (isinstance(row.item, Standing) and row.item.waits):
             return f"{row.name} waits for no trust: it is {row.look.word}."
         case "fix" if row is not None and row.state is State.READY:
             return f"{row.name} is ready: nothing stops it here."
@@ -180,11 +180,6 @@ def obstacle_at(node: DOMNode, action: str) -> str:
     """
     cannot: Callable[[str], str] | None = getattr(node, "cannot", None)
     return cannot(action) if cannot is not None else ""
-
-
-def waits(item: Standing | Rejected) -> bool:
-    """Does it wait for trust, whatever else stands in its way."""
-    return isinstance(item, Standing) and any(gate.name == "trusted" for gate in item.verdict.shut())
 
 
 class Key(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, cast
 
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
@@ -17,7 +17,7 @@ from textual.screen import Screen
 
 from hookscope.console.dialog import Over
 from hookscope.console.doing import anywhere, deeds, do, moves
-from hookscope.console.finding import best
+from hookscope.console.finding import Found, best
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.keymap.names import written
@@ -30,6 +30,7 @@ from hookscope.workbench.last_time import last_time
 
 if TYPE_CHECKING:
     from hookscope.console.app import Console
+    from hookscope.console.hooks.rows import Row
 
 UNASKED = 30  # of each kind that are listed before anything is typed
 PANES: tuple[tuple[str, Change], ...] = (
@@ -56,6 +57,24 @@ class Entry(NamedTuple):
         return Content.assemble(named, "\n       ", line(self.help).stylize(MUTED)) if self.help else named
 
 
+class Many(NamedTuple):
+    """Lines of the palette that may be thousands: so many of them are written as are wanted."""
+
+    first: Callable[[int | None], Iterable[Entry]]  # None: all
+
+
+Listed: TypeAlias = Entry | Many
+
+
+def written_out(listed: Iterable[Listed], most: int | None = None) -> Iterator[Entry]:
+    """The entries one by one; of many the first so many."""
+    for one in listed:
+        if isinstance(one, Many):
+            yield from one.first(most)
+        else:
+            yield one
+
+
 class CommandScreen(CommandPalette, Over[None]):
     """The field, and what fits: Textual's, and so are its keys, which everybody guesses."""
 
@@ -68,7 +87,8 @@ class Entries(Provider):
 
     def __init__(self, *args: object, **named: object) -> None:
         super().__init__(*args, **named)  # type: ignore[arg-type]
-        self._collecting: asyncio.Future[tuple[Entry, ...]] | None = None
+        self._collecting: asyncio.Future[tuple[Listed, ...]] | None = None
+        self._all: tuple[Entry, ...] | None = None  # written out for the first search
 
     @property
     def main(self) -> MainScreen | None:
@@ -76,45 +96,54 @@ class Entries(Provider):
         return self.screen if isinstance(self.screen, MainScreen) else None
 
     @abstractmethod
-    async def collected(self) -> Iterable[Entry]:
+    async def collected(self) -> Iterable[Listed]:
         """All entries."""
 
-    async def _entries(self) -> tuple[Entry, ...]:
+    async def _listed(self) -> tuple[Listed, ...]:
         """All of them. A key that is typed cancels the search before it, but not what all searches need."""
         if self._collecting is None:
             self._collecting = asyncio.ensure_future(self._collect())
         return await asyncio.shield(self._collecting)
 
-    async def _collect(self) -> tuple[Entry, ...]:
+    async def _collect(self) -> tuple[Listed, ...]:
         return tuple(await self.collected())
 
     async def discover(self) -> Hits:
-        entries = await self._entries()
+        entries = tuple(written_out(await self._listed(), UNASKED))
         for kind in dict.fromkeys(entry.kind for entry in entries):
             for entry in islice((entry for entry in entries if entry.kind == kind), UNASKED):
                 yield DiscoveryHit(entry.shown, entry.run, entry.text)
 
     async def search(self, query: str) -> Hits:
-        entries = await self._entries()
+        listed = await self._listed()
+        for score, entry in await asyncio.to_thread(self._best, query, listed):
+            yield Hit(score, entry.shown, entry.run, entry.text)
+
+    def _best(self, query: str, listed: Iterable[Listed]) -> list[Found[Entry]]:
+        if self._all is None:
+            self._all = tuple(written_out(listed))
+        entries = self._all
         named = ((f"{entry.kind} {entry.text}", entry.help, entry) for entry in entries)
         bare = ((entry.text, entry.help, entry) for entry in entries)
         kinds = {entry.kind for entry in entries}
         first = query.split(maxsplit=1)[:1]
-        found = await asyncio.to_thread(best, query, named if kinds.intersection(first) else bare)
-        for score, entry in found:
-            yield Hit(score, entry.shown, entry.run, entry.text)
+        return best(query, named if kinds.intersection(first) else bare)
 
 
 class Palette(Entries):
     """Everything that can be done from here."""
 
-    async def collected(self) -> Iterable[Entry]:
+    async def collected(self) -> Iterable[Listed]:
         if self.main is not None:
             await self.main.fire_pane.with_its_parts()  # their actions, too
             await self.main.hosts_pane.with_its_parts()
-        return self.entries()
+        return self.listed()
 
     def entries(self) -> Iterator[Entry]:
+        """All of them, one by one."""
+        return written_out(self.listed())
+
+    def listed(self) -> Iterator[Listed]:
         """Actions first, then panes, events and hooks, but over a dialog: that is to be answered."""
         yield from self._actions(self.screen)
         app = self.screen.app
@@ -127,16 +156,16 @@ class Palette(Entries):
                 note = "not while NO_COLOR is set"
             yield Entry("theme", name, note, partial(setattr, app, "theme", name))
 
-    def _places(self, screen: MainScreen) -> Iterator[Entry]:
+    def _places(self, screen: MainScreen) -> Iterator[Listed]:
         for title, change in PANES:
             yield Entry("go to", title, "", partial(screen.change, change))
         state = screen.state
         for key in state.view.keys if state.view is not None else ():
             yield Entry("event", key, "compose it in the Fire mode", partial(screen.compose_event, key))
-        for row in state.rows:
-            yield Entry(
-                "hook", row.name, f"{row.look.word}, {row.source}", partial(self._show, screen, row.id)
-            )
+        yield Many(lambda most: (self._hook(screen, row) for row in islice(state.rows, most)))
+
+    def _hook(self, screen: MainScreen, row: Row) -> Entry:
+        return Entry("hook", row.name, f"{row.look.word}, {row.source}", partial(self._show, screen, row.id))
 
     @staticmethod
     def _show(screen: MainScreen, row: str) -> None:
@@ -158,7 +187,7 @@ class Palette(Entries):
 class Kept(Entries):
     """What lies on disk: saved events to load, runs to show. Read in a thread; actions do not wait for it."""
 
-    async def collected(self) -> Iterable[Entry]:
+    async def collected(self) -> Iterable[Listed]:
         screen = self.main
         if screen is None:
             return ()

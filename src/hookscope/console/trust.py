@@ -12,15 +12,16 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from hookscope.console.dialog import Over
+from hookscope.console.fire.marks import count
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
-from hookscope.console.keys import waits
 from hookscope.console.theme import MUTED
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Hook
     from hookscope.workbench import View
 
+MOST = 100  # hooks named under one folder; more are counted
 AROUND = 8  # lines that the box needs beside its text
 WIDE = 76  # cells of the screen in which the answers have room in full
 Answer = Literal["trust", "without", "cancel"]
@@ -28,11 +29,9 @@ Answer = Literal["trust", "without", "cancel"]
 
 def hooks_below(folder: Path, view: View) -> list[Hook]:
     """The hooks that trust in this folder would allow."""
-    return [row.hook for row in view.inventory.hooks if _covers(folder, row.hook) and waits(row)]
-
-
-def _covers(folder: Path, hook: Hook) -> bool:
-    return folder == hook.trust_root or folder in hook.trust_root.parents
+    roots = {id(root): root for _, root in view.waiting}  # thousands of hooks share one
+    covered = {number for number, root in roots.items() if folder == root or folder in root.parents}
+    return [hook for hook, root in view.waiting if id(root) in covered]
 
 
 def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
@@ -45,9 +44,11 @@ def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
         sheet.blank()
         sheet.say(foreign(short(folder)).stylize("bold"))
         sheet.say(Content.styled("and everything below it, now and later", MUTED), 2)
-        for hook in hooks:
+        for hook in hooks[:MOST]:
             file = short(hook.leads_out or hook.handler) if hook.handler else "no file"
             sheet.put([(foreign(hook.name), 24)], foreign(file).stylize(MUTED), 2)
+        if len(hooks) > MOST:
+            sheet.say(Content.styled(f"… and {count(len(hooks) - MOST, 'more hook')}", MUTED), 2)
     return sheet.content()
 
 

@@ -309,6 +309,11 @@ class Standing:
         """See Verdict.state."""
         return self.verdict.state
 
+    @property
+    def waits(self) -> bool:
+        """Does it wait for trust, whatever else stands in its way."""
+        return any(gate.name == "trusted" for gate in self.verdict.shut())
+
 
 @dataclass(frozen=True, slots=True)
 class Found:

@@ -13,7 +13,8 @@ def told_and_counted(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]
     """Who listens and is stopped, then the nearest misses; and all others."""
     listening = [item for item in left if item.listens]
     near = [item for item in left if item.near and not item.listens][:MOST]
-    return listening + near, [item for item in left if not item.listens and item not in near]
+    told = set(map(id, near))  # they are compared by all they hold, and may be thousands
+    return listening + near, [item for item in left if not item.listens and id(item) not in told]
 
 
 def why_not(item: NotRun) -> str:

@@ -5,6 +5,9 @@ from dataclasses import replace
 from itertools import chain
 
 from hookscope.core.breakage import Breakage
+from hookscope.core.bystanders import Bystander, bystanders_of, missed_by
+from hookscope.core.bystanders import kind_of as kind_of
+from hookscope.core.bystanders import may_run as may_run
 from hookscope.core.dialect import Arranged, Host
 from hookscope.core.hooks import Hook, Inventory, Kind, Language, Standing, State
 from hookscope.core.runs import (
@@ -22,7 +25,6 @@ from hookscope.core.runs import (
 )
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
-KNOWN_AFTER_LOAD = "which events it hears is known after a load"
 MAPPED = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
 SHAPES: Mapping[Kind, Shape] = {"stream": "stream", "plugin": "plugin"}
 
@@ -92,11 +94,6 @@ def is_held(row: Standing, host: Host, held: Callable[[Code], bool]) -> bool:
     return held(code_of(row.hook, host))
 
 
-def may_run(row: Standing) -> bool:
-    """Is nothing in its way but that the host never sends its events."""
-    return row.state in (State.READY, State.SILENT)
-
-
 def code_of(hook: Hook, host: Host) -> Code:
     """Where the handler's code lies, with the environment of its entry laid on."""
     assert hook.handler is not None
@@ -123,13 +120,15 @@ def make_plan(
     only: str | None = None,
     barred: Callable[[Registration], str] | None = None,
     forced: Sequence[Registration] = (),
+    bystanders: Sequence[Bystander] | None = None,
 ) -> Plan:
     """Who would run for `event`, in order, and who would not and why. Runs nothing.
 
     `languages` are those that somebody can run here, `without` says what the others lack. `only` leaves
     out all hooks but the one of that name; `barred` those for which it gives a reason. `forced` are calls
-    of hooks that would not run: they come behind those that do, where the host's order allows it. Raises
-    LookupError where the host has no events of this kind.
+    of hooks that would not run: they come behind those that do, where the host's order allows it.
+    `bystanders` are those of the inventory, where they are known already. Raises LookupError where the host
+    has no events of this kind.
     """
     system = host.dialect.system_of(event.kind)
     keys = system.keys(event)
@@ -142,11 +141,13 @@ def make_plan(
     ]
     arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
     arranged, by_force = _with_forced(arranged, forced) if forced else (arranged, frozenset[Registration]())
+    if bystanders is None:
+        bystanders = bystanders_of(inventory, host)
     not_run = _unique(
         chain(
             (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
             arranged.left_out,
-            _hooks_not_heard(heard, inventory, keys, event.kind, host),
+            missed_by(bystanders, {call.hook for call in heard if call.hook is not None}, keys, event.kind),
             (
                 NotRun(copy.name or copy.path.name, copy.reason)
                 for copy in inventory.rejected
@@ -211,45 +212,12 @@ def breakages_in(plan: Plan) -> dict[str, Breakage]:
     return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
 
 
-def kind_of(hook: Hook) -> EventKind:
-    """The kind of events that a hook hears."""
-    return hook.kind if hook.kind in ("stream", "plugin") else "folder"
-
-
 def _left_out(call: Registration, languages: frozenset[Language], without: str, only: str | None) -> str:
     if only is not None and call.name != only:
         return f"left out: only {only} was asked for"
     if isinstance(call.target, Code) and call.target.language not in languages:
         return f"{call.target.path.name} {without}"
     return ""
-
-
-def _hooks_not_heard(
-    heard: Sequence[Registration], inventory: Inventory, keys: Sequence[str], kind: EventKind, host: Host
-) -> list[NotRun]:
-    """Every hook of the event's kind that is not registered for it; who listens to it first."""
-    registered = {call.hook for call in heard}
-    missed: list[NotRun] = []
-    others: list[NotRun] = []
-    for row in inventory.hooks:
-        if row.hook in registered or kind_of(row.hook) != kind:
-            continue
-        events = row.events or ()
-        listens = row.events is None or any(key in keys for key in events)
-        if not may_run(row):
-            why = row.verdict.why(host.surroundings.short)
-            reason = f"{row.state}: {why}" if row.state is not State.SHADOWED else why
-        elif row.events is None:
-            reason = KNOWN_AFTER_LOAD
-        elif listens:
-            reason = "it is not registered now"
-        else:
-            reason = f"listens to {', '.join(events)}"
-        missing_events = any(gate.name in ("events", "fields") for gate in row.verdict.shut())
-        (missed if listens or missing_events else others).append(
-            NotRun(row.hook.name, reason, row.hook, listens=listens or missing_events)
-        )
-    return missed + others
 
 
 def _unique(reasons: "chain[NotRun]") -> tuple[NotRun, ...]:

@@ -223,6 +223,7 @@ class Workbench:
             only=only,
             barred=self._barred if automatic else None,
             forced=forced,
+            bystanders=view.bystanders,
         )
         return with_near_misses(plan if only is not None else without_taps(plan), view)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def waiting_for_trust(view: View, plan: Plan) -> tuple[Path, ...]:
     """The folders that would have to be trusted for all listeners of this plan to run."""
     left = [item for item in plan.not_run if item.listens and item.reason != HEARS_ITS_HOST]
-    rows = [view.inventory.again(item.hook) for item in left if item.hook is not None]
+    rows = [view.standing(item.hook) for item in left if item.hook is not None]
     blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
     return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
 
@@ -35,7 +35,7 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
     keys = view.host.dialect.system_of(plan.event.kind).keys(plan.event)
     sentences = []
     for item in plan.not_run:
-        row = view.inventory.again(item.hook) if item.hook is not None else None
+        row = view.standing(item.hook) if item.hook is not None else None
         hears = row is not None and (row.events is None or any(key in keys for key in row.events))
         if row is None or not hears or item.reason.startswith("left out"):
             continue

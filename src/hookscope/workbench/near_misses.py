@@ -6,13 +6,12 @@ its host says nothing, and neither would a plan that names listeners alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import IntEnum
 
 from hookscope.core.event_types import Catalogue
-from hookscope.core.hooks import Hook, Standing, State
-from hookscope.core.plan import kind_of
+from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind, NotRun, Plan
 from hookscope.lint.near import meant
 from hookscope.lint.subject import Mistaken
@@ -53,42 +52,44 @@ def with_near_misses(plan: Plan, view: View) -> Plan:
             known[key, hears] = miss(key, hears, event, kind, catalogue)
         return known[key, hears]
 
-    there = {id(item.hook): at for at, item in enumerate(plan.not_run) if item.hook is not None}
-    called = {id(call.hook) for call in plan.calls}
+    called = {call.hook for call in plan.calls}
     found: list[tuple[Rank, NotRun]] = []
     left = list(plan.not_run)
-    for row in _candidates(view):
-        at = there.get(id(row.hook))
-        if id(row.hook) in called or (at is not None and left[at].listens):
+    there = {item.hook: at for at, item in enumerate(left) if item.hook is not None}
+    nearest: dict[tuple[tuple[str, ...], EventKind], tuple[Rank, str] | None] = {}
+    for one in view.bystanders:
+        if not one.events or one.shadowed:
             continue
-        if (near := _nearest(row, miss_of)) is not None:
-            rank, sentence = near
-            reason = f"listens to {', '.join(row.events or ())}"
-            item = left[at] if at is not None else NotRun(row.hook.name, reason, row.hook, listens=False)
-            stopped = "" if item.reason.startswith("listens to") else f" (and {item.reason})"
-            found.append((rank, replace(item, near=sentence + stopped)))
+        heard = one.events, one.kind  # thousands of hooks listen to few events
+        if heard not in nearest:
+            nearest[heard] = _nearest(*heard, miss_of)
+        near = nearest[heard]
+        at = there.get(one.hook)
+        if near is None or one.hook in called or (at is not None and left[at].listens) or _tap(one.hook):
+            continue
+        rank, sentence = near
+        reason = f"listens to {', '.join(one.events)}"
+        item = left[at] if at is not None else NotRun(one.hook.name, reason, one.hook, listens=False)
+        stopped = "" if item.reason.startswith("listens to") else f" (and {item.reason})"
+        found.append((rank, replace(item, near=sentence + stopped)))
     if not found:
         return plan
     near_ones = [item for _, item in sorted(found, key=lambda one: one[0])]
-    hooks = {id(item.hook) for item in near_ones}
-    rest = [item for item in left if item.hook is None or id(item.hook) not in hooks]
+    hooks = {item.hook for item in near_ones}
+    rest = [item for item in left if item.hook is None or item.hook not in hooks]
     split = next((at for at, item in enumerate(rest) if not item.listens), len(rest))
     return replace(plan, not_run=(*rest[:split], *near_ones, *rest[split:]))
-
-
-def _candidates(view: View) -> Iterator[Standing]:
-    for row in view.inventory.hooks:
-        if row.events and row.state is not State.SHADOWED and not _tap(row.hook):
-            yield row
 
 
 def _tap(hook: Hook) -> bool:
     return hook.name.rpartition("/")[2].startswith(NAME)
 
 
-def _nearest(row: Standing, miss_of: Callable[[str, EventKind], Miss | None]) -> tuple[Rank, str] | None:
-    """The nearest of its keys; all of them where they are other actions of one family."""
-    found = [(key, near) for key in row.events or () if (near := miss_of(key, kind_of(row.hook))) is not None]
+def _nearest(
+    events: Sequence[str], kind: EventKind, miss_of: Callable[[str, EventKind], Miss | None]
+) -> tuple[Rank, str] | None:
+    """The nearest of a hook's keys; all of them where they are other actions of one family."""
+    found = [(key, near) for key in events if (near := miss_of(key, kind)) is not None]
     if not found:
         return None
     rank = min(near.rank for _, near in found)

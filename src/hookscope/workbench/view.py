@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.core.bystanders import Bystander, bystanders_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook, Inventory, Language, Rejected, Standing
 from hookscope.core.noted import NotedFiles
@@ -33,6 +34,23 @@ class Index:
     def keys(self) -> tuple[str, ...]:
         """The event keys that can be fired here."""
         return event_keys(self.host, self.inventory)
+
+    @cached_property
+    def bystanders(self) -> tuple[Bystander, ...]:
+        """Every hook, as it is told of beside events that do not call it."""
+        return bystanders_of(self.inventory, self.host)
+
+    @cached_property
+    def waiting(self) -> tuple[tuple[Hook, Path], ...]:
+        """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
+        hooks = [row.hook for row in self.inventory.hooks if row.waits]
+        shared: dict[Path, Path] = {}  # one for all hooks below it: told by which it is
+        return tuple((hook, shared.setdefault(root, root)) for hook in hooks for root in (hook.trust_root,))
+
+    @cached_property
+    def standings(self) -> Mapping[Hook, Standing]:
+        """The row of each hook."""
+        return {row.hook: row for row in self.inventory.hooks}
 
     @cached_property
     def hooks_in(self) -> Mapping[Folder, int]:
@@ -87,6 +105,25 @@ class View:
     def keys(self) -> tuple[str, ...]:
         """The event keys that can be fired here."""
         return self._found.keys
+
+    def work_out(self) -> None:
+        """Work out now what is asked of all hooks later: for the thread that looks."""
+        for part in ("keys", "bystanders", "standings", "waiting"):
+            getattr(self._found, part)
+
+    @property
+    def bystanders(self) -> tuple[Bystander, ...]:
+        """Every hook, as it is told of beside events that do not call it."""
+        return self._found.bystanders
+
+    @property
+    def waiting(self) -> tuple[tuple[Hook, Path], ...]:
+        """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
+        return self._found.waiting
+
+    def standing(self, hook: Hook) -> Standing | None:
+        """The row of a hook that perhaps another look found; None where it is gone since."""
+        return self._found.standings.get(hook) or self.inventory.again(hook)
 
     @property
     def hooks_in(self) -> Mapping[Folder, int]:

@@ -102,7 +102,7 @@ def shown_hosts(
     """The matrix, and below it the runs of an event at every host where those are shown."""
     widths = columns_of(comparison, WIDTH)
     table = _lines(
-        line.plain for line in (heading(comparison, WIDTH), *(row(line, widths) for line in lines))
+        line.plain for line in (heading(comparison, widths), *(row(line, widths) for line in lines))
     )
     document = comparison_document.document(comparison, different=different)
     if not runs:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import NamedTuple
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from hookscope.console import theme
@@ -50,6 +51,12 @@ def mark_of(phase: str, stale: bool) -> Mark:
 def word(text: str, limit: int = 120) -> str:
     """Foreign text as one line that is safe to put into a column: no controls, no tabs."""
     return line(text[:FIRST], limit).plain.replace("\t", " ")
+
+
+def cells(text: str) -> int:
+    """The cells that `word` takes; of plain names it is known at once."""
+    plain = text.isascii() and text.isprintable() and text == text.strip()
+    return min(len(text), 120) if plain else cell_len(word(text))
 
 
 def fitted(text: str, width: int, style: str = "") -> Content:

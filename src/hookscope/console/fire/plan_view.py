@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
 from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.fire.marks import MUTED, cells, count, fitted, word
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import Hook, State
@@ -37,18 +36,18 @@ class PlanRow:
     folds: bool = False
 
 
-def plan_rows(plan: Plan | None, problem: str, view: View | None, unfolded: bool) -> tuple[PlanRow, ...]:
-    """The whole plan, top to bottom."""
+Item: TypeAlias = Registration | NotRun | PlanRow
+
+
+def plan_items(plan: Plan | None, problem: str, unfolded: bool) -> tuple[Item, ...]:
+    """The whole plan, top to bottom: who is called, who is not, and what there is to say beside."""
     if plan is None:
         return (PlanRow("✗" if problem else "–", "", word(problem, 300) or "no event yet", "$text-error"),)
-    calls = plan.calls
-    rows = [_call_row(number, call, plan) for number, call in enumerate(calls, 1)]
-    if not calls:
-        rows.append(PlanRow("–", "", nothing(plan), "$text-warning"))
+    items: list[Item] = [*plan.calls]
+    if not items:
+        items.append(PlanRow("–", "", nothing(plan), "$text-warning"))
     told, others = told_and_counted(plan.not_run)
-    rows += [_missed_row(item, view, quiet=not item.listens) for item in told]
-    if others and unfolded:
-        rows += [_missed_row(item, view, quiet=True) for item in others]
+    items += [*told, *(others if unfolded else ())]
     if others:
         verb = "listens" if len(others) == 1 else "listen"
         text = (
@@ -56,8 +55,8 @@ def plan_rows(plan: Plan | None, problem: str, view: View | None, unfolded: bool
             if unfolded
             else f"{count(len(others), 'other')} {verb} to other events   {key_of('plan.others')} lists them"
         )
-        rows.append(PlanRow("–", "", text, MUTED, quiet=True, folds=True))
-    return tuple(rows)
+        items.append(PlanRow("–", "", text, MUTED, quiet=True, folds=True))
+    return tuple(items)
 
 
 def nothing(plan: Plan) -> str:
@@ -74,7 +73,7 @@ def summary(plan: Plan | None) -> str:
     """The plan in a few words, for a frame."""
     if plan is None:
         return "no plan"
-    stopped = sum(item.listens for item in plan.not_run)
+    stopped = sum([item.listens for item in plan.not_run])
     text = f"{len(plan.calls)} would run"
     return f"{text} · {stopped} would not" if stopped else text
 
@@ -91,7 +90,8 @@ def state_of(hook: Hook | None, view: View | None) -> State | None:
     """How a hook stands in this look; None where it is not in it."""
     if hook is None or view is None:
         return None
-    return next((row.state for row in view.inventory.hooks if row.hook is hook), None)
+    row = view.standing(hook)
+    return row.state if row is not None else None
 
 
 def _call_row(number: int, call: Registration, plan: Plan) -> PlanRow:
@@ -111,14 +111,14 @@ def _call_row(number: int, call: Registration, plan: Plan) -> PlanRow:
     return PlanRow(str(number), word(call.name), "  ".join(parts))
 
 
-def _missed_row(item: NotRun, view: View | None, *, quiet: bool = False) -> PlanRow:
+def _missed_row(item: NotRun, view: View | None) -> PlanRow:
     state = state_of(item.hook, view)
     glyph, style = ("–", MUTED) if state in (None, State.READY) else (LOOKS[state].glyph, LOOKS[state].style)
     reason = word(why_not(item), 300)
     if state is State.UNTRUSTED and item.listens and item.hook is not None and view is not None:
         folder = view.host.surroundings.short(item.hook.trust_root)
         reason = f"untrusted   {key_of('plan.trust')} trusts {word(folder, 200)}"
-    return PlanRow(glyph, word(item.name), reason, style, quiet)
+    return PlanRow(glyph, word(item.name), reason, style, quiet=not item.listens)
 
 
 class PlanView(Lines):
@@ -163,7 +163,7 @@ class PlanView(Lines):
         self._problem = ""
         self._view: View | None = None
         self._unfolded = False
-        self._rows: tuple[PlanRow, ...] = ()
+        self._items: tuple[Item, ...] = ()
         self._width = 8
 
     def on_mount(self) -> None:
@@ -171,7 +171,7 @@ class PlanView(Lines):
 
     @property
     def line_count(self) -> int:
-        return len(self._rows)
+        return len(self._items)
 
     def show(self, plan: Plan | None, problem: str, view: View | None) -> None:
         """Draw this plan, or why there is none."""
@@ -180,13 +180,23 @@ class PlanView(Lines):
         self._draw()
 
     def _draw(self) -> None:
-        self._rows = plan_rows(self._plan, self._problem, self._view, self._unfolded)
-        names = [cell_len(row.name) for row in self._rows]
+        self._items = plan_items(self._plan, self._problem, self._unfolded)
+        names = [0 if isinstance(item, PlanRow) else cells(item.name) for item in self._items]
         self._width = min(max(names, default=8), WIDEST)
         self.lines_changed()
 
+    def _row(self, index: int) -> PlanRow:
+        """What one line says: of thousands it is made of those that are seen."""
+        item = self._items[index]
+        if isinstance(item, PlanRow):
+            return item
+        if isinstance(item, NotRun):
+            return _missed_row(item, self._view)
+        assert self._plan is not None
+        return _call_row(index + 1, item, self._plan)
+
     def line_at(self, index: int, width: int) -> Content:
-        row = self._rows[index]
+        row = self._row(index)
         lead = Content.styled(f"{row.lead:>2}  ", row.style or MUTED)
         if not row.name:
             return lead + Content.styled(row.detail, MUTED if row.quiet else row.style)
@@ -195,7 +205,7 @@ class PlanView(Lines):
         return lead + fitted(row.name, self._width, MUTED if row.quiet else "") + Content("  ") + detail
 
     def action_choose(self) -> None:
-        if self._rows and self._rows[self.cursor].folds:
+        if self._items and self._row(self.cursor).folds:
             self.action_unfold()
         else:
             super().action_choose()

@@ -16,7 +16,7 @@ from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.hooks.panes import SheetPane
 from hookscope.console.hosts.asked import HostsAsked
-from hookscope.console.hosts.rows import columns_of, heading, row
+from hookscope.console.hosts.rows import Columns, columns_of, heading, row
 from hookscope.console.hosts.sheets import hook_sheet, runs_sheet
 from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.messages import CopyAsked, EditAsked
@@ -34,6 +34,7 @@ class Matrix(Lines):
         super().__init__(id="hosts-rows")
         self.comparison: Comparison | None = None
         self.lines: tuple[Line, ...] = ()
+        self._measured: tuple[Comparison, int, Columns] | None = None  # of what, and for which width
 
     @property
     def line_count(self) -> int:
@@ -57,11 +58,18 @@ class Matrix(Lines):
         return self.comparison is not None
 
     def heading(self, width: int) -> Content | None:
-        return heading(self.comparison, width) if self.comparison is not None else None
+        return heading(self.comparison, self._columns(width)) if self.comparison is not None else None
 
     def line_at(self, index: int, width: int) -> Content:
-        assert self.comparison is not None
-        return row(self.lines[index], columns_of(self.comparison, width))
+        return row(self.lines[index], self._columns(width))
+
+    def _columns(self, width: int) -> Columns:
+        """How wide each column is: all rows are asked once for it, and not for each line that is drawn."""
+        found, known = self.comparison, self._measured
+        assert found is not None
+        if known is None or known[0] is not found or known[1] != width:
+            self._measured = known = found, width, columns_of(found, width)
+        return known[2]
 
 
 class Below(SheetPane, can_focus=True):
@@ -200,7 +208,8 @@ class HostsPane(Container):
             )
         matrix.border_title = title
         differing = len(found.differing)
-        matrix.border_subtitle = Content(f"{count(found.alike, 'hook')} alike · {differing} differ")
+        alike = count(len(found.lines) - differing, "hook")
+        matrix.border_subtitle = Content(f"{alike} alike · {differing} differ")
 
     def _draw_below(self) -> None:
         below, line = self.query_one(Below), self.query_one(Matrix).line

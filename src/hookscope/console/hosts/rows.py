@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import fitted, word
+from hookscope.console.fire.marks import cells, fitted, word
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK, Look
 from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
@@ -30,7 +30,7 @@ class Columns:
 def columns_of(comparison: Comparison, width: int) -> Columns:
     """Name, states, sources where there is room, and the rest for what differs."""
     hosts = len(comparison.sides)
-    longest = max((Content(word(line.name)).cell_length for line in comparison.lines), default=4)
+    longest = max((cells(line.name) for line in comparison.lines), default=4)
     name = max(8, min(longest, 24, width // 4))
     room = max(width - name - GAP, 0)
     titles = max(len(side.name) for side in comparison.sides)
@@ -43,22 +43,21 @@ def columns_of(comparison: Comparison, width: int) -> Columns:
     return Columns(name, cell, left if left >= SAID // 2 else 0)
 
 
-def heading(comparison: Comparison, width: int) -> Content:
+def heading(comparison: Comparison, columns: Columns) -> Content:
     """The names of the hosts over their columns."""
-    columns = columns_of(comparison, width)
-    cells = [fitted(side.name, columns.cell) for side in comparison.sides]
+    hosts = [fitted(side.name, columns.cell) for side in comparison.sides]
     said = [fitted("what differs", columns.said)] if columns.said else []
-    return Content(" " * GAP).join([fitted("hook", columns.name), *cells, *said]).stylize(MUTED)
+    return Content(" " * GAP).join([fitted("hook", columns.name), *hosts, *said]).stylize(MUTED)
 
 
 def row(line: Line, columns: Columns) -> Content:
     """One hook."""
-    cells = [_cell(cell, columns.cell) for cell in line.cells]
+    states = [_cell(cell, columns.cell) for cell in line.cells]
     said = []
     if columns.said:
         texts = "; ".join(dict.fromkeys(word(one.text, 200) for one in line.differs))
         said = [fitted(texts or "alike", columns.said, MUTED)]
-    return Content(" " * GAP).join([fitted(word(line.name), columns.name), *cells, *said])
+    return Content(" " * GAP).join([fitted(word(line.name), columns.name), *states, *said])
 
 
 def look_of(cell: Cell) -> Look:
