@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, USUAL, Open, Story
-from textual.widgets import Input
+from textual.widgets import Button, Input
 
 from hookscope.console.dialog import Over
+from hookscope.console.edits import EditScreen
 from hookscope.workbench import Options, Workbench, replay
 from hookscope.workbench.making import writing
 from hookscope.workbench.packs.desk import PackDesk
@@ -80,4 +81,24 @@ async def test_an_answer_that_comes_when_nobody_waits_for_it_does_no_harm(
         let_go.set()
         await story.until(lambda: all(one.is_finished for one in story.screen.workers), "it is answered")
         await story.press("1", "slash", *"gre")
+        await story.until(lambda: story.screen.state.filter == "gre", "the console goes on")
+
+
+async def test_a_dialog_is_left_once_however_often_it_is_answered(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console(USUAL) as story:
+        for others in range(2):
+            await story.press("space")
+            await story.until(lambda: isinstance(story.app.screen, EditScreen), "the question is there")
+            cancel = story.app.screen.query_one("#cancel", Button)
+            cancel.press()
+            if others:  # it is asked for help before the answer is heard
+                story.app.action_help()
+            else:  # a second click comes before the first one is heard
+                cancel.press()
+            await story.until(lambda: not cancel.is_attached, "it is answered")
+            await story.until(lambda: story.app.screen is story.screen, "what it was asked over is there")
+        await story.press("slash", *"gre")
         await story.until(lambda: story.screen.state.filter == "gre", "the console goes on")

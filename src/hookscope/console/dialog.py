@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar, TypeVar
 
 from textual import events, on
+from textual.await_complete import AwaitComplete
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
@@ -24,6 +25,16 @@ class Over(ModalScreen[Answer], LaidOutOnce[Answer], ShinesThrough[Answer]):
     def stands(self) -> bool:
         """Is it there to be written in? An answer may come when its user has long left; it is for nobody."""
         return self.is_mounted and self in self.app.screen_stack
+
+    def dismiss(self, result: Answer | None = None) -> AwaitComplete:
+        """Leave, once. Textual takes away whatever is on top, however often it is told: a second click on the
+        same answer took the screen below, and one that came behind a wish for help took the help."""
+        stack = self.app.screen_stack
+        if self not in stack:
+            return AwaitComplete.nothing()
+        for _ in stack[stack.index(self) + 1 :]:
+            self.app.pop_screen()
+        return super().dismiss(result)
 
     def _extend_compose(self, widgets: list[Widget]) -> None:
         super()._extend_compose(widgets)
