@@ -1,16 +1,20 @@
 """A user who does not wait: what was asked for is answered when its dialog has long been left."""
 
+import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, USUAL, Open, Story
+from tests.console.test_reach import dialogs, gone
 from textual.widgets import Button, Input
 
 from hookscope.console.dialog import Over
 from hookscope.console.edits import EditScreen
+from hookscope.console.palette import CommandScreen
 from hookscope.workbench import Options, Workbench, replay
 from hookscope.workbench.making import writing
 from hookscope.workbench.packs.desk import PackDesk
@@ -92,13 +96,41 @@ async def test_a_dialog_is_left_once_however_often_it_is_answered(
         for others in range(2):
             await story.press("space")
             await story.until(lambda: isinstance(story.app.screen, EditScreen), "the question is there")
-            cancel = story.app.screen.query_one("#cancel", Button)
+            asked, cancel = story.app.screen, story.app.screen.query_one("#cancel", Button)
             cancel.press()
             if others:  # it is asked for help before the answer is heard
                 story.app.action_help()
             else:  # a second click comes before the first one is heard
                 cancel.press()
-            await story.until(lambda: not cancel.is_attached, "it is answered")
             await story.until(lambda: story.app.screen is story.screen, "what it was asked over is there")
+            await story.until(partial(gone, story, asked), "it is gone")
         await story.press("slash", *"gre")
         await story.until(lambda: story.screen.state.filter == "gre", "the console goes on")
+
+
+@pytest.mark.parametrize("turns", [0, 3, 20])
+async def test_a_dialog_may_be_left_before_it_stands_there(console: Open, turns: int) -> None:
+    async with console(USUAL) as story:
+        for dialog in (*(dialog for dialog, _ in dialogs(story)), CommandScreen()):
+            story.app.push_screen(dialog)
+            for _ in range(turns):  # of the event loop: so far it has come
+                await asyncio.sleep(0)
+            dialog.dismiss(None)
+            await story.until(partial(gone, story, dialog), "it is left")
+            await story.until(lambda: not story.app._exception, "nothing went wrong")
+
+
+async def test_what_was_to_be_done_after_a_painting_is_not_done_in_what_has_gone(console: Open) -> None:
+    async with console(USUAL) as story:
+        dialog = next(dialog for dialog, rooms in dialogs(story) if "trust" in rooms)
+        await story.app.push_screen(dialog)
+        painted, go_on = asyncio.Event(), asyncio.Event()
+        story.screen.call_next(go_on.wait)  # the screen below is busy
+        dialog.call_after_refresh(dialog.query_one, Button)
+        dialog.dismiss(None)
+        while dialog.is_running:  # noqa: ASYNC110  (a pilot would wait for the busy one)
+            await asyncio.sleep(0.01)
+        story.screen.call_after_refresh(painted.set)
+        go_on.set()
+        await story.until(painted.is_set, "the screen below is painted")
+        await story.until(lambda: not story.app._exception, "nothing went wrong")

@@ -205,8 +205,11 @@ class Console(App[None]):
         return bench
 
     async def on_event(self, event: Event) -> None:
-        if isinstance(event, Key | Paste) and not event.is_forwarded and self._typed.holds(event):
-            return
+        if isinstance(event, Key | Paste):
+            if not self.screen_stack:
+                return  # at the end nobody is there for it
+            if not event.is_forwarded and self._typed.holds(event):
+                return
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
             for screen in self._main_screens():
                 screen.touched()

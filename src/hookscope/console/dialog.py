@@ -22,18 +22,22 @@ class Over(ModalScreen[Answer], LaidOutOnce[Answer], ShinesThrough[Answer]):
     HAS_HELP: ClassVar[bool] = True  # is there more to be told of its keys
 
     @property
+    def leaving(self) -> bool:
+        return super().leaving or self not in self.app.screen_stack
+
+    @property
     def stands(self) -> bool:
         """Is it there to be written in? An answer may come when its user has long left; it is for nobody."""
-        return self.is_mounted and self in self.app.screen_stack
+        return self.is_mounted and self.is_attached and not self.leaving
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
         """Leave, once. Textual takes away whatever is on top, however often it is told: a second click on the
         same answer took the screen below, and one that came behind a wish for help took the help."""
         stack = self.app.screen_stack
         if self not in stack:
-            return AwaitComplete.nothing()
-        for _ in stack[stack.index(self) + 1 :]:
-            self.app.pop_screen()
+            return AwaitComplete()
+        for above in reversed(stack[stack.index(self) + 1 :]):
+            above.dismiss(None)
         return super().dismiss(result)
 
     def _extend_compose(self, widgets: list[Widget]) -> None:

@@ -23,6 +23,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
+from hookscope.console.leaving import Leaves
+
 Answer = TypeVar("Answer")
 
 
@@ -68,7 +70,7 @@ class Painter(Compositor):
                 yield region, band, widget.render_lines(band.translate(-region.offset))
 
 
-class LaidOutOnce(Screen[Answer]):
+class LaidOutOnce(Leaves, Screen[Answer]):
     """Textual lays all out again wherever a layout has given a part another size: this does so once."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:

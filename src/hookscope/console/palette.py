@@ -10,9 +10,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, cast
 
+from textual import on
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.messages import Prune
 from textual.screen import Screen
 
 from hookscope.console.dialog import Over
@@ -80,6 +82,16 @@ class CommandScreen(CommandPalette, Over[None]):
 
     HAS_HELP = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", "Back", show=False)]
+
+    def _gather_commands(self, *given: Any, **named: Any) -> Any:
+        """What fits, unless it has been left since the letter was typed: there is no list any more."""
+        if not self.leaving:
+            return super()._gather_commands(*given, **named)
+
+    @on(Prune)
+    def _look_no_further(self) -> None:
+        """The list goes before whoever fills it is stopped."""
+        self._cancel_gather_commands()
 
 
 class Entries(Provider):

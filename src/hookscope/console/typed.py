@@ -35,9 +35,7 @@ class Typed:
         self._following: asyncio.Task[None] | None = None
 
     def holds(self, press: Press) -> bool:
-        """Is it not its turn yet; then it comes again when it is. Without a screen, at the end, never."""
-        if not self._app.screen_stack:
-            return True
+        """Is it not its turn yet; then it comes again when it is."""
         if press is self._let_through:
             self._let_through = None
             return False

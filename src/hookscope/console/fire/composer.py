@@ -30,6 +30,7 @@ from hookscope.console.fire.offers import offer_help, offers
 from hookscope.console.fire.references import reference_help
 from hookscope.console.fire.sheet import Sheet
 from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.leaving import Leaves
 from hookscope.core.event_types import EventType
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def delivery(draft: Draft, view: View | None) -> str:
     return "messages: delivered" if known is not None and known.delivers else "messages: ignored by this host"
 
 
-class Composer(Vertical):
+class Composer(Leaves, Vertical):
     """Holds the draft, checks it on every key, and tells when it has become another."""
 
     ALLOW_MAXIMIZE = True

@@ -21,6 +21,7 @@ from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.offers import Offer
 from hookscope.console.fire.value_input import ValueInput, Wish
 from hookscope.console.keymap.hints import ENTER, with_keys
+from hookscope.console.leaving import Leaves
 from hookscope.workbench.compose import BadContext
 
 NO_FORM = "The form needs JSON that can be read: {fire.fire} goes to the mistake, {fire.form} to the text."
@@ -69,7 +70,7 @@ class FieldLines(Lines):
         self.post_message(self.Scrolled())
 
 
-class FieldForm(Container):
+class FieldForm(Leaves, Container):
     """Shows a text as its fields, and says at once what becomes of the text when one is edited."""
 
     DEFAULT_CSS = """

@@ -11,12 +11,13 @@ from textual.app import ComposeResult
 from textual.widget import Widget
 
 from hookscope.console.fire import asked
+from hookscope.console.leaving import Leaves
 
 Given = ParamSpec("Given")
 Pane = TypeVar("Pane", bound="LatePane")
 
 
-class LatePane(Widget):
+class LatePane(Leaves):
     """Mounts its parts when they are first needed."""
 
     def __init__(
@@ -73,6 +74,8 @@ class LatePane(Widget):
 
     async def _mount_parts(self) -> None:
         await self.mount(*self.parts())
+        if self.leaving:
+            return  # as the console ends: none of them was mounted
         self._complete()
         self.post_message(asked.Furnished())
 

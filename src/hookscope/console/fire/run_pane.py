@@ -25,6 +25,7 @@ from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, labe
 from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
 from hookscope.console.jump.spots import Spot
 from hookscope.console.keymap.hints import hints, with_keys
+from hookscope.console.leaving import Leaves
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
@@ -97,7 +98,7 @@ class Body(Reading, can_focus=True):
     """
 
 
-class RunPane(Vertical):
+class RunPane(Leaves, Vertical):
     """Shows a sheet and opens its tabs. Knows nothing of other runs."""
 
     ALLOW_MAXIMIZE = True

@@ -15,9 +15,10 @@ from hookscope.console.fire.form import FieldForm
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.json_places import offset_at
 from hookscope.console.fire.offers import Offer
+from hookscope.console.leaving import Leaves
 
 
-class Sheet(Vertical):
+class Sheet(Leaves, Vertical):
     """Two views of one text, of which one is shown."""
 
     DEFAULT_CSS = """

@@ -19,6 +19,7 @@ from hookscope.console.hooks.registry import hears, registry_sheet
 from hookscope.console.hooks.rows import Row, by_precedence, heading_line
 from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.keys import obstacle
+from hookscope.console.leaving import Leaves
 from hookscope.console.messages import (
     Changed,
     CopyAsked,
@@ -81,7 +82,7 @@ class ListPane(Vertical):
         yield Static(id="empty")
 
 
-class HooksPane(Container):
+class HooksPane(Leaves, Container):
     """Takes the state, shows it, and says what its user wants."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -19,6 +19,7 @@ from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.hosts.rows import Columns, columns_of, heading, row
 from hookscope.console.hosts.sheets import hook_sheet, runs_sheet
 from hookscope.console.keymap.hints import hints, key_of, with_keys
+from hookscope.console.leaving import Leaves
 from hookscope.console.messages import CopyAsked, EditAsked
 from hookscope.core.hooks import Place
 from hookscope.core.side.model import Comparison, Line
@@ -78,7 +79,7 @@ class Below(SheetPane, can_focus=True):
     HELP = "What the hosts do otherwise with the hook, and what to change so that every host calls it."
 
 
-class HostsPane(Container):
+class HostsPane(Leaves, Container):
     """Shows a comparison; says what its user wants."""
 
     HELP = (

@@ -18,6 +18,7 @@ from textual.widgets import Input
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.keymap.hints import hints, shared
+from hookscope.console.leaving import Leaves
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
 from hookscope.console.painting import OneLine, framed
@@ -50,7 +51,7 @@ class FilterInput(OneLine):
         self.post_message(self.Dropped())
 
 
-class LogPane(Widget):
+class LogPane(Leaves, Widget):
     """Everything that happened. Intake never waits for drawing: that is done once a frame."""
 
     ALLOW_MAXIMIZE = True
