@@ -231,7 +231,7 @@ class HookEngine:
         handler: Handler,
         name: str | None = None,
         *,
-        priority: int = 0,
+        priority: float = 0,
         limit: float | None = None,
         options: Mapping[str, Any] | None = None,
         lasting: bool = False,

@@ -76,6 +76,7 @@ async def test_what_registers_nothing_is_refused(text: str, talk: Talk) -> None:
     [
         ("api.on('a', f)", ("a", 0, None, {})),
         ("api.on('a', f, { priority: -5, timeoutMs: 1500 })", ("a", -5, 1.5, {})),
+        ("api.on('a', f, { priority: 1.5 })", ("a", 1.5, None, {})),
         ("api.on('a', f, { priority: NaN, timeoutMs: 0 })", ("a", 0, None, {})),
         ("api.on('a', f, { priority: 'high', timeoutMs: -1 })", ("a", 0, None, {})),
         ("api.on('a', f, { matcher: ['exec'], registrationId: 'r' })",
@@ -113,6 +114,19 @@ async def test_registrations_are_numbered_in_their_order(talk: Talk) -> None:
     code = plugin(talk, text)
     (answer,) = await talk.run({**code, "member": "3"}, view=two({"n": 1}, {"runId": "r1"}))
     assert answer["returned"] == [1, "r1"]
+
+
+async def test_an_event_that_its_host_freezes_cannot_be_changed(talk: Talk) -> None:
+    code = {
+        **plugin(talk, registering("api.on('a', (event: any) => { event.list.push(1); });")),
+        "member": "0",
+    }
+    event: Message = {"list": [{}], "none": None}
+    (answer,) = await talk.run(code, view={**two(event), "frozen": True})
+    assert (answer["status"], answer["error"]["type"]) == ("error", "TypeError")
+    assert "view" not in answer or answer["view"]["event"] == event
+    (answer,) = await talk.run(code, view=two(event))
+    assert answer["view"]["event"]["list"] == [{}, 1]
 
 
 @pytest.mark.parametrize(("member", "returned"), [("b-c", 1), ("b_c", 1), ("0", 0), ("a", 0)])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from hookscope.core.answers import merge_steps
+from hookscope.core.arguments import FROZEN
 from hookscope.core.runs import Event, Registration, Result
 from hookscope.dialects import DIALECTS
 from hookscope.systems.plugins.arrange import in_order
@@ -135,3 +136,15 @@ def test_an_answer_of_the_wrong_type_is_never_an_error(hook: str, answers: list[
         policy = policy_of(event, dialect)
         steps = merge_steps(policy, event, answered(hook, answers))
         assert len(steps) <= len(answers)
+
+
+def test_handlers_of_skills_get_a_frozen_event() -> None:
+    for hook, frozen in (("skill_changed", True), ("before_tool_call", False), ("message_sent", False)):
+        event = Event(hook, context={"a": 1}, kind="plugin")
+        policy = policy_of(event, "openclaw@2026.9")
+        assert policy.view(policy.start(event), Call(hook, "one")).get(FROZEN, False) is frozen
+
+
+def test_a_priority_may_lie_between_two_others() -> None:
+    calls = [Call("h", str(priority), priority=priority) for priority in (1, 1.5, 2)]
+    assert [call.name for call in in_order(calls, "higher first")] == ["2", "1.5", "1"]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 EVENT, CTX, METHODS, SYNC, NULLS, ASKED = "event", "ctx", "methods", "sync", "nulls", "asked"
+FROZEN = "frozen"
 CANCEL = "cancel"
 PROMISE = "promise"  # in `asked`: a handler that must answer at once gave a promise, which is ignored
 NULL = "null"  # in `asked`: it answered null in so many words, which some events tell from no answer
@@ -17,7 +18,8 @@ class Arguments(dict[str, Any]):
     `event` is what handlers may change; `ctx` the plain members of the second argument; `methods` the
     names of those that are functions (`cancel`, `getSandbox`, `getSkill`); `sync` says that a promise is
     no answer; `nulls` that null is one, where a language tells it from nothing; `asked` collects what
-    handlers asked their host for, in order.
+    handlers asked their host for, in order. `frozen` is there where whoever changes the event throws, in
+    languages that know such a thing.
     """
 
 
@@ -28,11 +30,11 @@ def arguments(
     methods: Iterable[str] = (),
     sync: bool = False,
     nulls: bool = False,
+    frozen: bool = False,
 ) -> Arguments:
     """A fresh view. `event` is not copied."""
-    return Arguments(
-        {EVENT: event, CTX: dict(ctx), METHODS: list(methods), SYNC: sync, NULLS: nulls, ASKED: []}
-    )
+    view = {EVENT: event, CTX: dict(ctx), METHODS: list(methods), SYNC: sync, NULLS: nulls, ASKED: []}
+    return Arguments({**view, FROZEN: True} if frozen else view)
 
 
 def asked_in(view: object) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ class Declaration(NamedTuple):
 
     key: str
     handler: Handler
-    priority: int
+    priority: float
     limit: float | None
     options: dict[str, Any]
 
@@ -213,9 +213,10 @@ class PluginApi:
             raise TypeError(f"the handler of {key} is a {type(handler).__name__}, not a function")
         rest = {camel(name): value for name, value in options.items()}
         priority = rest.pop("priority", None)
-        if isinstance(priority, bool) or not isinstance(priority, (int, float, type(None))):
+        number = isinstance(priority, (int, float)) and not isinstance(priority, bool)
+        if priority is not None and not (number and abs(priority) < float("inf")):
             raise TypeError(f"the priority of {key} is {priority!r}, not a number")
-        declaration = Declaration(key.strip(), handler, int(priority or 0), _limit(key, rest), rest)
+        declaration = Declaration(key.strip(), handler, priority or 0, _limit(key, rest), rest)
         self.declared.append(declaration)
         if self._told is not None:
             self._told(declaration)

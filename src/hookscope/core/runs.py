@@ -72,7 +72,7 @@ class Registration:
     name: str  # the hook's name, for people and logs
     target: Handler | Code
     hook: Hook | None = None  # None: registered by code alone
-    priority: int = 0
+    priority: float = 0
     limit: float | None = None  # seconds to run; None: the lane's own limit, 0: none
     load_limit: float | None = None  # seconds to load
     options: Mapping[str, Any] = field(default_factory=dict)  # what else was said when it registered
@@ -85,7 +85,7 @@ class Declared:
 
     key: str
     target: Handler | Code
-    priority: int = 0
+    priority: float = 0
     limit: float | None = None  # seconds; None: not said
     options: Mapping[str, Any] = field(default_factory=dict)
 

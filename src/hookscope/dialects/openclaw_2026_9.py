@@ -33,7 +33,7 @@ from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
 from hookscope.systems.plugins.policy import Words
 from hookscope.systems.plugins.rules import Rule
-from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, SHIPPED, prompt_build
+from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, FROZEN, SHIPPED, prompt_build
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
 FROM_MANAGED, FROM_WORKSPACE = "openclaw-managed", "openclaw-workspace"
@@ -159,6 +159,7 @@ OPENCLAW_2026_9 = Dialect(
             words=Words(longest=500),
             catalogue=CATALOGUE,
             apart=APART,
+            frozen=FROZEN,
             fails_closed=FAIL_CLOSED,
             one_object=False,
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -45,6 +46,12 @@ def targets_of(code: Code) -> Callable[[str], Code]:
     return lambda member: replace(code, member=member)
 
 
+def _priority(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return 0
+    return value
+
+
 def _declared(one: Mapping[str, Any], target: Callable[[str], Handler | Code]) -> Declared:
     limit, options = one.get("limit"), one.get("options") or {}
     if not isinstance(options, Mapping):
@@ -52,7 +59,7 @@ def _declared(one: Mapping[str, Any], target: Callable[[str], Handler | Code]) -
     return Declared(
         str(one["key"]),
         target(str(one["member"])),
-        int(one.get("priority") or 0),
+        _priority(one.get("priority")),
         None if limit is None else float(limit),
         options,
     )

@@ -11,6 +11,7 @@ const PROMISE = "promise";
 const NULL = "null"; // in so many words, where the event tells it from no answer
 const TOO_LATE = "ctx.cancel() ignored: the event's hooks already returned";
 const { stringify } = JSON;
+const { freeze, values } = Object;
 
 /** The view that a run's message speaks of. `late(who, text)` hears what is asked after the run. */
 export function viewOf({ hook, arguments: isTwo }, document, late) {
@@ -59,7 +60,7 @@ class SeedEvent extends Value {
 /** The event is one for all handlers of the run; the context is made anew for each. */
 class Arguments extends Value {
   constructor(document, late) {
-    super(document.event);
+    super(document.frozen ? frozen(document.event) : document.event);
     this.document = document;
     this.asked = [...document.asked];
     this.late = late;
@@ -94,6 +95,13 @@ class Arguments extends Value {
   close() {
     this.isOpen = false;
   }
+}
+
+/** The JSON value itself, which nothing can change any more. */
+function frozen(value) {
+  if (value === null || typeof value !== "object") return value;
+  for (const member of values(value)) frozen(member);
+  return freeze(value);
 }
 
 function isPromise(value) {

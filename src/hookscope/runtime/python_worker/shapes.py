@@ -186,7 +186,7 @@ def _exported(module: Any, export: str, names: tuple[str, ...]) -> Any:
 def _declared(
     key: str,
     member: str,
-    priority: int = 0,
+    priority: float = 0,
     limit: Optional[float] = None,  # noqa: UP045
     options: Any = None,
 ) -> dict[str, Any]:

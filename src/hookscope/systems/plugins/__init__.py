@@ -39,6 +39,7 @@ class PluginSystem:
     rules: Mapping[str, Rule]  # hook → how its answers add up; none: they are ignored
     catalogue: Callable[[], Catalogue]
     apart: frozenset[str] = frozenset()  # hooks of which each handler gets a copy of the event of its own
+    frozen: frozenset[str] = frozenset()  # of those, hooks whose handlers cannot change it
     fails_closed: frozenset[str] = frozenset()
     one_object: bool = False  # see PluginPolicy
     words: Words = Words()
@@ -89,6 +90,7 @@ class PluginSystem:
             payload=event.context,
             rule=self.rules.get(name),
             apart=name in self.apart,
+            frozen=name in self.frozen,
             fails_closed=name in self.fails_closed,
             one_object=self.one_object,
             words=self.words,

@@ -41,6 +41,7 @@ class PluginPolicy:
     payload: Payload = field(default_factory=dict)  # of the event as it was asked for
     rule: Rule | None = None  # None: answers are ignored
     apart: bool = False  # every handler gets a copy of the event of its own
+    frozen: bool = False  # which throws where it is changed
     fails_closed: bool = False
     one_object: bool = False  # the event argument has the members of `ctx` too (guide 003)
     words: Words = Words()
@@ -63,7 +64,7 @@ class PluginPolicy:
         host makes an event for each, one of its own."""
         event, ctx = fold.event[EVENT], fold.event[CTX]
         if self.apart:
-            return arguments(own_copy(event), ctx)
+            return arguments(own_copy(event), ctx, frozen=self.frozen)
         if self.rule is None:
             return arguments(event, ctx)
         if self.rule.own_event and isinstance(event, Mapping):

@@ -191,7 +191,8 @@ def _members(value: object) -> Answer:
 
 
 # Every handler has a copy of the event of its own; a copy that cannot be made fails the event.
-APART = frozenset({"before_tool_call", "skill_proposal_evaluate", "skill_proposal_changed", "skill_changed"})
+FROZEN = frozenset({"skill_proposal_evaluate", "skill_proposal_changed", "skill_changed"})
+APART = frozenset({"before_tool_call", *FROZEN})
 FAIL_CLOSED = frozenset({"before_agent_run", "before_tool_call", "before_install"})
 
 SHIPPED: dict[str, Rule] = {
