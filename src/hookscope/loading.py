@@ -8,7 +8,7 @@ from dataclasses import replace
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, LogLine, Standing, State, Verdict
 from hookscope.core.look import notes_on
-from hookscope.core.plan import code_of, declared_by, kind_of
+from hookscope.core.plan import as_taken, code_of, declared_by, kind_of
 from hookscope.core.runs import Code, Failure, Handler, LoadReport, Module, Registration
 
 DEFAULT_EMOJI = "🔗"
@@ -85,6 +85,8 @@ class Loading:
         outcome = await load(code)
         if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
             outcome = code
+        if isinstance(outcome, Module):
+            outcome = as_taken(outcome, self.host)
         if isinstance(outcome, str):
             self._skip(hook, outcome)
         elif isinstance(outcome, Failure):

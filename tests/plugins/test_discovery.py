@@ -226,3 +226,33 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
         "heartbeat_prompt_contribution": [f"{entry}.allowPromptInjection is false"],
     }
     await engine.close()
+
+
+@pytest.mark.parametrize(
+    ("matcher", "problem"),
+    [
+        ('["read", " Exec "]', ""),
+        ('"read"', "must be an array of tool names"),
+        ("[]", "must contain at least one tool name"),
+        ('["read", " "]', "entries must be non-empty strings"),
+        ('["*"]', "wildcard entries are not supported"),
+        ('["Bash"]', "entries must use canonical OpenClaw tool ids"),
+    ],
+)
+async def test_a_matcher_that_the_program_takes_from_nobody_fails_its_plugin(
+    place: Home, matcher: str, problem: str
+) -> None:
+    entry = place.plugin("plugins", "guard", id="guard") / "plugin.py"
+    entry.write_text(
+        "def register(api):\n"
+        f"    api.on('before_tool_call', lambda event, ctx: None, matcher={matcher})\n"
+        "    api.on('agent_end', lambda event, ctx: None, matcher='of no tool')\n"
+    )
+    for dialect, fails in ((SHIPPED, bool(problem)), (GUIDE, False)):
+        engine = HookEngine(place.host(dialect))
+        report = await engine.load()
+        await engine.close()
+        assert report.failed == (("guard",) if fails else ())
+        assert report.registered == int(not fails)
+        if fails:
+            assert report.failures["guard"].message == f"tool hook matcher {problem}"

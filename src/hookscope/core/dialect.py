@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from hookscope.core.event_types import Catalogue
 from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
 from hookscope.core.host_command import HostCommand
-from hookscope.core.runs import Event, EventKind, Failure, Group, NotRun, Policy, Registration
+from hookscope.core.runs import Event, EventKind, Failure, Group, Module, NotRun, Policy, Registration
 from hookscope.core.surroundings import Surroundings, lies_in
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
@@ -209,6 +209,9 @@ class LoadRules:
     failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
     reworded: Callable[[Failure], str] | None = None  # what the host makes of a failure in place of {error}
+    refuses: Callable[[Module], str] | None = (
+        None  # why a plugin that registers this fails; empty: it does not
+    )
     lost_manifest: str | None = None  # {name} {file}: strict, of a hook that was loaded before
     lost_handler: str | None = None  # {name} {folder}
 

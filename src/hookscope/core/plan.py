@@ -15,6 +15,7 @@ from hookscope.core.runs import (
     Declared,
     Event,
     EventKind,
+    Failure,
     Group,
     Module,
     NotRun,
@@ -58,6 +59,13 @@ def registrations_of(
         else:
             found += [registration_of(key, hook, host) for key in hook.meta.events or ()]
     return tuple(found)
+
+
+def as_taken(module: Module, host: Host) -> Module | Failure:
+    """The loaded module, or why the host fails where it registers what that takes from nobody."""
+    refuses = host.dialect.load_rules.refuses
+    text = refuses(module) if refuses is not None else ""
+    return Failure("TypeError", text, phase="load") if text else module
 
 
 def declared_by(module: Module, hook: Hook, host: Host) -> list[Registration]:

@@ -198,6 +198,7 @@ OPENCLAW_2026_9 = Dialect(
         off_closes=True,
         takes_classes=True,
         no_events=NO_EVENTS,
+        refuses=TOOLS.refused,
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",
         lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',

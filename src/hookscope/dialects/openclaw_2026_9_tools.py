@@ -1,4 +1,7 @@
-"""The groups and other names of tools in openclaw 2026.9.6 (rules-openclaw section 6, "groups expanded")."""
+"""Tools in openclaw 2026.9.6: their groups and other names, and which of them a handler may ask to hear of.
+
+Source: rules-openclaw section 6, "groups expanded" and "Other options"; the sentences are the program's.
+"""
 
 from hookscope.systems.plugins.tool_lists import ToolNames
 
@@ -32,4 +35,6 @@ _GROUPS = {
 TOOLS = ToolNames(
     {name: tuple(tools.split()) for name, tools in _GROUPS.items()},
     {"bash": "exec", "apply-patch": "apply_patch", "cron": "automations"},
+    strangers=frozenset({"bash", "exec_command", "apply-patch", "Write", "Edit", "agent"}),
+    no_stranger="entries must use canonical OpenClaw tool ids",
 )

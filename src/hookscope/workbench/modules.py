@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
 from hookscope.core.look import notes_on
-from hookscope.core.plan import code_of, declared_by, may_run
+from hookscope.core.plan import as_taken, code_of, declared_by, may_run
 from hookscope.core.runs import Code, Failure, Lane, Module
 from hookscope.loading import LOADED
 
@@ -45,7 +45,9 @@ class Modules:
         known = self._known.get(_key(code))
         loaded = known if known is not None else await lane.load(code)
         self._keep(code, loaded)
-        if isinstance(loaded, Module | Failure):
+        if isinstance(loaded, Module):
+            return as_taken(loaded, host)
+        if isinstance(loaded, Failure):
             return loaded
         return Failure("NoHandler", f"{code.path.name} declares no handlers", phase="load")
 
@@ -73,7 +75,8 @@ class Modules:
     def _found(self, hook: Hook, host: Host) -> Module | Failure | None:
         if not self._known or hook.handler is None or hook.kind not in ("stream", "plugin"):
             return None
-        return self._known.get(_key(with_digest(code_of(hook, host))))
+        found = self._known.get(_key(with_digest(code_of(hook, host))))
+        return as_taken(found, host) if isinstance(found, Module) else found
 
     def shown(self, inventory: Inventory, host: Host) -> Inventory:
         """The inventory with what loads have found out: events that are declared, and why a load failed."""

@@ -1,13 +1,15 @@
-"""Lists of tools that handlers allow: groups, `*`, and what two lists have in common."""
+"""Lists of tools that handlers allow or ask for: groups, `*`, what two have in common, what none may name."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
+from hookscope.core.runs import Module
 from hookscope.formats.script_values import script_trim
 from hookscope.values import dataclass
 
 EVERY = "*"
+OF_TOOLS = frozenset({"before_tool_call", "after_tool_call"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +18,8 @@ class ToolNames:
 
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    strangers: frozenset[str] = frozenset()  # names of other programs, which no handler may ask to hear of
+    no_stranger: str = ""  # what the host says of those
 
     def intersection(self, before: list[str] | None, allowed: object) -> list[str]:
         """What both lists allow. `before` is None where nobody has restricted anything yet.
@@ -39,6 +43,27 @@ class ToolNames:
         words = (script_trim(name).lower() for name in names)
         tools = (self.aliases.get(word, word) for word in words if word)
         return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
+
+    def refused(self, module: Module) -> str:
+        """Why the host fails the plugin that registers this, in its words; empty where it does not."""
+        matchers = (one.options.get("matcher") for one in module.declares if one.key in OF_TOOLS)
+        problems = (self._problem(matcher) for matcher in matchers if matcher is not None)
+        return next((f"tool hook matcher {problem}" for problem in problems if problem), "")
+
+    def _problem(self, matcher: object) -> str:
+        if not isinstance(matcher, list | tuple):
+            return "must be an array of tool names"
+        if not matcher:
+            return "must contain at least one tool name"
+        return next((said for said in map(self._problem_of, matcher) if said), "")
+
+    def _problem_of(self, name: object) -> str:
+        written = script_trim(name) if isinstance(name, str) else ""
+        if not written:
+            return "entries must be non-empty strings"
+        if written == EVERY:
+            return "wildcard entries are not supported"
+        return "" if self.strangers.isdisjoint({written, written.lower()}) else self.no_stranger
 
 
 def _texts(value: object) -> list[str]:
