@@ -39,7 +39,7 @@ def entries(count: int, start: int = 0, **more: Any) -> list[LogEntry]:
 async def test_the_newest_is_seen_and_followed(log: Any, size: tuple[int, int]) -> None:
     async with log(size) as c:
         c.pane.add(entries(100))
-        await c.shows("text 99", "Log   100")
+        await c.shows("text 99", "Log 100")
         c.pane.add(entries(100, 100))
         await c.shows("text 199")
 
@@ -78,12 +78,12 @@ async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
     async with log() as c:
         c.pane.add([*entries(30), *entries(2, 500, level="error")])
         await c.press("slash", *"level:error")
-        await c.shows("Log   2 of 32", "text 500", "text 501")
+        await c.shows("Log 2 of 32", "text 500", "text 501")
         assert "text 29" not in c.screen
         c.pane.add(entries(1, 700, level="error"))
-        await c.shows("Log   3 of 33", "text 700")
+        await c.shows("Log 3 of 33", "text 700")
         await c.press("enter", "escape")
-        await c.shows("Log   33", "text 29")
+        await c.shows("Log 33", "text 29")
 
 
 async def test_enter_leads_to_the_run(log: Any) -> None:
@@ -133,4 +133,4 @@ def test_columns_are_aligned(width: int) -> None:
 async def test_an_idle_log_says_nothing_and_survives_keys(log: Any) -> None:
     async with log() as c:
         await c.press("up", "down", "end", "home", "pageup", "enter", "p", "p", "G", "y")
-        await c.shows("Log   0", "The log is empty")
+        await c.shows("Log 0", "The log is empty")

@@ -13,7 +13,7 @@ from textual.widgets import Button, Static
 
 from hookscope.console.dialog import Over
 from hookscope.console.hooks.sheet import foreign
-from hookscope.console.keymap.hints import hints, key_of, with_keys
+from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.messages import (
     Said,
     SettingsWritten,
@@ -76,6 +76,8 @@ def _effect(other: Effect) -> Content:
 class EditScreen(Over[bool]):
     """Asks whether to write an edit; cancel is the default."""
 
+    ON_BUTTONS = frozenset({"edit.write"})
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer(False)", "Cancel", id="edit.cancel", tooltip="Write nothing"),
         Binding(
@@ -97,7 +99,7 @@ class EditScreen(Over[bool]):
     def compose(self) -> ComposeResult:
         with Vertical(id="question") as box:
             box.border_title = Content(self._title)
-            keys = hints(("edit.write", "write"), ("edit.cancel", "cancel"))
+            keys = hints(("edit.choose", "choose"), (ENTER, "answer"), ("edit.cancel", "cancel"))
             box.border_subtitle = Content.assemble(keys, f"   {self._hint}" if self._hint else "")
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(self._sheet, id="question-sheet")

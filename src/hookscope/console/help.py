@@ -46,8 +46,8 @@ def help_sheet(
         under: the action whose lines are under the pointer.
     """
     sheet = Sheet(width)
-    if about:
-        sheet.say(foreign(about))
+    for paragraph in about.splitlines():
+        sheet.say(foreign(paragraph))
     groups = [own_bindings(node, keymap) for node in nodes]
     last = [one for group in groups for one in group if moves(one)]
     groups = [*([one for one in group if not moves(one)] for group in groups), last]
@@ -62,12 +62,18 @@ def help_sheet(
         for one in group:
             heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
             said = with_keys_of(keymap, one.tooltip or one.description)
-            command = command_of(one.id or "")
-            meaning = Content.assemble((said, MUTED), (f"   {command}" if command else "", FAINT))
+            meaning, command = Content.styled(said, MUTED), Content.styled(command_of(one.id or ""), FAINT)
             clicked = Style.from_meta({CLICKED: one.id})
             lines = Sheet(width)
             wide = lines.width - 1 - keys - names >= LEAST_MEANING
-            lines.put(heads if wide else heads[:1], meaning, 1)
+            heads = heads if wide else heads[:1]
+            room = lines.width - 1 - sum(cells for _, cells in heads)
+            beside = meaning.cell_length + GAP + 1 + command.cell_length <= room
+            if command and beside:
+                meaning = Content.assemble(meaning, " " * (GAP + 1), command)
+            lines.put(heads, meaning, 1)
+            if command and not beside:  # on a line of its own: whoever copies it copies all of it
+                lines.put([(Content(), cells) for _, cells in heads], command, 1)
             sheet.add(lines, clicked, UNDER if one.id == under else "")
     return sheet.content()
 

@@ -21,12 +21,16 @@ def holds(text: str, typed: str) -> bool:
     return all(word in text.casefold() for word in typed.casefold().split())
 
 
+MOST = 96  # cells of the frame
+AROUND = 7  # of them beside a row: the frame's own, its padding, a bar to scroll
+
+
 class Picker(Dialog[Answer | None], Generic[Row, Answer]):
     """A field, a list below it, in a frame over whatever is on the screen."""
 
     DEFAULT_CSS = """
     Picker {
-        & > Vertical { max-width: 96; max-height: 80%; }
+        & > Vertical { max-width: 96; max-height: 88%; }
         & Input { background: transparent; margin: 0 0 1 0; }
         & OptionList {
             height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
@@ -38,6 +42,11 @@ class Picker(Dialog[Answer | None], Generic[Row, Answer]):
     def __init__(self) -> None:
         super().__init__()
         self.found: tuple[Row, ...] = ()
+
+    @property
+    def room(self) -> int:
+        """Cells of a row."""
+        return min(MOST, self.app.size.width * 9 // 10) - AROUND
 
     @property
     def typed(self) -> str:

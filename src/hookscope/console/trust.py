@@ -55,6 +55,8 @@ def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
 class TrustScreen(Over[Answer]):
     """Asks; cancel is the default."""
 
+    ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,n", "answer('cancel')", "Cancel", id="trust.cancel", tooltip="Change nothing"),
         Binding("t", "answer('trust')", "Trust", id="trust.trust", tooltip="Allow these folders to run"),

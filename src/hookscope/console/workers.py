@@ -20,22 +20,23 @@ if TYPE_CHECKING:
     from hookscope.workbench import Workbench, WorkerFacts
 
 REFRESH = 1.0  # seconds
+ROLE = 17  # cells that say for whom one runs
 NONE = "No worker runs: the first handler of a language starts one."
 
 
 def workers_sheet(workers: Mapping[str, tuple[WorkerFacts, ...]]) -> Content:
-    """A line a process."""
+    """A line a process, as narrow as the smallest screen's frame."""
     rows = [(language, facts) for language, all_facts in workers.items() for facts in all_facts]
     if not rows:
         return Content.styled(NONE, MUTED)
-    heading = f"{'language':<10}{'for':<22}{'pid':>8}{'age':>10}{'memory':>12}{'batches':>9}"
+    heading = f"{'language':<12}{'for':<{ROLE}}{'pid':>8}{'age':>10}{'memory':>9}{'batches':>9}"
     return Content("\n").join([Content.styled(heading, MUTED), *(_row(*row) for row in rows)])
 
 
 def _row(language: str, facts: WorkerFacts) -> Content:
-    role = line(facts.role, 20).pad_right(max(0, 22 - line(facts.role, 20).cell_length))
-    numbers = f"{facts.pid:>8}{_age(facts.age):>10}{_size(facts.memory):>12}{facts.calls:>9}"
-    return Content(f"{language:<10}") + role + Content(numbers)
+    role = line(facts.role, 60).truncate(ROLE, ellipsis=True, pad=True)
+    numbers = f"{facts.pid:>8}{_age(facts.age):>10}{_size(facts.memory):>9}{facts.calls:>9}"
+    return Content(f"{language:<12}") + role + Content(numbers)
 
 
 def _age(seconds: float) -> str:

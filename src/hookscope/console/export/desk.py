@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from hookscope.console.export.shown import (
     stem,
 )
 from hookscope.console.focus import pane_of, pane_wanted
+from hookscope.console.header import below_home
 from hookscope.console.hooks.rows import matching
 from hookscope.console.keymap.hints import ENTER
 from hookscope.console.log.pane import LogPane
@@ -89,6 +91,7 @@ class ExportDesk:
         ending = JSON if shown.document is not None else TEXT
         view = self.screen.state.view
         folder = view.host.surroundings.cwd if view is not None else Path.cwd()
+        short = partial(below_home, surroundings=view.host.surroundings) if view is not None else str
         self._again = None
 
         def why_not(typed: str) -> str:
@@ -107,7 +110,7 @@ class ExportDesk:
 
         question = Question(
             f"Export the {shown.what} as",
-            f"{TEXT} text   {JSON} the document   {PICTURE} a picture of the screen; in {folder}",
+            f"{TEXT} text   {JSON} the document   {PICTURE} a picture of the screen; in {short(folder)}",
             enter="write",
             why_not=why_not,
             proposed=f"{stem(shown.name)}{ending}",

@@ -24,6 +24,7 @@ from hookscope.values import dataclass
 
 NOTHING = "–"
 SLOWER = 2.0  # a handler's time is worth a line when it is that many times the other's,
+FRAME = 7  # cells of the frame, its padding and its bar
 LEAST = 0.005  # and when that many seconds lie between them
 WIDEST = 34  # cells of the first column
 LONGEST = 400  # characters of a value
@@ -160,7 +161,7 @@ class BesideScreen(Dialog[None]):
         self._draw()
 
     def _draw(self) -> None:
-        width = max(40, min(140, self.size.width * 94 // 100) - 6)
+        width = max(40, min(140, self.size.width * 94 // 100) - FRAME)
         self.query_one(Static).update(table(self._lines, self._numbers, width))
 
     def action_turn(self, by: int) -> None:

@@ -57,10 +57,8 @@ class CompletionScreen(Over[Choice | None]):
     DEFAULT_CSS = """
     CompletionScreen {
         background: $background 0%;
-        & > Vertical {
-            height: auto; border: round $border; border-title-color: $foreground; border-title-style: none;
-            background: $surface; padding: 0 1;
-        }
+        align: left top;
+        & > Vertical, &.-tall > Vertical { background: $surface; padding: 0 1; }
         & Input { background: transparent; }
         & OptionList {
             height: auto; border: none; padding: 0; background: transparent;

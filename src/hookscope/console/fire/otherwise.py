@@ -150,7 +150,7 @@ class OtherwiseScreen(Dialog[Otherwise | None]):
     ]
     DEFAULT_CSS = """
     OtherwiseScreen {
-        & > Vertical { max-width: 92; padding: 1 1; }
+        & > Vertical { max-width: 92; }
         & ChoiceLines { height: 6; }
     }
     """

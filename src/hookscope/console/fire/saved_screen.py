@@ -15,6 +15,7 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from hookscope.console.fire.marks import MUTED, count, fitted, word
+from hookscope.console.hooks.rows import middle
 from hookscope.console.keymap.hints import ENTER, hints, with_keys
 from hookscope.console.picking import Picker, holds
 from hookscope.console.text import plain
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from hookscope.workbench.sequences import EventSequence, SequenceRow
     from hookscope.workbench.testing import Checked
 
-WIDEST = 32
+WIDEST = 28  # cells of an event's key
+VERDICT = 16  # of how its last test ended
+GAP = 2
 RUNNING = Content.styled("» running", "$text-accent")
 NONE_YET = "No saved events yet: {fire.save} in the composer saves the one that it holds."
 
@@ -157,17 +160,19 @@ class SavedScreen(Picker[Kept, Kept]):
 
     def _fill(self, typed: str) -> None:
         rows, at = matching(self._rows, typed), self.query_one(OptionList).highlighted
-        width = min(max((cell_len(word(row.name)) for row in self._rows), default=10), WIDEST)
+        what = min(max((cell_len(word(row.what)) for row in self._rows), default=10), WIDEST)
+        name = max((cell_len(word(row.name)) for row in self._rows), default=10)
+        widths = min(name, max(10, self.room - what - VERDICT - 2 * GAP)), what
         none = f"None is called {word(typed)}." if self._rows else with_keys(NONE_YET)
-        self.list_rows(rows, (self._prompt(row, width) for row in rows), none, at or 0)
+        self.list_rows(rows, (self._prompt(row, *widths) for row in rows), none, at or 0)
         self._say_why()
 
-    def _prompt(self, row: Kept, width: int) -> Content:
+    def _prompt(self, row: Kept, name: int, what: int) -> Content:
         return Content.assemble(
-            fitted(word(row.name), width),
-            "  ",
-            fitted(word(row.what), 28, MUTED),
-            "  ",
+            fitted(middle(word(row.name), name), name),
+            " " * GAP,
+            fitted(word(row.what), what, MUTED),
+            " " * GAP,
             RUNNING if row.file == self._goes else verdict(row, self._checked.get(row.file)),
         )
 

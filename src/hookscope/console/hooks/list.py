@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
@@ -63,15 +63,16 @@ class HookList(Lines, inherit_bindings=False):
         super().__init__(id=id)
         self._groups: tuple[Group, ...] = ()
         self._grouping: Grouping = "source"
+        self._rows: Sequence[Row] = ()  # all there are: while one filters, columns stay where they are
         self._lines = GroupedLines()
         self._laid_out = (0, False)  # for which width, and with room between groups
         self._columns = Columns(0, 0, 0, 0)
         self._strips: LRUCache[tuple[int, str, bool, str], Strip] = LRUCache(1024)
         self._last_row = ""  # that was pointed at, also when a filter hides all
 
-    def show(self, groups: tuple[Group, ...], grouping: Grouping) -> None:
-        """Show these; the pointer stays at its row, and the row where it was on the screen."""
-        self._groups, self._grouping = groups, grouping
+    def show(self, groups: tuple[Group, ...], grouping: Grouping, rows: Sequence[Row]) -> None:
+        """Show these of all rows; the pointer stays at its row, and the row where it was on the screen."""
+        self._groups, self._grouping, self._rows = groups, grouping, rows
         self._lay_out()
 
     def begin_at(self, row: str) -> None:
@@ -114,7 +115,7 @@ class HookList(Lines, inherit_bindings=False):
         before, at, row = self._lines, self.cursor, self.pointed_row
         self._laid_out = width, self._airy
         lines = GroupedLines(self._groups, airy=self._airy)
-        self._columns = columns_for(width, lines.rows(), self._grouping)
+        self._columns = columns_for(width, self._rows, self._grouping)
         self.post_message(self.Resized(self._columns))
         wanted = self._wanted(before, lines)
         self._lines = lines

@@ -71,15 +71,15 @@ class ListPane(Vertical):
     """The list with its heading and its filter."""
 
     HELP = (
-        "Every hook that was found, under the folder it lies in; the folder that wins comes first. "
-        "The sign says how it stands: ● ready, ○ off, ▲ blocked, ◌ shadowed, ✗ broken, ◇ untrusted, ◐ silent."
+        "Every hook that was found, under the folder it lies in; the folder that wins comes first.\n"
+        "● ready   ○ off   ▲ blocked   ◌ shadowed\n✗ broken   ◇ untrusted   ◐ silent"
     )
 
     def compose(self) -> ComposeResult:
         yield FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
         yield Static(id="columns")
-        yield HookList(id="rows")
         yield Static(id="empty")
+        yield HookList(id="rows")
 
 
 class HooksPane(Leaves, Container):
@@ -191,12 +191,13 @@ class HooksPane(Leaves, Container):
             listed = self.query_one(HookList)
             if state.selected:
                 listed.begin_at(state.selected)
-            listed.show(groups, state.grouping)
+            listed.show(groups, state.grouping, state.rows)
         total = len(state.rows)
-        title = Content(f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}")
         grouping = "" if state.grouping == "source" else f"   by {state.grouping}"
+        found = f"Hooks {len(rows)}/{total}" if state.filter else f"Hooks {total}"
+        title = Content.assemble(found, (grouping, MUTED))
         filtered = ("console.back", "clears") if state.filter else ("hooks.filter", "filter")
-        below = hints(filtered, ("hooks.group", f"group{grouping}"), ("list.why", "why"))
+        below = hints(filtered, ("hooks.group", "group"), ("list.why", "why"))
         framed(pane, title, below)
         empty = self.query_one("#empty", Static)
         empty.update(_empty_text(state, len(rows)), layout=False)
@@ -371,11 +372,14 @@ def _empty_text(state: ConsoleState, shown: int) -> Content:
     if state.filter:
         return Content.styled(with_keys("  No hook fits the filter. {console.back} clears it."), MUTED)
     return Content.styled(
-        with_keys("  No hook was found in these folders. {hooks.recheck} looks again."), MUTED
+        with_keys(
+            "  No hook was found in these folders: {hooks.new} writes one, {hooks.recheck} looks again."
+        ),
+        MUTED,
     )
 
 
 def _folders_in_short(view: View) -> str:
     short = view.host.surroundings.short
     folders = (f"{folder.source} {short(folder.path)}" for folder in by_precedence(view.folders))
-    return f"Best first: {', '.join(folders)}"
+    return "\n".join(f"{number} {folder}" for number, folder in enumerate(folders, 1))

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from hookscope.console.text import line
@@ -208,8 +209,8 @@ def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
     source = 9 if grouping != "source" and free >= 44 else 0
     if source:
         free -= source + len(GAP)
-    names = max(map(attrgetter("name_cells"), rows), default=4)
-    heard = max(map(attrgetter("heard_cells"), rows), default=6)
+    names = max(map(attrgetter("name_cells"), rows), default=20)  # the headings of an empty list have room
+    heard = max(map(attrgetter("heard_cells"), rows), default=20)
     if free < 26:
         return Columns(free, 0, source, 0)
     room = free - 2 * len(GAP) - COUNT  # for names and events
@@ -244,6 +245,18 @@ def tail(path: Content, room: int) -> Content:
     while text and Content("…" + text).cell_length > room:
         text = text[1:]
     return Content("…" + text) if room > 1 else Content()
+
+
+def middle(text: str, room: int) -> str:
+    """A text that is too long loses its middle: what tells such texts apart is at both ends."""
+    if cell_len(text) <= room:
+        return text
+    before, behind = max(0, room - 1) // 2, max(0, room - 1) - max(0, room - 1) // 2
+    while cell_len(text[:before]) > before and before:
+        before -= 1
+    while behind and cell_len(text[-behind:]) > behind:
+        behind -= 1
+    return f"{text[:before]}…{text[len(text) - behind :]}" if room > 0 else ""
 
 
 def heading_line(columns: Columns) -> Content:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hookscope.console.state import Checked, Source
     from hookscope.workbench import View
 
+TITLE = 40  # cells of a name in the frame
 NAME = 11  # cells of a check's name
 CONTEXT = 3  # lines shown around a fault
 DECLARED = 24  # lines of a HOOK.md's header shown
@@ -59,7 +60,7 @@ def headline(row: Row) -> Content:
     """The pane's title: name, sign, and what it comes to."""
     look = row.look
     return Content.assemble(
-        foreign(row.name)[:48],
+        foreign(row.name).truncate(TITLE, ellipsis=True),
         "   ",
         Content.styled(f"{look.glyph} {look.word}", look.style),
         Content.styled(f" – {look.phrase}", MUTED),

@@ -55,8 +55,7 @@ class ChooserScreen(Dialog[tuple[str, ...] | None]):
     ]
     DEFAULT_CSS = """
     ChooserScreen {
-        background: $background 60%;
-        & > Vertical { width: 64; max-width: 94%; max-height: 90%; background: $background; }
+        & > Vertical { width: 66; max-width: 94%; max-height: 90%; }
     }
     """
 

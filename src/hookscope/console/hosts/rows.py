@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from hookscope.console.fire.marks import cells, fitted, word
+from hookscope.console.hooks.rows import middle
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK, Look
 from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
@@ -45,7 +46,7 @@ def columns_of(comparison: Comparison, width: int) -> Columns:
 
 def heading(comparison: Comparison, columns: Columns) -> Content:
     """The names of the hosts over their columns."""
-    hosts = [fitted(side.name, columns.cell) for side in comparison.sides]
+    hosts = [fitted(middle(side.name, columns.cell), columns.cell) for side in comparison.sides]
     said = [fitted("what differs", columns.said)] if columns.said else []
     return Content(" " * GAP).join([fitted("hook", columns.name), *hosts, *said]).stylize(MUTED)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from hookscope.console.fire.marks import fitted, word
+from hookscope.console.hooks.rows import middle
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hosts.rows import look_of
 from hookscope.console.theme import FAINT, MUTED
@@ -85,7 +86,7 @@ def runs_sheet(runs: Sequence[RunThere], width: int) -> Content:
     lines = lines_of(runs)
     first = max(10, min(22, width // 4))
     cell = max(8, (width - first - 2) // max(len(runs), 1) - 1)
-    names = [fitted(one.dialect.name, cell) for one in runs]
+    names = [fitted(middle(one.dialect.name, cell), cell) for one in runs]
     rows = [Content.assemble(" " * (first + 2), Content(" ").join(names)).stylize(MUTED)]
     for line in lines:
         rows += _row(line, first, cell)

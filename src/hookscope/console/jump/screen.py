@@ -59,7 +59,7 @@ class JumpScreen(Over[Going | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+o", "dismiss(None)", "Back", id="jump.leave", tooltip="Stay where you were"),
     ]
-    DEFAULT_CSS = "JumpScreen { background: $background 40%; }"
+    DEFAULT_CSS = "JumpScreen { align: left top; background: $background 40%; }"
 
     def __init__(self, spots: Sequence[Spot]) -> None:
         super().__init__()

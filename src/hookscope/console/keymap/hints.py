@@ -18,6 +18,8 @@ ENTER = "enter"  # in a field or on a button: Textual's own, no action of ours, 
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 NAMED = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
 PALETTE = "console.palette"
+CLICK = "@click"
+PRESSED = re.compile(r"app\.simulate_key\('(.+)'\)")
 
 _force = DEFAULT  # a process has one console, and all its sentences have that one's keys
 
@@ -73,9 +75,16 @@ def hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
         pressed = keys.split(",")[0].strip()
         shown = ARROWS.get(written(pressed), written(pressed))
         if shown:
-            meta = {"@click": f"app.simulate_key('{pressed}')"}
+            meta = {CLICK: f"app.simulate_key('{pressed}')"}
             parts.append(Content(f"{shown} {what}".rstrip()).stylize(Style.from_meta(meta)))
     return Content(" " * gap).join(parts)
+
+
+def keys_named(bar: Content | None) -> frozenset[str]:
+    """The keys that such a bar names."""
+    spans = bar.spans if bar is not None else ()
+    clicks = (span.style.meta.get(CLICK, "") for span in spans if isinstance(span.style, Style))
+    return frozenset(found[1] for found in map(PRESSED.fullmatch, clicks) if found)
 
 
 def shared(one: str, other: str) -> bool:

@@ -198,7 +198,7 @@ class LogPane(Leaves, Widget):
         ring = self.ring if self._still is None else self._still
         found = "…" if self.filtering else f"{view.line_count:,}"
         shown = f"{found} of {len(ring):,}" if self._filter else f"{len(ring):,}"
-        title = Content(f"Log   {shown}")
+        title = Content(f"Log {shown}")
         if self._still is not None:
             fresh = self.ring.end - self._still.end
             title += Content.styled(f"   ‖ {fresh:,} new", "$text-warning")

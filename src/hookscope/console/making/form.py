@@ -59,9 +59,10 @@ class NewScreen(Dialog["Sketched | None"]):
     ]
     DEFAULT_CSS = """
     NewScreen {
-        & > Vertical { width: 92; max-width: 100%; max-height: 100%; }
+        & > Vertical { width: 92; max-width: 96%; max-height: 100%; }
         & Horizontal { height: 1; }
         & Label { width: 10; color: $text-muted; }
+        & .-choice Label { width: 9; }
         & Input { width: 1fr; background: transparent; }
         & Choice { width: 1fr; height: 1; }
         & VerticalScroll { height: auto; max-height: 24; margin: 1 0 0 0; scrollbar-size-vertical: 1; }
@@ -116,7 +117,7 @@ class NewScreen(Dialog["Sketched | None"]):
     def _line(label: str, field: Input | Choice) -> ComposeResult:
         if isinstance(field, Input):
             field.compact = True
-        with Horizontal():
+        with Horizontal(classes="-choice" if isinstance(field, Choice) else ""):
             yield Label(label)
             yield field
 
@@ -184,7 +185,7 @@ class NewScreen(Dialog["Sketched | None"]):
     def _show(self) -> None:
         preview = self.query_one("#new-preview", Static)
         if self._sketch is None:
-            preview.update(problem_sheet(self._problem))
+            preview.update(problem_sheet(self._problem, wrong=bool(self._typed("name"))))
         else:
             width = preview.content_region.width or self.size.width - 6
             preview.update(sketch_sheet(self._sketch, self._view.host.surroundings, width))

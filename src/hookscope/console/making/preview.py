@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from hookscope.console.header import below_home
 from hookscope.console.hooks.rows import tail
 from hookscope.console.hooks.sheet import foreign, literal
 from hookscope.console.theme import FAINT, MUTED
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def sketch_sheet(sketch: Sketched, surroundings: Surroundings, width: int) -> Content:
     """Paths first, notes, then the text of each file."""
     top = sketch.where.workspace
-    parts = [Content.assemble(("in ", MUTED), tail(foreign(surroundings.short(top)), width - 3))]
+    parts = [Content.assemble(("in ", MUTED), tail(foreign(below_home(top, surroundings)), width - 3))]
     for path, _ in sketch.files:
         shown = str(path.relative_to(top)) if path.is_relative_to(top) else surroundings.short(path)
         parts.append(Content.assemble(("+ ", "$text-success"), tail(foreign(shown), width - 2)))
@@ -29,6 +30,7 @@ def sketch_sheet(sketch: Sketched, surroundings: Surroundings, width: int) -> Co
     return Content("\n").join(parts)
 
 
-def problem_sheet(problem: str) -> Content:
-    """Why nothing can be written as it is."""
-    return foreign(problem).stylize("$text-warning")
+def problem_sheet(problem: str, *, wrong: bool) -> Content:
+    """Why nothing can be written as it is. `wrong`: something was typed, and it will not do."""
+    text = foreign(f"! {problem}" if wrong else problem)
+    return text.stylize("$text-warning" if wrong else MUTED)

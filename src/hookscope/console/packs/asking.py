@@ -19,6 +19,7 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.workbench.packs.planning import Asked
 
+SHORT = "folder, archive, npm name, python:NAME or git+https://…"
 SPEC = "a folder, an archive, NAME or NAME@VERSION of npm, python:NAME, git+https://…"
 COPY, LINK, PIN = "copy", "link", "pin"
 LEAVE, TOO = "leave", "install too, scripts off"
@@ -73,9 +74,10 @@ class SpecScreen(Dialog["tuple[str, Asked] | None"]):
     ]
     DEFAULT_CSS = """
     SpecScreen {
-        & > Vertical { width: 76; max-width: 100%; }
+        & > Vertical { width: 78; max-width: 96%; }
         & Horizontal { height: 1; }
         & Label { width: 14; color: $text-muted; }
+        & .-choice Label { width: 13; }
         & Input { width: 1fr; background: transparent; }
         & Choice { width: 1fr; height: 1; }
         & #spec-means { color: $text-muted; height: auto; margin: 1 0 0 0; }
@@ -94,7 +96,7 @@ class SpecScreen(Dialog["tuple[str, Asked] | None"]):
                 yield Label("package")
                 yield Input(
                     self._spec,
-                    placeholder=SPEC,
+                    placeholder=SHORT,
                     suggester=OfPaths(),
                     compact=True,
                     max_length=LONGEST,
@@ -107,7 +109,7 @@ class SpecScreen(Dialog["tuple[str, Asked] | None"]):
 
     @staticmethod
     def _line(label: str, choice: Choice) -> ComposeResult:
-        with Horizontal():
+        with Horizontal(classes="-choice"):
             yield Label(label)
             yield choice
 
@@ -157,13 +159,8 @@ class SheetScreen(Over[bool]):
     ]
     DEFAULT_CSS = """
     SheetScreen {
-        align: center middle; background: $background 60%;
         & > VerticalScroll {
-            width: 100%; max-width: 110; height: auto; max-height: 100%;
-            border: round $border; border-title-color: $foreground; border-title-style: none;
-            border-subtitle-color: $text-muted; border-subtitle-align: left;
-            background: $surface; padding: 0 1;
-            scrollbar-size-vertical: 1; scrollbar-gutter: stable;
+            max-width: 110; max-height: 95%; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
         }
         & Static { width: 1fr; height: auto; }
     }

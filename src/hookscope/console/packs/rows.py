@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from hookscope.console.hooks.rows import tail
+from hookscope.console.hooks.rows import middle, tail
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import with_keys
-from hookscope.console.packs.parts import fact, hook_part, uses_part
+from hookscope.console.packs.parts import LABEL, fact, hook_part, uses_part
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.core.text import lasting, one_line
@@ -62,13 +62,14 @@ def how_word(record: Record) -> str:
 def row_line(row: PackRow, rows: Sequence[PackRow], width: int) -> Content:
     """Name, version, source, hooks, how it stands on disk, what is known of an update."""
     record = row.status.record
-    names = min(max((cell_len(one_line(one.id)) for one in rows), default=0), max(10, width - 58))
+    told = max((cell_len(_newer(one.newer).plain) for one in rows), default=0)
+    names = min(max((cell_len(one_line(one.id)) for one in rows), default=0), max(10, width - 52 - told))
     versions = min(max((cell_len(one_line(one.status.record.version)) for one in rows), default=1), 12)
     word, style = STANDS[row.status.on_disk.word]
     hooks = f"{len(record.hooks)} hook{'s' * (len(record.hooks) != 1)}"
     parts = [
-        _fit(line(record.id, 60), names),
-        _fit(line(record.version or "–", 20).stylize(MUTED), max(1, versions)),
+        _fit(Content(middle(one_line(record.id), names)), names),
+        _fit(Content(middle(one_line(record.version) or "–", versions)).stylize(MUTED), max(1, versions)),
         _fit(Content.styled(how_word(record), MUTED), 7),
         _fit(Content.styled(hooks, MUTED), 8),
         _fit(Content.styled(word, style), 15),
@@ -113,7 +114,7 @@ def pack_sheet(row: PackRow, view: View, inside: Inside | None, width: int, now:
     fact(sheet, "from", f"{how_word(record)} {short(Path(record.spec)) if here else record.origin}")
     if not here:
         fact(sheet, "exactly", record.resolved)
-    fact(sheet, "integrity", record.integrity)
+    fact(sheet, "integrity", middle(record.integrity, sheet.width - LABEL - 1))
     fact(sheet, "installed", f"{age} ago, for {record.dialect}")
     fact(sheet, "update", row.newer or with_keys("not known: {packs.check} asks the source"))
     sheet.title(f"Hooks {len(record.hooks)}")

@@ -101,6 +101,7 @@ class PacksScreen(Dialog[None]):
     PacksScreen {
         background: $background;
         & > Vertical { width: 100%; height: 100%; background: transparent; }
+        & > Vertical, &.-tall > Vertical { padding: 0 1; }
         & Container { height: 1fr; layout: vertical; }
         & OptionList {
             height: auto; max-height: 8; border: none; padding: 0; background: transparent;

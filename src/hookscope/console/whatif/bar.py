@@ -9,6 +9,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.content import Content
 from textual.suggester import SuggestFromList
 from textual.widgets import Input, Label, Static
 
@@ -46,7 +47,7 @@ class WhatIfBar(Dialog[None]):
     WhatIfBar {
         align: center bottom;
         background: transparent;
-        & > Vertical { width: 100%; max-width: 110; margin: 0 0 1 0; background: $background; }
+        & > Vertical, &.-tall > Vertical { width: 100%; max-width: 110; padding: 0 1; }
         & Horizontal { height: 1; }
         & Label { width: 13; color: $text-muted; }
         & Input { width: 1fr; background: transparent; }
@@ -72,7 +73,7 @@ class WhatIfBar(Dialog[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = "What if   empty: as it really is"
+            frame.border_title = Content.assemble("What if", ("   an empty field is as it really is", MUTED))
             frame.border_subtitle = hints(
                 (ENTER, "take"),
                 ("whatif.reset", "all real"),

@@ -102,7 +102,7 @@ def reality(view: View, options: Options) -> Fields:
     return Fields(
         platform=real_surroundings().platform,
         path=f"{folders} folders   DIRS, or +DIRS before them",
-        environment="this shell's   FILE, unit:NAME, launchd:LABEL, pid:N, process:NAME, clean",
+        environment="this shell's   clean, FILE, pid:N, unit:NAME, launchd:LABEL …",
         variables="NAME=value …",
         settings="FILE" if "settings" in kept else short(host.settings.file),
         workspace="DIR" if kept & {"workspace", "agent"} else short(host.workspace),

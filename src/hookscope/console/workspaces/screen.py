@@ -15,9 +15,12 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 
 from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.hooks.rows import tail
 from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.picking import Picker, holds
 from hookscope.workbench.workspaces import folders_like, looks_like_one, path_meant
+
+NOTE = 13  # cells of what is said of a folder, and before it
 
 
 def recent_ones(recent: Sequence[Path], typed: str) -> tuple[Path, ...]:
@@ -84,10 +87,11 @@ class WorkspaceScreen(Picker[Path, Path]):
         none = "No folder begins so." if typed.strip() else "None was open yet: type a path."
         self.list_rows(rows, (self._prompt(path, path in recent) for path in rows), none)
 
-    @staticmethod
-    def _prompt(path: Path, recent: bool) -> Content:
+    def _prompt(self, path: Path, recent: bool) -> Content:
         note = "open lately" if recent else "has hooks" if looks_like_one(path) else ""
-        return Content.assemble(word(str(path), 400), "  ", (note, MUTED))
+        room = self.room - NOTE
+        shown = tail(Content(word(str(path), 400)), room)
+        return Content.assemble(shown.truncate(room, pad=True), "  ", (note, MUTED))
 
     def action_complete(self) -> None:
         row, box = self.row, self.query_one(Input)
