@@ -100,10 +100,11 @@ class EditScreen(Over[bool]):
         with Vertical(id="question") as box:
             box.border_title = Content(self._title)
             keys = hints(("edit.choose", "choose"), (ENTER, "answer"), ("edit.cancel", "cancel"))
-            box.border_subtitle = Content.assemble(keys, f"   {self._hint}" if self._hint else "")
+            box.border_subtitle = keys
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(self._sheet, id="question-sheet")
             with Horizontal(id="answers"):
+                yield Static(self._hint, id="hint", markup=False)
                 yield Button("Cancel", id="cancel", compact=True)
                 yield Button(f"{key_of('edit.write')}  Write", id="write", compact=True)
 

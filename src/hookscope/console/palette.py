@@ -107,6 +107,12 @@ class Entries(Provider):
         """The screen of the panes, where it is that which the palette lies over."""
         return self.screen if isinstance(self.screen, MainScreen) else None
 
+    async def parts(self) -> None:
+        """Wait for the panes that are made on demand."""
+        if self.main is not None:
+            await self.main.fire_pane.with_its_parts()
+            await self.main.hosts_pane.with_its_parts()
+
     @abstractmethod
     async def collected(self) -> Iterable[Listed]:
         """All entries."""
@@ -146,9 +152,7 @@ class Palette(Entries):
     """Everything that can be done from here."""
 
     async def collected(self) -> Iterable[Listed]:
-        if self.main is not None:
-            await self.main.fire_pane.with_its_parts()  # their actions, too
-            await self.main.hosts_pane.with_its_parts()
+        await self.parts()  # their actions, too
         return self.listed()
 
     def entries(self) -> Iterator[Entry]:
@@ -203,6 +207,7 @@ class Kept(Entries):
         screen = self.main
         if screen is None:
             return ()
+        await self.parts()  # what can be done stands above what is kept
         view, bench = screen.state.view, screen.bridge.bench
         if view is None:
             return ()

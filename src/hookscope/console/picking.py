@@ -30,7 +30,7 @@ class Picker(Dialog[Answer | None], Generic[Row, Answer]):
 
     DEFAULT_CSS = """
     Picker {
-        & > Vertical { max-width: 96; max-height: 88%; }
+        & > Vertical { width: 94%; max-width: 96; max-height: 88%; }
         & Input { background: transparent; margin: 0 0 1 0; }
         & OptionList {
             height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
@@ -46,7 +46,7 @@ class Picker(Dialog[Answer | None], Generic[Row, Answer]):
     @property
     def room(self) -> int:
         """Cells of a row."""
-        return min(MOST, self.app.size.width * 9 // 10) - AROUND
+        return min(MOST, self.app.size.width * 94 // 100) - AROUND
 
     @property
     def typed(self) -> str:

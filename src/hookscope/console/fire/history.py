@@ -43,7 +43,7 @@ class History(Lines):
         """Draw these runs; `shown` is on the screen."""
         other = (shown, len(sheets)) != (self._shown, len(self._sheets))
         self._sheets, self._shown = tuple(reversed(sheets)), shown
-        self.border_title = Content(f"Runs   {len(sheets)}" if sheets else "Runs   none yet")
+        self.border_title = Content(f"Runs {len(sheets)}" if sheets else "Runs   none yet")
         numbers = [sheet.number for sheet in self._sheets]
         if other and shown in numbers:  # else the cursor is where its reader put it
             self.cursor = numbers.index(shown)

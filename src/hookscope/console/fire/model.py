@@ -207,7 +207,9 @@ def outcome(sheet: Sheet) -> tuple[str, str]:
         return "failed closed", "error"
     if sheet.run.ending.verdict:
         verdict = word(sheet.run.ending.verdict, 80)
-        return verdict, "cancelled" if verdict.split()[0] in STOPS else "error" if failed else "ok"
+        if verdict.split()[0] in STOPS:
+            return verdict, "cancelled"
+        return (f"{failed} of {len(done)} failed, {verdict}", "error") if failed else (verdict, "ok")
     if failed:
         return f"{failed} of {len(done)} failed", "error"
     return (f"{count(len(done), 'handler')} ran", "ok") if done else ("nothing ran", "not run")
@@ -218,6 +220,8 @@ def brief_outcome(sheet: Sheet) -> tuple[str, str]:
     words, phase = outcome(sheet)
     if phase == "cancelled":
         words = words.partition(" by ")[0].partition(",")[0]
+    if phase == "error":
+        words = words.partition(" failed,")[0]
     return words.removesuffix(" failed").replace(" handlers", "").replace(" handler", ""), phase
 
 

@@ -202,7 +202,12 @@ class PlanView(Lines):
             return lead + Content.styled(row.detail, MUTED if row.quiet else row.style)
         # A call's details step back behind its name; a reason is what its reader came for.
         detail = Content.styled(row.detail, MUTED if row.quiet or row.lead.isdigit() else "")
-        return lead + fitted(row.name, self._width, MUTED if row.quiet else "") + Content("  ") + detail
+        return (
+            lead
+            + fitted(row.name, min(self._width, max(16, width * 2 // 5)), MUTED if row.quiet else "")
+            + Content("  ")
+            + detail
+        )
 
     def action_choose(self) -> None:
         if self._items and self._row(self.cursor).folds:

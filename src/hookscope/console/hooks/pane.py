@@ -72,7 +72,7 @@ class ListPane(Vertical):
 
     HELP = (
         "Every hook that was found, under the folder it lies in; the folder that wins comes first.\n"
-        "● ready   ○ off   ▲ blocked   ◌ shadowed\n✗ broken   ◇ untrusted   ◐ silent"
+        "● ready, ○ off, ▲ blocked, ◌ shadowed,\n✗ broken, ◇ untrusted, ◐ silent"
     )
 
     def compose(self) -> ComposeResult:

@@ -77,7 +77,7 @@ class WhatIfBar(Dialog[None]):
             frame.border_subtitle = hints(
                 (ENTER, "take"),
                 ("whatif.reset", "all real"),
-                ("whatif.compare", "compare with here"),
+                ("whatif.compare", "compare"),
                 ("whatif.leave", "back"),
             )
             for name in NAMES:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -85,13 +86,15 @@ class WorkspaceScreen(Picker[Path, Path]):
             return  # more was typed meanwhile
         rows = tuple(dict.fromkeys((*recent, *below)))
         none = "No folder begins so." if typed.strip() else "None was open yet: type a path."
-        self.list_rows(rows, (self._prompt(path, path in recent) for path in rows), none)
+        longest = max((cell_len(word(str(path), 400)) for path in rows), default=0)
+        width = min(longest, self.room - NOTE)
+        self.list_rows(rows, (self._prompt(path, path in recent, width) for path in rows), none)
 
-    def _prompt(self, path: Path, recent: bool) -> Content:
+    @staticmethod
+    def _prompt(path: Path, recent: bool, width: int) -> Content:
         note = "open lately" if recent else "has hooks" if looks_like_one(path) else ""
-        room = self.room - NOTE
-        shown = tail(Content(word(str(path), 400)), room)
-        return Content.assemble(shown.truncate(room, pad=True), "  ", (note, MUTED))
+        shown = tail(Content(word(str(path), 400)), width)
+        return Content.assemble(shown.truncate(width, pad=True), "  ", (note, MUTED))
 
     def action_complete(self) -> None:
         row, box = self.row, self.query_one(Input)
