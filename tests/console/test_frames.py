@@ -32,8 +32,10 @@ def crowded(screen: Over[object]) -> list[str]:
         for words in (frame._border_title, frame._border_subtitle):
             if words is not None and words.cell_length > frame.outer_size.width - CORNERS:
                 found.append(f"{words.plain!r} in {frame.outer_size.width} cells")
-    shown = key_line(bar.keys, screen.size.width).plain
-    return [*found, *(f"{key.what} is not in {shown!r}" for key in bar.keys if key.what not in shown)]
+    if any(frame._border_subtitle is not None for frame in screen.children):  # else it fills the screen
+        shown = key_line(bar.keys, screen.size.width).plain
+        found += [f"{key.what} is not in {shown!r}" for key in bar.keys if key.what not in shown]
+    return found
 
 
 def twice(screen: Over[object]) -> set[str]:
