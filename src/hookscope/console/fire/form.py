@@ -14,8 +14,9 @@ from textual.widgets import Input
 from hookscope.console.fire.completion import Choice, values_of
 from hookscope.console.fire.completion_list import CompletionScreen
 from hookscope.console.fire.draft import escaped
+from hookscope.console.fire.field_lines import FieldLines
 from hookscope.console.fire.fields import Form, on_one_line, quoted, read_form
-from hookscope.console.fire.form_rows import ADD, Columns, Row, columns, row_line, rows_of
+from hookscope.console.fire.form_rows import Row, rows_of
 from hookscope.console.fire.lines import GUTTER, Lines
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.offers import Offer
@@ -26,48 +27,6 @@ from hookscope.workbench.compose import BadContext
 
 NO_FORM = "The form needs JSON that can be read: {fire.fire} goes to the mistake, {fire.form} to the text."
 TOO_LONG = "too long for a form: {fire.form} has it"
-
-
-class FieldLines(Lines):
-    """The rows, drawn."""
-
-    DEFAULT_CSS = """
-    FieldLines { height: 1fr; }
-    """
-
-    class Scrolled(Message):
-        """Other rows are visible."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.can_focus = False
-        self.rows: tuple[Row, ...] = ()
-        self._longest = 0  # of their names
-        self.notes: Mapping[str, str] = {}  # by the field's name
-        self.said: tuple[Content, ...] = ()  # in place of rows
-
-    @property
-    def line_count(self) -> int:
-        return len(self.said) or len(self.rows)
-
-    def line_at(self, index: int, width: int) -> Content:
-        if self.said:
-            return self.said[index]
-        row = self.rows[index]
-        return row_line(row, self.columns, self.notes.get(row.name, ""))
-
-    @property
-    def columns(self) -> Columns:
-        return columns(self.inner_width - GUTTER, max(self._longest, len(ADD)))
-
-    def show(self, rows: tuple[Row, ...]) -> None:
-        """Draw these rows."""
-        self.rows, self._longest = rows, max((len(row.name) for row in rows), default=0)
-        self.lines_changed()
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        self.post_message(self.Scrolled())
 
 
 class FieldForm(Leaves, Container):

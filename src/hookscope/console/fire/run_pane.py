@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.geometry import Offset
 from textual.message import Message
-from textual.widget import Widget
 from textual.widgets import Static
 
 from hookscope.console.fire import expected, sandbox
+from hookscope.console.fire.entries import Heading, Remark
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, PHASES, duration, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
+from hookscope.console.fire.tab_bar import TabBar
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
-from hookscope.console.fire.waterfall import Heading, Remark, Waterfall
-from hookscope.console.jump.spots import Spot
+from hookscope.console.fire.waterfall import Waterfall
 from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.leaving import Leaves
 from hookscope.console.reading import Reading
@@ -38,55 +35,6 @@ WHOLE = 2_000_000  # characters of one text that are copied
 NOTHING = Content()
 TERSE = 8  # lines of the pane below which its time line goes without a heading
 ROOMY = 8  # lines from which source is shown with two lines around the one that failed
-
-
-class TabBar(Widget):
-    """The names of the tabs on one line; the open one stands in brackets."""
-
-    DEFAULT_CSS = "TabBar { height: 1; padding: 0 0 0 2; }"
-
-    class Picked(Message):
-        """A tab was clicked."""
-
-        def __init__(self, tab: Tab) -> None:
-            super().__init__()
-            self.tab = tab
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._labels: dict[Tab, str] = {}
-        self._open: Tab = "error"
-
-    def show(self, labels: dict[Tab, str], tab: Tab) -> None:
-        """Draw these names; `tab` is open."""
-        if (labels, tab) != (self._labels, self._open):
-            self._labels, self._open = labels, tab
-            self.refresh()
-
-    def render(self) -> Content:
-        return Content("").join(
-            Content.styled(f"[{text}]", "bold") if tab == self._open else Content.styled(f" {text} ", MUTED)
-            for tab, text in self._labels.items()
-        )
-
-    def on_click(self, event: events.Click) -> None:
-        for tab, _, end in self._places():
-            if event.x < end:
-                self.post_message(self.Picked(tab))
-                return
-
-    def spots(self) -> Iterator[Spot]:
-        """The tabs."""
-        for tab, start, _ in self._places():
-            at = Offset(self.region.x + start, self.region.y)
-            yield Spot(at, partial(self.post_message, self.Picked(tab)))
-
-    def _places(self) -> Iterator[tuple[Tab, int, int]]:
-        """Each tab, where it begins and where the next one does."""
-        edge = 2
-        for tab, text in self._labels.items():
-            yield tab, edge, edge + len(text) + 2
-            edge += len(text) + 2
 
 
 class Body(Reading, can_focus=True):
