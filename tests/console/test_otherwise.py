@@ -65,6 +65,11 @@ async def test_a_hook_that_is_off_runs_when_it_is_forced(
         await at_fire(story)
         await story.press("f3", "left")  # at the last one
         await story.shows("◂ other ▸", "only if it would run")
+        y, line = next((y, line) for y, line in enumerate(story.lines()) if "◂ other" in line)
+        await story.pilot.click(offset=(line.index("◂"), y))
+        await story.shows("◂ greet ▸")
+        await story.pilot.click(offset=(line.index("◂") + 4, y))
+        await story.shows("◂ other ▸")
         await story.press("down", "space", "f5")
         await over(story, 1)
         await story.shows("1 handler ran", "forced")

@@ -175,7 +175,7 @@ class Console(App[None]):
         from hookscope.workbench.refusal import Refusal
 
         before, main = self.bench, self._main_screens()[0]
-        if main.runner.busy:
+        if main.firing:
             main.say("An event is on its way; wait for its end, or cancel it.", "warning")
             return
         try:

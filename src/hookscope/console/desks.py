@@ -61,6 +61,11 @@ class Desks(LaidOutOnce[None]):
 
         return Runner(self, self.bridge)
 
+    @property
+    def firing(self) -> bool:
+        """Is an event on its way, or about to be: here, or at several hosts."""
+        return self.runner.busy or (self.sits("hosts") and self.hosts.firing)
+
     @cached_property
     def desk(self) -> FireDesk:
         from hookscope.console.firing import FireDesk

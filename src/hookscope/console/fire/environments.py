@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 from hookscope.console.dialog import Dialog
 from hookscope.console.fire.asked import EnvironmentAsked
 from hookscope.console.fire.marks import MUTED, word
-from hookscope.console.keymap.hints import hints
+from hookscope.console.keymap.hints import ENTER, hints
 
 if TYPE_CHECKING:
     from hookscope.workbench.filling import Filling
@@ -47,7 +47,7 @@ class EnvironmentScreen(Dialog[EnvironmentAsked | None]):
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = Content("Whose variables?")
-            frame.border_subtitle = hints(("lines.choose", "take"), ("environment.cancel", "back"))
+            frame.border_subtitle = hints((ENTER, "take"), ("environment.cancel", "back"))
             names = OptionList(*(Option(self._prompt(name)) for name in self._names), compact=True)
             names.highlighted = self._names.index(self._current) if self._current in self._names else 0
             yield names

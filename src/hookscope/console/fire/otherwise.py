@@ -14,7 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.lines import Lines
+from hookscope.console.fire.lines import GUTTER, Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import hints
 from hookscope.core.breakage import FAULTS, FaultName
@@ -110,7 +110,11 @@ class ChoiceLines(Lines):
     """Name, value, and what the value means."""
 
     class Clicked(Lines.Moved):
-        """A line was clicked: its next value is wanted."""
+        """A line was clicked: its next value is wanted, or (`by` -1) the one before."""
+
+        def __init__(self, lines: Lines, index: int, by: int) -> None:
+            super().__init__(lines, index)
+            self.by = by
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,10 +130,12 @@ class ChoiceLines(Lines):
         self.lines_changed()
 
     def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # else the line's own answer comes too: a second click fires
         index = event.y + round(self.scroll_y)
         if 0 <= index < self.line_count:
             self.cursor = index
-            self.post_message(self.Clicked(self, index))
+            back = abs(event.x - (GUTTER + LABEL + 1)) <= 1  # on the ◂
+            self.post_message(self.Clicked(self, index, -1 if back else 1))
 
     def line_at(self, index: int, width: int) -> Content:
         choice = self._choices[index]
@@ -189,7 +195,7 @@ class OtherwiseScreen(Dialog[Otherwise | None]):
     @on(ChoiceLines.Clicked)
     def _clicked(self, event: ChoiceLines.Clicked) -> None:
         event.stop()
-        self.action_turn(1)
+        self.action_turn(event.by)
 
     @on(Lines.Moved)
     def _moved(self, event: Lines.Moved) -> None:

@@ -44,6 +44,11 @@ class HostsDesk:
     def pane(self) -> HostsPane:
         return self.screen.hosts_pane
 
+    @property
+    def firing(self) -> bool:
+        """Is an event on its way to hosts, or about to be."""
+        return self._firing is not None
+
     def looked(self) -> None:
         """Something may be different: compare again, now or when the mode is gone to."""
         self._stale = True

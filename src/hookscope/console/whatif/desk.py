@@ -97,7 +97,7 @@ class WhatIfDesk:
             self._use(self._real)
 
     def _use(self, options: Options) -> None:
-        if self.screen.runner.busy:
+        if self.screen.firing:
             self._wrong("An event is on its way; wait for its end, or cancel it.")
             return
         bench = self.screen.bridge.bench
