@@ -117,6 +117,10 @@ def test_a_run_on_copies_is_on_record_as_one(
     bench = Workbench(Options(workspace=workspace))
     (past,) = bench.past_runs(bench.look())
     bench.close_now()
+    under = Workbench(Options(workspace=workspace, dialect="eve"))
+    assert under.past_runs(under.look()) == ()
+    assert under.runs_left_out(under.look()) == ("openclaw",), "nobody thinks that nothing was fired"
+    under.close_now()
     assert past.run is not None
     assert past.run.guarded is not None
     assert [(change.path, change.kind) for change in past.run.guarded.changes] == [

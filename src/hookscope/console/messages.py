@@ -156,10 +156,11 @@ class CopyAsked(Message):
 
 
 class PastRuns(Message):
-    """What was fired here before this sitting, oldest first."""
+    """What was fired here before this sitting, oldest first; and of runs that are none of the dialect in
+    force, the dialect of each."""
 
-    def __init__(self, runs: tuple[PastRun, ...]) -> None:
-        self.runs = runs
+    def __init__(self, runs: tuple[PastRun, ...], others: tuple[str, ...] = ()) -> None:
+        self.runs, self.others = runs, others
         super().__init__()
 
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.console.fire.marks import day
+from hookscope.console.fire.marks import count, day
 from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
@@ -130,6 +130,14 @@ def played(at: datetime, play: Played) -> list[LogEntry]:
     level = "error" if failed or play.failure else "info"
     said = [*play.notes, f"rule: {play.rule}"]
     return [LogEntry(at, "play", play.rest, text, level), *(LogEntry(at, "play", "", note) for note in said)]
+
+
+def left_out(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
+    """Earlier runs that are not listed: their events are of a kind that the dialect in force has not."""
+    return [
+        LogEntry(at, "runs", name, f"{count(number, 'earlier run')} of events that are none of this host's")
+        for name, number in Counter(dialects).items()
+    ]
 
 
 def remembered(past: PastRun) -> LogEntry:

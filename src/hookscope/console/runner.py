@@ -74,12 +74,12 @@ class Runner:
 
         def remembering() -> None:
             try:
-                past = self.bench.past_runs(view)
+                past, others = self.bench.past_runs(view), self.bench.runs_left_out(view)
             except Exception as error:
                 post(self.screen, Failed("the journal", said(error)))
-                past = ()
+                past, others = (), ()
             self._last = max(self._last, *(run.id for run in past), 0)
-            post(self.screen, PastRuns(past))
+            post(self.screen, PastRuns(past, others))
 
         self.screen.run_worker(remembering, name="journal", group="journal", thread=True, exit_on_error=False)
 

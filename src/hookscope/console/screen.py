@@ -354,7 +354,8 @@ class MainScreen(Carrier):
         from hookscope.console import narrate
 
         self.tell_fire(lambda pane: pane.remember(event.runs))
-        self.log_entries([*(narrate.remembered(run) for run in event.runs), *self._first_look])
+        others = narrate.left_out(datetime.now(), event.others)
+        self.log_entries([*others, *(narrate.remembered(run) for run in event.runs), *self._first_look])
         self._first_look = ()
 
     # What is said.

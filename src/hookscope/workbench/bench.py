@@ -359,6 +359,15 @@ class Workbench:
         stored = reversed(self.journal(view.host).recent(limit))
         return tuple(past for one in stored if (past := past_of(one, view.host)) is not None)
 
+    def runs_left_out(self, view: View, limit: int = 20) -> tuple[str, ...]:
+        """The dialects of the runs that `past_runs` leaves out, a name a run: the dialect in force has no
+        events of their kind. Blocks; raises OSError."""
+        from hookscope.journal import run_of  # here: a look needs no database
+
+        recent = (one for one in self.journal(view.host).recent(limit) if one.outcome != "running")
+        kinds = ((one.dialect, run_of(one.document).event.kind) for one in recent)
+        return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
+
     def past_run(self, view: View, number: int) -> PastRun:
         """That run of this workspace, from the journal. Blocks; raises OSError, Refusal."""
         from hookscope.workbench.past import past_named  # here: as above

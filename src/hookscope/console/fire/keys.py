@@ -4,9 +4,24 @@ from textual.binding import Binding, BindingType
 
 KEYS: list[BindingType] = [
     Binding("ctrl+r,f5", "fire", "Fire", id="fire.fire", tooltip="Fire the event of the composer"),
-    Binding("r", "again", "Re-fire", id="fire.again", tooltip="Fire the event of the shown run again"),
-    Binding("x", "cancel", "Cancel", id="fire.cancel", show=False, tooltip="Cancel the run that is going on"),
-    Binding("escape", "leave", "Cancel", id="fire.leave", show=False, tooltip="Cancel the run, else go back"),
+    Binding(
+        "r",
+        "again",
+        "Re-fire",
+        id="fire.again",
+        tooltip="Fire the event of the shown run again, as it was fired",
+    ),
+    Binding(
+        "x",
+        "cancel",
+        "Cancel",
+        id="fire.cancel",
+        show=False,
+        tooltip="Stop the run, session, test or search that goes on",
+    ),
+    Binding(
+        "escape", "leave", "Cancel", id="fire.leave", show=False, tooltip="Stop what goes on, else go back"
+    ),
     Binding(
         "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"
     ),

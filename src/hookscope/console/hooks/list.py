@@ -205,6 +205,7 @@ class HookList(Lines, inherit_bindings=False):
     # The mouse.
 
     def on_click(self, event: events.Click) -> None:
+        event.prevent_default()  # else any list's answer comes too, which knows of no groups
         line = event.y + round(self.scroll_y)
         if isinstance(self._lines.at(line), Row):
             self.cursor = line
