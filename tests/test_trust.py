@@ -1,5 +1,6 @@
 """Who may run: recorded once, by folder, and never widened by a link."""
 
+import errno
 import json
 import threading
 from collections.abc import Callable
@@ -8,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from hookscope.core.surroundings import Facts, RealFiles
+from hookscope.packs.record import Book
 from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench.tap.record import Record
 from hookscope.workbench.trust import TrustStore
 
 MakeHook = Callable[..., Path]
@@ -31,6 +34,36 @@ def test_an_unreadable_record_trusts_nothing(workspace: Path, tmp_path: Path, ma
     for text in ("", "{", "[]", '{"folders": 5}', '{"folders": {"/": 1}}[]', '{"a":' * 100_000):
         (tmp_path / "state" / "trust.json").write_text(text)
         assert a_bench(workspace).look().inventory.hooks[0].state == "untrusted"
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"folders": 5}', '{"a":' * 100_000])
+def test_what_cannot_be_read_is_kept_before_anything_is_written_over_it(tmp_path: Path, text: str) -> None:
+    files = {name: tmp_path / name for name in ("trust.json", "taps.json", "packs.json")}
+    for file in files.values():
+        file.write_text(text)
+    TrustStore(files["trust.json"]).add(Path("/a"), {})
+    Record(files["taps.json"]).put(Path("/a"), None)
+    Book(files["packs.json"]).put(Path("/a"), {"one": {}})
+    assert TrustStore(files["trust.json"]).trust().folders == {Path("/a")}
+    for file in files.values():
+        assert file.with_name(f"{file.name}.damaged").read_text() == text
+        json.loads(file.read_text())
+
+
+def test_what_cannot_be_read_now_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(path: Path) -> bytes:
+        raise OSError(errno.EIO, "input/output error", str(path))
+
+    file = tmp_path / "state.json"
+    file.write_text("as it was")
+    monkeypatch.setattr(Path, "read_bytes", fails)
+    with pytest.raises(Refusal, match="input/output error"):
+        TrustStore(file).add(Path("/a"), {})
+    with pytest.raises(Refusal, match="input/output error"):
+        Record(file).put(Path("/a"), None)
+    with pytest.raises(OSError, match="input/output error"):
+        Book(file).put(Path("/a"), {"one": {}})
+    assert file.read_text() == "as it was"
 
 
 def test_two_consoles_lose_none_of_each_others_trust(tmp_path: Path) -> None:

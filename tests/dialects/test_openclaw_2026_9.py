@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hookscope.cli.main import exit_code
+from hookscope.settings.including import merged
 
 if TYPE_CHECKING:
     from tests.dialects.conftest import Program
@@ -359,6 +361,14 @@ def test_settings_may_stand_in_several_files(program: Program) -> None:
     host = program.host()
     assert host.hooks_setting("enabled")[0] is False
     assert list(program.listed()) == ["b", "a", "c"]
+
+
+def test_large_settings_of_several_files_are_merged_in_no_time() -> None:
+    one, other = ({str(number + start): start for number in range(20_000)} for start in (0, 10_000))
+    begun = time.monotonic()
+    both = merged(one, other)
+    assert time.monotonic() - begun < 5  # it took minutes
+    assert (list(both), both["9999"], both["10000"]) == (list(map(str, range(30_000))), 0, 10_000)
 
 
 @pytest.mark.parametrize("kind", ["absent", "outside", "hard link", "itself", "broken"])

@@ -33,6 +33,15 @@ def python(*lines: str) -> HandlerFacts:
         ("if not os.getenv('A'): pass", ["A?"]),
         ("x = os.environ.get('A') == '1'", ["A?"]),
         ("try: x = os.environ['A']\n    except KeyError: pass", ["A?"]),
+        ("if 'A' in os.environ: use(os.environ['A'])", ["A?"]),
+        (
+            "if os.environ.get('A'):\n        for x in y: use(os.environ['A'], os.environ['B'])",
+            ["A?", "A?", "B"],
+        ),
+        ("x = os.environ['A'] if 'A' in os.environ else ''", ["A?"]),
+        ("x = 'A' in os.environ and use(os.environ['A'])", ["A?"]),
+        ("x = use(os.environ['A']) and 'A'", ["A"]),
+        ("if not os.getenv('A'): return\n    use(os.environ['A'])", ["A?", "A"]),
         ("os.environ['A'] = 'b'", []),
         ("os.environ[name]", []),
         ("other.environ['A']", []),
@@ -134,6 +143,10 @@ SCRIPTS: dict[str, tuple[str, str, list[str]]] = {
     "use((process.env.A as string) ?? 'b');": ("env", "ts", ["A?"]),
     "if (!process.env.A) return;": ("env", "", ["A?"]),
     "if (process.env.A === '1') return;": ("env", "", ["A?"]),
+    "if (process.env.A) { use(process.env.A, process.env.A_B); }": ("env", "", ["A?", "A?", "A_B"]),
+    "const x = process.env.A ? use(process.env.A) : '';": ("env", "", ["A?", "A?"]),
+    "process.env.A && use(process.env.A);": ("env", "", ["A?", "A?"]),
+    "use(process.env.A) && 'A';": ("env", "", ["A"]),
     "const { A, B = 'b', C: c } = process.env;": ("env", "", ["A", "B?", "C"]),
     "process.env.A = 'b';": ("env", "", []),
     "delete process.env.A;": ("env", "", []),
@@ -221,3 +234,6 @@ def test_places_count_letters_and_not_bytes() -> None:
     assert isinstance(facts, HandlerFacts)
     (met,) = facts.env
     assert (met.line, met.column) == (2, 1 + text.split("\n")[1].index("process"))
+    source = "import os\rdef handler(event):\r\n    'žluťoučký\u2028', os.environ['KEY']\n"
+    (met,) = python_facts(source).env
+    assert (met.line, met.column) == (3, 1 + source.split("\n")[1].index("os."))

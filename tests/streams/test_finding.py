@@ -1,5 +1,6 @@
 """Which modules of a project are hooks, whose they are, and what stops the build."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -220,3 +221,17 @@ def test_a_plan_names_what_was_refused_and_not_what_is_plainly_something_else(
     plan = make_plan(Event("turn.started", kind="stream"), registry, inventory, host)
     assert plan.calls == ()
     assert [item.name for item in plan.not_run] == ["a", "1st"]
+
+
+def test_folders_without_end_and_pipes_in_place_of_modules_end_no_look(
+    project: Project, opened: OpenProject
+) -> None:
+    root = project("agent/hooks/a.ts", "agent/tools/t.ts", f"agent/hooks/{'d/' * 65}lost.ts")
+    os.mkfifo(root / "agent/tools/waits.ts")
+    os.mkfifo(root / "agent/hooks/pipe.ts")
+
+    inventory = look(opened("eve"))
+
+    assert [hook.name for hook in inventory.load_order] == ["a", "pipe"]
+    (item,) = inventory.rejected
+    assert "64 folders in one another" in item.reason

@@ -20,7 +20,9 @@ from hookscope.values import dataclass
 NAMES_OF_PLATFORMS = {"linux": "linux", "darwin": "darwin", "win32": "win32", "cygwin": "win32"}
 
 
-READING = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+READING = (
+    os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+)  # a pipe would wait for ever
 CHUNK = 65_536  # bytes
 
 
@@ -63,7 +65,7 @@ class Files(Protocol):
         ...
 
     def read(self, path: Path, limit: int = -1) -> bytes:
-        """The file's content, or its first `limit` bytes. Raises OSError."""
+        """The file's content, or its first `limit` bytes. Raises OSError, of what is no regular file too."""
         ...
 
     def real(self, path: Path) -> Path:
@@ -121,8 +123,9 @@ class RealFiles:
             raise _not_there(path) from None
         try:
             return _content(file, limit)
-        except OSError as error:  # of a folder; the system call knows no name
-            raise OSError(error.errno, os.strerror(error.errno or errno.EIO), str(path)) from None
+        except OSError as error:  # the system call knows no name
+            why = error.strerror or os.strerror(error.errno or errno.EIO)
+            raise OSError(error.errno, why, str(path)) from None
         finally:
             os.close(file)
 
@@ -155,7 +158,10 @@ def stats_of(path: str) -> Stats | None:
 
 def _content(file: int, limit: int) -> bytes:
     """All of a file, or its first `limit` bytes. A file that is as long as it says takes one read."""
-    size = os.fstat(file).st_size
+    there = os.fstat(file)
+    if not stat.S_ISREG(there.st_mode) and not stat.S_ISDIR(there.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    size = there.st_size
     most = size + 1 if limit < 0 or size < limit else limit
     content = os.read(file, most)
     if len(content) in (size, limit):

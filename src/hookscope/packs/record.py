@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from datetime import datetime
@@ -133,9 +134,13 @@ class Book:
         return {record.id: record for record in known}
 
     def put(self, host: Path, entries: Entries) -> None:
-        """Write these, and leave all others as they are. Raises OSError."""
-        hosts = self._read()
-        mine = dict(hosts.get(str(host)) or {})
+        """Write these, and leave all others as they are. A damaged file is kept as `NAME.damaged`.
+
+        Raises OSError, also where it cannot be read now: all that it holds would be lost.
+        """
+        hosts = self._to_merge()
+        mine = hosts.get(str(host))
+        mine = dict(mine) if isinstance(mine, dict) else {}
         for name, entry in entries.items():
             mine.pop(name, None)
             if entry is not None:
@@ -145,9 +150,24 @@ class Book:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(self.file, json.dumps({"packs": kept}, indent=2).encode() + b"\n")
 
+    def _to_merge(self) -> dict[str, Any]:
+        packs = self._said()
+        if packs is None:
+            os.replace(self.file, self.file.with_name(f"{self.file.name}.damaged"))
+        return packs or {}
+
     def _read(self) -> dict[str, Any]:
         try:
-            packs = json.loads(self.file.read_bytes())["packs"]
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return self._said() or {}
+        except OSError:
             return {}
-        return packs if isinstance(packs, dict) else {}
+
+    def _said(self) -> dict[str, Any] | None:
+        """Of each host its packs; None where that is not what the file says. Raises OSError."""
+        try:
+            packs = json.loads(self.file.read_bytes())["packs"]
+        except FileNotFoundError:
+            return {}
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        return packs if isinstance(packs, dict) else None

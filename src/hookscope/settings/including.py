@@ -73,9 +73,7 @@ def merged(one: Any, other: Any) -> Any:
     """Objects are merged, lists put together; of anything else the second counts."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         both = {key: merged(one[key], other[key]) for key in one.keys() & other.keys()}
-        return {
-            key: both.get(key, {**one, **other}[key]) for key in (*one, *(k for k in other if k not in one))
-        }
+        return {**one, **other, **both}
     if isinstance(one, list) and isinstance(other, list):
         return [*one, *other]
     return other

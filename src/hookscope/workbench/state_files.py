@@ -35,6 +35,30 @@ def stored(path: Path) -> Any:
         return None
 
 
+def members_of(path: Path, name: str) -> dict[str, Any]:
+    """What stands under `name` in a state file; empty where there is none, or it cannot be read as such."""
+    document = stored(path)
+    members = document.get(name) if isinstance(document, dict) else None
+    return members if isinstance(members, dict) else {}
+
+
+def members_to_merge(path: Path, name: str) -> dict[str, Any]:
+    """As `members_of`, for one who will write the file anew: a damaged one is kept as `NAME.damaged`.
+
+    Raises OSError where it cannot be read now, since all that it holds would be lost.
+    """
+    try:
+        members = json.loads(path.read_bytes())[name]
+    except FileNotFoundError:
+        return {}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        members = None
+    if isinstance(members, dict):
+        return members
+    os.replace(path, path.with_name(f"{path.name}.damaged"))
+    return {}
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Write a state file so that every reader sees the old or the new one, whole."""
     import tempfile  # here: a look writes nothing

@@ -12,7 +12,9 @@ from hookscope.core.examine import digest
 from hookscope.core.look import look
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import reason_of, replace_file, stored
+from hookscope.workbench.state_files import members_of, members_to_merge, reason_of, replace_file
+
+FOLDERS = "folders"  # what its file has
 
 
 def digests_below(folder: Path, host: Host) -> dict[Path, str]:
@@ -34,7 +36,7 @@ class TrustStore:
 
     def trust(self) -> Trust:
         """What is trusted now. An unreadable file trusts nothing."""
-        entries = self._read()
+        entries = members_of(self.file, FOLDERS)
         digests = {
             Path(path): digest
             for entry in entries.values()
@@ -59,7 +61,7 @@ class TrustStore:
 
         Raises Refusal where that cannot be recorded.
         """
-        known = self._read()
+        known = members_of(self.file, FOLDERS)
         gone = [str(folder) for folder in folders if str(folder) in known]
         if gone:
             with self._merging() as folders_now:
@@ -74,16 +76,11 @@ class TrustStore:
             from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
             with FileLock(str(self.file) + ".lock", timeout=10):
-                folders = dict(self._read())
+                folders = members_to_merge(self.file, FOLDERS)
                 yield folders
-                replace_file(self.file, json.dumps({"folders": folders}, indent=2).encode() + b"\n")
+                replace_file(self.file, json.dumps({FOLDERS: folders}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
                 f"Cannot record the trust in {self.file}: {reason_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
-
-    def _read(self) -> Mapping[str, Any]:
-        document = stored(self.file)
-        folders = document.get("folders") if isinstance(document, dict) else None
-        return folders if isinstance(folders, dict) else {}

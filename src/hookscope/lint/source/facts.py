@@ -10,6 +10,7 @@ from hookscope.values import dataclass
 
 LARGEST = 262_144  # bytes of source; a larger file is no handler that somebody wrote
 MOST = 2_000  # things of one sort that are kept
+FARTHEST = 32  # steps up the tree, from a thing, in which a condition around it is looked for
 
 
 @dataclass(frozen=True, slots=True)

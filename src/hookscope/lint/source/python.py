@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 
-from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.facts import FARTHEST, MOST, HandlerFacts, Met
 from hookscope.lint.source.words import ANSWERS, EVENT, GUARDED, HOME, program_in, program_named
 
 COMMANDS = {  # function → does it take a whole command line
@@ -43,6 +44,7 @@ WRITERS = frozenset(
     }
 )
 WRITING_METHODS = frozenset({"write_text", "write_bytes"})
+LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
@@ -58,7 +60,7 @@ def python_facts(text: str) -> HandlerFacts:
     except (ValueError, MemoryError, RecursionError) as error:
         return HandlerFacts(error=Met(str(error) or type(error).__name__, 1, 1))
     try:
-        return _Reader(tree).facts()
+        return _Reader(tree, LINE_END.split(text)).facts()
     except RecursionError:
         return HandlerFacts(error=Met("it is nested too deeply to be read", 1, 1))
 
@@ -66,7 +68,8 @@ def python_facts(text: str) -> HandlerFacts:
 class _Reader:
     """One walk over a tree. Lives as long as that walk."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, tree: ast.Module, lines: list[str]) -> None:
+        self._lines = lines
         self._parents: dict[ast.AST, ast.AST] = {}
         self._nodes: list[ast.AST] = [tree]
         for node in self._nodes:  # which grows on the way, so all of the tree is in it, top down
@@ -76,6 +79,7 @@ class _Reader:
         self._names = dict(_imported(self._nodes))
         self._events = _event_names(tree)
         self._contexts = self._context_names()
+        self._texts: dict[ast.expr, frozenset[str]] = {}
         self._met: dict[str, list[Met]] = {}
 
     def facts(self) -> HandlerFacts:
@@ -90,7 +94,9 @@ class _Reader:
     def _note(self, what: str, name: str, node: ast.AST, kind: str = "") -> None:
         mets = self._met.setdefault(what, [])
         if len(mets) < MOST:
-            mets.append(Met(name, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1, kind))
+            line, offset = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+            before = self._lines[line - 1].encode()[:offset].decode()  # the tree counts bytes
+            mets.append(Met(name, line, len(before) + 1, kind))
 
     def _look_at(self, node: ast.AST) -> None:
         match node:
@@ -231,7 +237,8 @@ class _Reader:
     def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
         text = _text(name)
         if text:
-            self._note("env", text, node, "optional" if optional or self._has_fallback(node) else "")
+            optional = optional or self._has_fallback(node) or self._is_asked_for(text, node)
+            self._note("env", text, node, "optional" if optional else "")
 
     def _has_fallback(self, node: ast.expr) -> bool:
         """Does what it belongs to go on without it: `x or y`, `if x:`, `x == "1"`, `x in …`."""
@@ -246,6 +253,30 @@ class _Reader:
             case ast.Call(func=ast.Name(id="bool")):
                 return True
         return False
+
+    def _is_asked_for(self, name: str, node: ast.AST) -> bool:
+        """Does a condition around it name it: `if "A" in os.environ: use(os.environ["A"])`."""
+        for _ in range(FARTHEST):
+            parent = self._parents.get(node)
+            if parent is None or isinstance(parent, SCOPES):
+                break
+            asked: list[ast.expr] = []
+            if isinstance(parent, ast.If | ast.IfExp | ast.While) and parent.test is not node:
+                asked = [parent.test]
+            elif isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
+                asked = _before(node, parent.values[:FARTHEST])
+            if any(name in self._texts_of(condition) for condition in asked):
+                return True
+            node = parent
+        return False
+
+    def _texts_of(self, condition: ast.expr) -> frozenset[str]:
+        """The texts that stand in a condition. Read once: many may stand below it."""
+        found = self._texts.get(condition)
+        if found is None:
+            texts = (_text(part) for part in ast.walk(condition))
+            found = self._texts[condition] = frozenset(text for text in texts if text is not None)
+        return found
 
     def _is_tried(self, node: ast.AST) -> bool:
         """Does it stand in a `try` that takes the KeyError."""
@@ -322,6 +353,10 @@ def _event_names(tree: ast.Module) -> frozenset[str]:
 def _takes_key_error(type_: ast.expr | None) -> bool:
     names = [node.id for node in ast.walk(type_) if isinstance(node, ast.Name)] if type_ else ["Exception"]
     return bool({"KeyError", "LookupError", "Exception"} & set(names))
+
+
+def _before(node: ast.AST, values: list[ast.expr]) -> list[ast.expr]:
+    return values[: values.index(node)] if node in values else values
 
 
 def _text(node: ast.AST) -> str | None:

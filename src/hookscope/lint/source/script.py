@@ -5,10 +5,11 @@ Names are those of tree-sitter's grammars. The walk has a stack of its own: no t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.facts import FARTHEST, MOST, HandlerFacts, Met
 from hookscope.lint.source.script_names import AROUND, FUNCTIONS, Names, dotted, is_text, plain, text_of
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
 
@@ -28,6 +29,7 @@ NETWORK_CALLS = frozenset(f"{module}.{name}" for module in ("http", "https") for
 GLOBAL_NETWORK = frozenset({"fetch", "WebSocket", "EventSource"})
 EQUAL = frozenset({"===", "!==", "==", "!="})
 ELSE = frozenset({"||", "??", "&&"})
+LONGEST_CONDITION = 400  # bytes; a longer one is not searched for a name: chains of `&&` are one in another
 
 
 def script_facts(root: Node, source: bytes) -> HandlerFacts:
@@ -97,7 +99,8 @@ class _Reader:
         )
         if dotted(owner) == "process.env":
             if not stores:
-                self._note("env", name, node, "optional" if self._goes_on_without(parent, used) else "")
+                optional = self._goes_on_without(parent, used) or self._is_asked_for(name, used)
+                self._note("env", name, node, "optional" if optional else "")
         elif self._names.is_context(owner) and not _is_field(parent, "function", used):
             self._note("stored" if stores else "fields", name, node)
 
@@ -137,6 +140,21 @@ class _Reader:
                 call = self._parents.get(parent.id)
                 function = call.child_by_field_name("function") if call is not None else None
                 return function is not None and text_of(function) == "Boolean"
+        return False
+
+    def _is_asked_for(self, name: str, node: Node) -> bool:
+        """Does a condition around it name it: `if (process.env.A) use(process.env.A)`."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        for _ in range(FARTHEST):
+            parent = self._parents.get(node.id)
+            if parent is None or parent.type in FUNCTIONS:
+                break
+            asked = _condition_of(parent)
+            if asked is not None and asked != node:
+                text = text_of(asked) if asked.end_byte - asked.start_byte <= LONGEST_CONDITION else ""
+                if "process.env" in text and word.search(text):
+                    return True
+            node = parent
         return False
 
     # Guards
@@ -260,6 +278,14 @@ def _member_name(node: Node) -> str:
 def _arguments(node: Node) -> list[Node]:
     arguments = node.child_by_field_name("arguments")
     return [child for child in arguments.named_children if child.type != "comment"] if arguments else []
+
+
+def _condition_of(node: Node) -> Node | None:
+    """What decides whether the rest of it runs; None for what always runs."""
+    if node.type in ("if_statement", "while_statement", "ternary_expression"):
+        return node.child_by_field_name("condition")
+    operator = node.child_by_field_name("operator") if node.type == "binary_expression" else None
+    return node.child_by_field_name("left") if operator is not None and operator.type == "&&" else None
 
 
 def _is_field(parent: Node | None, field: str, node: Node) -> bool:

@@ -16,6 +16,7 @@ from hookscope.core.surroundings import lies_in
 from hookscope.core.text import as_typed
 from hookscope.formats.frontmatter import locate_frontmatter
 from hookscope.formats.places import KeyPath, Span
+from hookscope.systems.folders.discovery import LARGEST_MANIFEST
 
 GateRule = Callable[[Hook, Host], Gate]
 
@@ -103,7 +104,7 @@ def _place_in_manifest(hook: Hook, host: Host, path: KeyPath, locate: Locate) ->
     if hook.manifest is None:
         return None
     try:
-        span = locate(host.surroundings.files.read(hook.manifest), path)
+        span = locate(host.surroundings.files.read(hook.manifest, LARGEST_MANIFEST), path)
     except OSError:
         return None
     return Place(hook.manifest, span.line, span.column) if span else Place(hook.manifest)

@@ -17,6 +17,8 @@ TESTS = "__tests__"
 TEST_FILE = re.compile(r"\.(?:test|spec)\.[cm]?[jt]s$")
 DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
 
+DEEPEST = 64  # folders in one another; nobody names a hook so, and somebody may try
+
 COLLISION = "discover/module-slot-collision"
 COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
 
@@ -128,7 +130,9 @@ def _walk(walk: _Walk, folder: Path, above: tuple[str, ...]) -> None:
     children = sorted(walk.files.children(folder), key=lambda child: name_key(child.name))
     kept = [child for child in children if not _is_passed_over(walk, child)]
     for child in kept:
-        if child.folder and not walk.refuse(child.name, child.path):
+        if child.folder and len(above) == DEEPEST:
+            walk.passed.append(Passed(child.path, f"no more than {DEEPEST} folders in one another are read"))
+        elif child.folder and not walk.refuse(child.name, child.path):
             _walk(walk, child.path, (*above, child.name))
     _take_files(walk, folder, [child for child in kept if not child.folder], above)
 

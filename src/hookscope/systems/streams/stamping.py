@@ -14,6 +14,7 @@ from hookscope.values import dataclass
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 FIRST_TURN = "turn_0"
+LARGEST = 1_048_576  # bytes of a package.json that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,8 @@ def _agent(event: Event, host: Host) -> dict[str, Any]:
 def project_name(host: Host) -> str:
     """The name in the project's package.json without its scope, else that of its folder."""
     try:
-        told = json.loads(host.surroundings.files.read(host.workspace / "package.json"))
-    except (OSError, ValueError):
+        told = json.loads(host.surroundings.files.read(host.workspace / "package.json", LARGEST))
+    except (OSError, ValueError, RecursionError):
         told = None
     name = told.get("name") if isinstance(told, dict) else None
     return name.rpartition("/")[2] if isinstance(name, str) and name else host.workspace.name

@@ -14,10 +14,17 @@ from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import reason_of, replace_file, state_folder, stored
+from hookscope.workbench.state_files import (
+    members_of,
+    members_to_merge,
+    reason_of,
+    replace_file,
+    state_folder,
+)
 
 NAME = "event-tap"  # of every tap; that of plugin hooks goes on, since plugins are switched by name too
 KINDS: tuple[EventKind, ...] = ("folder", "stream", "plugin")
+TAPS = "taps"  # what its file has
 PATIENCE = 10  # seconds to wait for another of our processes
 
 
@@ -48,7 +55,7 @@ class Record:
 
     def all(self) -> Mapping[Path, Installed]:
         """What is on record. An unreadable file holds nothing."""
-        found = {Path(root): _installed(entry) for root, entry in self._read().items()}
+        found = {Path(root): _installed(entry) for root, entry in members_of(self.file, TAPS).items()}
         return {root: entry for root, entry in found.items() if entry is not None}
 
     def put(self, root: Path, entry: Installed | None) -> None:
@@ -58,20 +65,19 @@ class Record:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with FileLock(str(self.file) + ".lock", timeout=PATIENCE):
-                taps = {name: known for name, known in self._read().items() if name != str(root)}
+                taps = {
+                    name: known
+                    for name, known in members_to_merge(self.file, TAPS).items()
+                    if name != str(root)
+                }
                 if entry is not None:
                     taps[str(root)] = _document(entry)
-                replace_file(self.file, json.dumps({"taps": taps}, indent=2).encode() + b"\n")
+                replace_file(self.file, json.dumps({TAPS: taps}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
                 f"Cannot record the tap in {self.file}: {reason_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
-
-    def _read(self) -> Mapping[str, Any]:
-        document = stored(self.file)
-        taps = document.get("taps") if isinstance(document, dict) else None
-        return taps if isinstance(taps, dict) else {}
 
 
 def is_tap(hook: Hook, modules: Collection[Path]) -> bool:
