@@ -48,7 +48,9 @@ def test_the_words_of_a_host_are_those_of_a_version(hookscope: Program) -> None:
 
 def test_undo_says_what_it_has_taken_back(hookscope: Program, workspace: Path) -> None:
     hookscope("new", "greet")
-    assert hookscope("undo", "--dry-run").out.splitlines()[-1] == "Would be taken back: new hook greet."
+    said = hookscope("undo", "--dry-run").out.splitlines()
+    assert said[-1] == "Would be taken back: new hook greet."
+    assert "./hooks/greet/handler.py" in said, "which file, and not only its name"
     assert hookscope("undo").out.splitlines()[-1] == "Taken back: new hook greet."
     assert not list(workspace.glob("hooks/*"))
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tests.conftest import MakeHook
 from tests.console.conftest import Open
 from textual.binding import Binding
 from textual.dom import DOMNode
@@ -10,11 +11,14 @@ from textual.widgets import Input, TextArea
 
 from hookscope.console.doing import own_bindings
 from hookscope.console.help import HelpScreen, help_sheet
+from hookscope.console.hooks.listing import listing_of
 from hookscope.console.keymap.names import written
 from hookscope.console.keys import Key, key_line, keys_of, obstacle
 from hookscope.console.palette import Palette, written_out
 from hookscope.console.state import ConsoleState
 from hookscope.console.trust import TrustScreen
+from hookscope.core.hooks import State
+from hookscope.workbench import Options, Workbench
 
 
 def test_keys_are_written_as_people_write_them() -> None:
@@ -43,6 +47,18 @@ def test_a_key_that_cannot_act_has_a_reason_and_no_place_in_the_line() -> None:
     assert obstacle("trust", state)
     shown = keys_of([Binding("t", "trust", "Trust"), Binding("s", "group", "Group")], state)
     assert [key.what for key in shown] == ["Group"]
+
+
+def test_what_waits_for_more_than_trust_can_be_fixed(workspace: Path, make_hook: MakeHook) -> None:
+    make_hook(workspace / "hooks", "slips", "{openclaw: {events: ['comand:new']}}")
+    make_hook(workspace / "hooks", "waits", "{openclaw: {events: ['command:new']}}")
+    listing = listing_of(Workbench(Options(workspace=workspace)).look())
+    rows = {row.name: row for row in listing.rows}
+    assert {rows[name].state for name in ("slips", "waits")} == {State.UNTRUSTED}
+    said = [
+        obstacle("fix", ConsoleState(listing=listing, selected=rows[name].id)) for name in ("slips", "waits")
+    ]
+    assert said == ["", "waits waits for trust alone: t asks."]
 
 
 async def test_every_binding_is_named_once_and_stands_in_help_and_palette(

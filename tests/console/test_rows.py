@@ -66,6 +66,15 @@ def test_every_line_fits_and_states_stand_in_one_column(width: int, grouping: st
     assert heading_line(columns).cell_length <= width
 
 
+def test_a_reason_stands_in_words_where_a_second_event_would_take_its_room() -> None:
+    ready = row("bootstrap-extra-files", events=("command:new", "command:reset"), why="", reasons=0)
+    blocked = row("needy")
+    assert row_line(ready, columns_for(76, [ready], "source")).plain.count("command:reset")
+    said = row_line(blocked, columns_for(76, [ready, blocked], "source")).plain
+    assert "command:new" in said
+    assert "Binary missing: jq" in said
+
+
 def test_fit_is_exact() -> None:
     for name in NAMES:
         assert fit(name, 12).cell_length == 12

@@ -86,7 +86,13 @@ async def test_a_first_event_is_fired_within_three_keys(
     make_hook(
         workspace / "hooks", "greet", READY, "def handler(event):\n    event.messages.append('hello you')\n"
     )
+    make_hook(workspace / "hooks", "before", READY)
     async with console(size) as story:
+        await story.press("down")
+        await story.until(
+            lambda: story.screen.state.row and story.screen.state.row.name == "greet",
+            "the second one is selected",
+        )
         await story.press("f")
         await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
         await story.focus_in("fire")

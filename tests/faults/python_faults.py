@@ -717,7 +717,7 @@ MESSAGES = row(
     goes_on(
         "a message that is an object",
         body("event.messages.append(object())"),
-        "messages[0] is a object, which JSON cannot hold",
+        "messages[0] is an object, which JSON cannot hold",
     ),
     goes_on(
         "a message that is a set",
@@ -807,15 +807,15 @@ MESSAGES = row(
         event.context["c"] = event.context
         event.context[event.context["o"]] = event.context[None] = event.context[1.5] = 1
     """),
-        "context.o is a object",
+        "context.o is an object",
         "context.c holds itself",
-        "context has a object for a name",
+        "context has an object for a name",
     ),
     goes_on("it returns fifty megabytes", body("return 'x' * 50_000_000"), "what it returned was cut"),
     goes_on(
         "it returns what JSON cannot hold",
         body("return [object(), {1}, handler]"),
-        "what it returned[0] is a object",
+        "what it returned[0] is an object",
     ),
     goes_on("it returns what is hostile", body("return Hostile()", HOSTILE)),
     goes_on(
@@ -827,7 +827,7 @@ MESSAGES = row(
     goes_on(
         "it returns an asynchronous generator",
         coroutine("yield 1"),
-        "what it returned is a async_generator",
+        "what it returned is an async_generator",
         out="",
     ),
 )

@@ -62,7 +62,9 @@ def test_a_package_of_the_registry_from_install_to_uninstall(
     registry.publish("@acme/hooks", "1.1.0", files("slipped in"), scripts=scripts, **HOOK)
     drifted = cli("update", "hooks", "--dry-run", "--json").json["updates"][0]
     assert "@acme/hooks@1.1.0 is not what it was: its integrity was sha512-" in drifted["drift"]
-    assert cli("uninstall", "hooks", "--yes").code == 0
+    refused = cli("uninstall", "hello", "--yes")
+    assert (refused.code, "'hello' is a hook of the pack hooks." in refused.err) == (1, True), refused.err
+    assert cli("uninstall", "@acme/hooks", "--yes").code == 0, "by the name that it was installed by"
     assert on_disk(home) == before
     assert not (tmp_path / "ran").exists()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hookscope.cli import diffs
 from hookscope.cli.tables import near_lines, state_word
 from hookscope.core.hooks import Standing
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import one_line
 from hookscope.workbench import Change, View
 from hookscope.workbench.documents import Document, gate
 from hookscope.workbench.fixing.fix import Fix, Repair
@@ -82,8 +83,7 @@ def _lines(repair: Repair, view: View, written: bool, linted: bool) -> Iterator[
         yield from _about(fix)
     for change in repair.changes:
         yield ""
-        yield one_line(view.host.surroundings.short(change.path))
-        yield printable(change.preview()).rstrip()
+        yield from diffs.lines(change, view.host.surroundings)
     yield ""
     yield from _outcome(repair, written)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from hookscope.cli import answers
+from hookscope.cli import answers, diffs
 from hookscope.cli.answers import Answer
-from hookscope.core.text import one_line, printable
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import one_line
 from hookscope.workbench import Options, Toggle
 
 
@@ -17,7 +18,8 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
         bench.close_now()
     written = toggle.needed and not dry_run
     aside = answers.really_written(options, toggle.change.path) if written else ()
-    return Answer(document(toggle, written=written), text(toggle, dry_run), aside=aside)
+    said = text(toggle, dry_run, bench.setup.surroundings)
+    return Answer(document(toggle, written=written), said, aside=aside)
 
 
 def document(toggle: Toggle, *, written: bool) -> dict[str, object]:
@@ -38,12 +40,12 @@ def document(toggle: Toggle, *, written: bool) -> dict[str, object]:
     }
 
 
-def text(toggle: Toggle, dry_run: bool) -> str:
-    """The diff, what else it changes, and when the host notices."""
+def text(toggle: Toggle, dry_run: bool, surroundings: Surroundings) -> str:
+    """The file with its diff, what else it changes, and when the host notices."""
     name = one_line(toggle.name)
     if not toggle.needed:
         return f"{name} is {one_line(toggle.after)} already; nothing was written."
-    lines = [printable(toggle.change.preview()).rstrip()]
+    lines = [*diffs.lines(toggle.change, surroundings)]
     lines += [
         f"{one_line(other.name)} ({other.source}): {other.before} → {other.after}" for other in toggle.others
     ]

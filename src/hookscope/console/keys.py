@@ -150,7 +150,7 @@ def obstacle(action: str, state: ConsoleState) -> str:
             return f"{row.name} waits for no trust: it is {row.look.word}."
         case "fix" if row is not None and row.state is State.READY:
             return f"{row.name} is ready: nothing stops it here."
-        case "fix" if row is not None and row.state is State.UNTRUSTED:
+        case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:
             return f"{row.name} waits for trust alone: {key_of('hooks.trust')} asks."
         case "lift" if row is not None and not row.quarantined:
             return f"{row.name} is not in quarantine: automatic fires run it."

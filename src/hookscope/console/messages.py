@@ -56,10 +56,10 @@ class Answered(Message):
 
 
 class FireHookAsked(Message):
-    """Compose an event of this key."""
+    """Compose an event of this key, for the sake of that hook."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, key: str, hook: str) -> None:
+        self.key, self.hook = key, hook
         super().__init__()
 
 

@@ -194,14 +194,14 @@ class MainScreen(Carrier):
         if self.state is before:
             self.say(with_keys("Nothing is open here. {console.quit} leaves the console."))
 
-    def compose_event(self, key: str, only: str | None = None) -> None:
+    def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
         """Go to the composer with a fresh event of this key."""
         self.change(ModeChosen("fire"))
-        self.fire_pane.compose_event(key, only)
+        self.fire_pane.compose_event(key, only, first)
 
     @on(FireHookAsked)
     def _fire_hook(self, event: FireHookAsked) -> None:
-        self.compose_event(event.key)
+        self.compose_event(event.key, first=event.hook)
 
     @on(FilesChanged)
     def _files_changed(self, event: FilesChanged) -> None:

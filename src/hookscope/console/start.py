@@ -12,6 +12,7 @@ from textual.widget import Widget
 from hookscope.console.hooks.rows import by_precedence, tail
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import hints, key_of
+from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     fire = Content("fire a test event at the selected hook")
     if row is not None and row.events:
         fire = Content.assemble(fire, ("   ", ""), foreign(f"({row.events[0]})").stylize(MUTED))
-    told = {
+    told = {key_of("list.why"): _why(row)} if row is not None and row.why else {}
+    told |= {
         key_of("hooks.fire"): fire,
         key_of("hooks.new"): Content("write your own: a hook that works, opened in $EDITOR"),
         key_of("hooks.folders"): Content("folders looked in, the one that wins first"),
@@ -51,6 +53,13 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
             path = tail(foreign(host.surroundings.short(folder.path)), width - 30)
             sheet.put(heads, path, 6)
     return sheet.content()
+
+
+def _why(row: Row) -> Content:
+    """What stops the selected hook: on a small screen nothing else says it in full."""
+    more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
+    sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
+    return Content.assemble("why ", line(row.name, 60), " is ", sign, ": ", foreign(row.why), more)
 
 
 class StartHere(Widget):

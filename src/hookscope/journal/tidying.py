@@ -117,8 +117,8 @@ def _entry_of(database: sqlite3.Connection, run: int) -> Entry | None:
 
 
 def _places(database: sqlite3.Connection, workspace: str | None) -> list[int]:
-    query = "select id from workspaces where ?1 is null or path = ?1"
-    return [row[0] for row in database.execute(query, (workspace,))]
+    query = "select id from workspaces where :path is null or path = :path"
+    return [row[0] for row in database.execute(query, {"path": workspace})]
 
 
 def _forget(database: sqlite3.Connection, retention: Retention, workspace: int, interest: int) -> int:

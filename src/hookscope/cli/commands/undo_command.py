@@ -2,9 +2,9 @@
 
 import click
 
-from hookscope.cli import answers
+from hookscope.cli import answers, diffs
 from hookscope.cli.answers import Answer
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal
 
 
@@ -41,5 +41,8 @@ def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
         "diff": back.preview(),
     }
     said = "Would be taken back" if dry_run else "Taken back"
-    text = f"{printable(back.preview()).rstrip()}\n{said}: {one_line(undoing.change.meaning)}."
-    return Answer(document, text)
+    lines = [
+        *diffs.lines(back, bench.setup.surroundings),
+        f"{said}: {one_line(undoing.change.meaning)}.",
+    ]
+    return Answer(document, "\n".join(lines))

@@ -72,6 +72,7 @@ class FireFrame(LatePane):
         self._frame: Timer | None = None
         self._told: asked.DraftChanged | None = None
         self._wanted: tuple[str, str | None] | None = None  # asked for before there was a view
+        self._first = ""  # the hook that a run is opened at: the one that was fired at
         self._way = Otherwise()  # as it was last chosen
         self._loaded: Loaded | None = None  # the saved event in the composer
         self.job = ""  # what is on its way, as the beginning of a sentence
@@ -106,8 +107,12 @@ class FireFrame(LatePane):
             self.refresh_bindings()
 
     @by_its_parts
-    def compose_event(self, key: str, only: str | None = None) -> None:
-        """Put an event of this key into the composer, at one hook only where `only` names it."""
+    def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
+        """Put an event of this key into the composer, at one hook only where `only` names it.
+
+        `first`: the hook that its runs are opened at, where nothing else wants to be seen.
+        """
+        self._first = first
         if self.view is None:
             self._wanted = (key, only)
             return
@@ -309,7 +314,7 @@ class FireFrame(LatePane):
             return
         if self._wanted is not None:
             (key, only), self._wanted = self._wanted, None
-            self.compose_event(key, only)
+            self.compose_event(key, only, self._first)
         elif not composer.draft.key and view.keys:
             composer.load(first_key(view))
         if self._restoring is not None:
@@ -339,7 +344,7 @@ class FireFrame(LatePane):
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
         neighbours = (("fire.older", older), ("fire.newer", newer))
         beside = hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
-        self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside)
+        self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside, self._first)
         self.query_one(History).show(self.runs.sheets, self.runs.shown)
 
     def _prefer_plan(self, plan: bool) -> None:

@@ -102,8 +102,8 @@ class RunPane(Leaves, Vertical):
         self._share_height()
         self.call_after_refresh(self._draw)
 
-    def show(self, sheet: Sheet | None, now: float, beside: Content = NOTHING) -> None:
-        """Draw a run as it stands at `now`; `beside` tells of its neighbours."""
+    def show(self, sheet: Sheet | None, now: float, beside: Content = NOTHING, first: str = "") -> None:
+        """Draw a run as it stands at `now`, a new one at hook `first`; `beside` tells of its neighbours."""
         same = sheet is not None and self._sheet is not None and sheet.number == self._sheet.number
         ended = (
             same
@@ -125,7 +125,7 @@ class RunPane(Leaves, Vertical):
         waterfall = self.query_one(Waterfall)
         waterfall.show(sheet, now)
         if fresh and sheet is not None and sheet.rows:
-            waterfall.go_to(sheet.rows[0])
+            waterfall.go_to(next((row for row in sheet.rows if row.call.name == first), sheet.rows[0]))
         if sheet is not None and (ended or (fresh and not sheet.running)):
             self._open_news(sheet, waterfall)
         elif compared and sheet is not None:

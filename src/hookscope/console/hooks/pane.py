@@ -272,7 +272,7 @@ class HooksPane(Leaves, Container):
     def action_fire_hook(self) -> None:
         row = self._may("fire_hook")
         if row is not None and self.state.view is not None:
-            self.post_message(FireHookAsked(first_event(row, self.state.view)))
+            self.post_message(FireHookAsked(first_event(row, self.state.view), row.name))
 
     def action_edit(self) -> None:
         row = self._may("edit")

@@ -27,6 +27,8 @@ OLD_RUNS = "the old version runs: "  # before the reason why the saved one does 
 POINTER, NO_POINTER = "▸ ", "  "
 COUNT = 3  # cells of a number of reasons
 ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
+WORDS = 24  # cells that most reasons need
+HEARD = 15  # cells that the events keep where reasons want room: one key
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +219,9 @@ def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
     events = min(max(6, heard), max(8, room * 48 // 100, room - names), 30)
     name = min(max(4, names), room - events, 34)
     why = free - name - events - 2 * len(GAP)
+    lent = min(max(0, WORDS - why), max(0, events - HEARD))  # a reason says more than a second event
+    if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
+        events, why = events - lent, why + lent
     return Columns(name, events, source, why)
 
 

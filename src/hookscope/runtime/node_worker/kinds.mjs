@@ -31,6 +31,11 @@ export function kindOf(value) {
   return "object";
 }
 
+/** One of a kind, with the article: an Error, a Map. */
+export function one(kind) {
+  return `${/^[aeiou]/i.test(kind) ? "an" : "a"} ${kind}`;
+}
+
 /** Shortened, and the rest counted. */
 export function cut(text) {
   const rest = text.length - TEXT;

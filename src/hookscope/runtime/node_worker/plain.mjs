@@ -4,7 +4,7 @@
 // a prototype, so that a handler that puts a `toJSON` or a `__proto__` somewhere does not reach the frame.
 
 import { types } from "node:util";
-import { kindOf } from "./kinds.mjs";
+import { kindOf, one } from "./kinds.mjs";
 
 const DEPTH = 64;
 const ITEMS = 200_000;
@@ -128,7 +128,7 @@ class Cleaner {
       case "object":
         return value === null ? this.nothing() : this.object(value, path, depth);
       default:
-        return this.named(kindOf(value), path, `is a ${kindOf(value)}, which JSON cannot hold`);
+        return this.named(kindOf(value), path, `is ${one(kindOf(value))}, which JSON cannot hold`);
     }
   }
 
@@ -182,9 +182,9 @@ class Cleaner {
     }
     if (types.isBoxedPrimitive(value)) return this.anything(value.valueOf(), path, depth + 1);
     if (types.isNativeError(value)) {
-      return this.named(`${kind}: ${String(value.message).slice(0, 200)}`, path, `is a ${kind}, not text`);
+      return this.named(`${kind}: ${String(value.message).slice(0, 200)}`, path, `is ${one(kind)}, not text`);
     }
-    if (isOpaque(value)) return this.named(kind, path, `is a ${kind}, which JSON cannot hold`);
+    if (isOpaque(value)) return this.named(kind, path, `is ${one(kind)}, which JSON cannot hold`);
     this.open.add(value);
     try {
       this.left -= 2;
@@ -204,20 +204,20 @@ class Cleaner {
   container(value, kind, path, depth) {
     if (Array.isArray(value)) return this.elements(value, path, depth);
     if (types.isSet(value)) {
-      this.say(path, `is a ${kind}, shown as a list`);
+      this.say(path, `is ${one(kind)}, shown as a list`);
       return this.elements(Array.from(Set.prototype.values.call(value)), path, depth);
     }
     if (types.isMap(value)) {
-      this.say(path, `is a ${kind}, shown as an object`);
+      this.say(path, `is ${one(kind)}, shown as an object`);
       return this.pairs(Map.prototype.entries.call(value), path, depth);
     }
     if (typeof value.toJSON === "function") {
-      this.say(path, `is a ${kind}, shown as its toJSON says`);
+      this.say(path, `is ${one(kind)}, shown as its toJSON says`);
       return this.clean(value.toJSON(""), path, depth + 1);
     }
     const prototype = Object.getPrototypeOf(value);
     const isInstance = prototype !== null && Object.getPrototypeOf(prototype) !== null;
-    if (isInstance) this.say(path, `is a ${kind}, shown as an object`);
+    if (isInstance) this.say(path, `is ${one(kind)}, shown as an object`);
     return this.members(value, path, depth);
   }
 
@@ -247,7 +247,7 @@ class Cleaner {
     const members = Object.create(null);
     for (const [key, item] of entries) {
       if (this.full(path)) break;
-      if (typeof key !== "string") this.say(path, `has a ${kindOf(key)} for a name`);
+      if (typeof key !== "string") this.say(path, `has ${one(kindOf(key))} for a name`);
       const isText = key === null || ["string", "number", "boolean"].includes(typeof key);
       const name = this.text(isText ? String(key) : `<${kindOf(key)}>`, path);
       members[name] = this.clean(item, path ? `${path}.${name}` : name, depth + 1);

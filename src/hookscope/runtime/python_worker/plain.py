@@ -24,6 +24,7 @@ COUNT = 20_000  # messages
 LAST = 1_000  # of them, where there are more; and their share of MESSAGES
 LAST_BYTES = 512 * 1024
 NOTES = 12  # then they are counted only
+VOWELS = tuple("aeiouAEIOU")
 DIGITS = 4096  # bits of a number: CPython refuses to print much longer ones
 
 
@@ -124,11 +125,11 @@ class _Cleaner:
             return self._container(value, path, depth)
         if isinstance(value, (date, os.PathLike)):
             text = value.isoformat() if isinstance(value, date) else os.fspath(value)
-            self._say(path, f"is a {_kind(value)}, shown as text")
+            self._say(path, f"is {_one(value)}, shown as text")
             return self._text(str(text), path)
         if isinstance(value, (bytes, bytearray, memoryview)):
             return self._named(f"{_kind(value)}, {len(value):,} bytes", path, f"is {_kind(value)}, not text")
-        return self._named(_kind(value), path, f"is a {_kind(value)}, which JSON cannot hold")
+        return self._named(_kind(value), path, f"is {_one(value)}, which JSON cannot hold")
 
     def _text(self, text: str, path: str) -> str:
         room = max(self._left, 0)
@@ -174,7 +175,7 @@ class _Cleaner:
                 return self._elements(list(list.__iter__(value)), path, depth)
             if isinstance(value, tuple):
                 return self._elements(list(tuple.__iter__(value)), path, depth)
-            self._say(path, f"is a {_kind(value)}, shown as a list")
+            self._say(path, f"is {_one(value)}, shown as a list")
             return sorted(self._elements(list(value), path, depth), key=repr)  # sets have no order
         finally:
             self._open.discard(id(value))
@@ -199,7 +200,7 @@ class _Cleaner:
     def _key(self, key: Any, path: str) -> str:
         if isinstance(key, str):
             return self._text(str.__str__(key), f"a name in {path}" if path else "a name")
-        self._say(path, f"has a {_kind(key)} for a name")
+        self._say(path, f"has {_one(key)} for a name")
         if key is None or isinstance(key, (bool, int, float)):
             return self._text(repr(key), path)
         return self._text(f"<{_kind(key)}>", path)
@@ -225,3 +226,9 @@ class _Cleaner:
 def _kind(value: Any) -> str:
     """The type's name, whatever its metaclass says of it."""
     return str(_name_of(type(value)))[:80]
+
+
+def _one(value: Any) -> str:
+    """One of its type, with the article: an object, a set."""
+    kind = _kind(value)
+    return f"{'an' if kind.startswith(VOWELS) else 'a'} {kind}"

@@ -133,7 +133,10 @@ def _hook(made: Sketched, folder: Path, *, esm: bool = True) -> Sketched:
 
 
 def metadata_of(events: tuple[Heard, ...], readers: Readers) -> dict[str, list[str]]:
-    """Namespace → events: those that some of its readers gets sent."""
+    """Namespace → events: those that some of its readers gets sent; all of them where there are none.
+
+    Then its host calls the hook silent, and not broken: it is read, and has nothing to hear.
+    """
     found: dict[str, list[str]] = {}
     for one in readers.chosen:
         keys = found.setdefault(one.namespace, [])
@@ -142,7 +145,7 @@ def metadata_of(events: tuple[Heard, ...], readers: Readers) -> dict[str, list[s
             for event in events
             if event.key not in keys and one.catalogue.sends(event.key, "folder")
         ]
-    return {namespace: keys for namespace, keys in found.items() if keys}
+    return {namespace: keys or [event.key for event in events] for namespace, keys in found.items()}
 
 
 def _pack(made: Sketched) -> Sketched:

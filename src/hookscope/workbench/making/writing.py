@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -51,14 +52,16 @@ def sketch_new(bench: Workbench, view: View, wish: Wish) -> Sketched:
 def make(bench: Workbench, sketch: Sketched, *, trust: bool | None = None) -> Made:
     """Write it, as one change that can be taken back, and look again. Raises Refusal; then nothing is there.
 
-    `trust`: whether it may run from now on. None: where it got a folder of its own, which was not there
-    before: what lies in it is ours, and its author's to go on with.
+    `trust`: whether it may run from now on. None: where its folder was not there before: what lies in it is
+    ours, and its author's to go on with.
     """
+    folder = _to_trust(sketch)
+    trust = not os.path.lexists(folder) if trust is None else trust
     bench.edits.write(sketch.wish.name, sketch.change)
     trusted, notes = None, sketch.notes
-    if trust or (trust is None and sketch.kind != "stream"):
+    if trust:
         try:
-            trusted = _bench(bench, sketch, sketch.readers.first.name).trust(_to_trust(sketch))
+            trusted = _bench(bench, sketch, sketch.readers.first.name).trust(folder)
         except Refusal as refused:
             notes = (*notes, str(refused))
     stands = tuple(_stands(bench, sketch, one.name) for one in sketch.readers.chosen)
@@ -104,7 +107,7 @@ def _next(bench: Workbench, sketch: Sketched, stands: tuple[Stands, ...]) -> Ite
 def _opening(one: Stands, bench: Workbench, sketch: Sketched) -> Iterator[str]:
     """What opens the other checks of one host."""
     more, name = _options(bench, sketch, one.dialect), sketch.wish.name
-    shut = {gate.name for gate in one.shut} - {"trusted"}
+    shut = {gate.name for gate in one.shut} - {"trusted", "sent"}  # what is never sent is noted
     switched = set(OWN_SWITCHES)
     if named(one.dialect).switching.also_true:
         switched.add(SWITCH)

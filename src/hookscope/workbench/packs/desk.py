@@ -73,9 +73,17 @@ class PackDesk:
         return tuple(PackStatus(record, standing_of(record)) for record in self.installed().values())
 
     def record(self, name: str) -> Record:
-        """Raises Refusal that names the nearest one."""
+        """The pack of that id, or the one that was installed by that name. Raises Refusal."""
         known = self.installed()
         if name not in known:
+            same = [one for one in known.values() if name == one.origin or one.origin.startswith(f"{name}@")]
+            if len(same) == 1:
+                return same[0]
+            holding = next((one for one in known.values() if name in one.hooks), None)
+            if holding is not None:
+                raise Refusal(
+                    f"{name!r} is a hook of the pack {holding.id}.", f"Name {holding.id}: it goes as a whole."
+                )
             near = nearest(name, known)
             then = f"Did you mean {near}?" if near else "`hookscope packs` lists what is."
             raise Refusal(f"No pack {name!r} is installed here.", then)
