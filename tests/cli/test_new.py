@@ -72,8 +72,8 @@ def test_another_kind(run: Run, workspace: Path) -> None:
     code, out, _ = run("new", "audit", "--kind", "eve", "--language", "typescript", "--json")
     made = json.loads(out)
     assert (code, made["kind"], made["handler"]) == (0, "stream", str(workspace / "agent/hooks/audit.ts"))
-    assert (made["trusted"], made["stands"][0]["state"]) == (None, "untrusted")
-    assert made["next"][0] == "hookscope trust agent/hooks"
+    assert (made["trusted"], made["stands"][0]["state"]) == (str(workspace / "agent/hooks"), "ready")
+    assert made["next"] == ["hookscope --dialect eve test .hookscope/events/audit.yaml"]
     code, out, _ = run("new", "guard", "--plugin", "--no-trust", "--json")
     made = json.loads(out)
     assert (made["kind"], made["trusted"], made["next"][0]) == (
