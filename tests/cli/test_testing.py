@@ -166,6 +166,17 @@ def test_files_are_named_and_answers_are_written_for_machines(
     assert failure.get("message") == "messages: expected 2, got 1"
 
 
+def test_a_sequence_that_cannot_be_played_is_counted_as_one(
+    test: Program, save: Save, workspace: Path
+) -> None:
+    save("hello", "expect: {messages: [Hello Ada]}\n")
+    folder = workspace / ".hookscope/sequences"
+    folder.mkdir()
+    (folder / "later.yaml").write_text("steps: [{file: ../events/gone.yaml}]\n")
+    done = test()
+    assert (done.code, done.out.splitlines()[-1]) == (1, "1 saved event and 1 sequence, 1 missed")
+
+
 def test_a_workspace_without_saved_events_says_what_they_are(test: Program) -> None:
     done = test()
     assert (done.code, done.out) == (1, "")

@@ -39,7 +39,7 @@ def text(items: Sequence[Checked]) -> str:
     width = column((one_line(item.file.stem) for item in items), 40)
     lines = [line for item in items for line in _lines(item, width)]
     missed = sum(not item.passed for item in items)
-    sequences = sum(bool(item.steps) for item in items)
+    sequences = sum(item.sequence for item in items)
     kinds = (("saved event", len(items) - sequences), ("sequence", sequences))
     count = " and ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in kinds if number)
     accepted = sum(item.accepted for item in items)

@@ -132,6 +132,7 @@ async def checked_file(
 
     A file that says nothing of use is an answer, not an error. `told` hears of what is fired, to cancel it.
     """
+    section = None
     try:
         section = read_section(file, "saved event: it wants a mapping with `event: KEY`")
         if not is_sequence(section):
@@ -139,9 +140,10 @@ async def checked_file(
         sequence = sequence_in(section, file.stem)
         planned(bench, sequence)
     except Refusal as refused:
-        return Checked(file, None, problem=str(refused))
+        unplayed = section is not None and is_sequence(section)
+        return Checked(file, None, problem=str(refused), sequence=unplayed)
     sequencing = Sequencing(bench, sequence)
     if told is not None:
         told(sequencing)
     over = await sequencing.run()
-    return Checked(file, None, steps=tuple(one.done for one in over.steps))
+    return Checked(file, None, steps=tuple(one.done for one in over.steps), sequence=True)

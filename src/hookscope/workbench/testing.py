@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One saved event that was fired."""
+    """One saved event that was fired, or one sequence of them."""
 
     file: Path
     run: Run | None  # None: it could not be fired, and `problem` says why
@@ -36,6 +36,7 @@ class Checked:
     expects: bool = True  # does the file say what it expects
     accepted: bool = False  # what it did is what its file expects now
     steps: tuple[Checked, ...] = ()  # of a sequence, which has no run of its own
+    sequence: bool = False  # is it one; it has no steps where its file cannot be read
 
     @property
     def passed(self) -> bool:
