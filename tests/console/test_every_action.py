@@ -89,6 +89,7 @@ class Presser:
         else:
             self.silent.append(action)
         screen = self.story.app.screen
+        await self.story.until(lambda: screen.is_mounted and self.story.lines(), "what it opens is drawn")
         frames = [CLICK.sub("", str(node.border_subtitle or "")) for node in screen.query(Widget)]
         self.told[action] = [*self.said(), *filter(None, frames), self.story.lines()[-1]]
 

@@ -94,7 +94,7 @@ async def test_hostile_settings_are_one_line_on_top(console: Open, home: Path, t
     (home / ".openclaw").mkdir()
     (home / ".openclaw" / "openclaw.json").write_text('{"a": ' + text + "}")
     async with console((120, 36)) as story:
-        assert any("✗" in line for line in story.lines()[2:4]), story.text()
+        await story.until(lambda: any("✗" in line for line in story.lines()[2:4]), "it is told on top")
         assert story.app.is_running
 
 

@@ -186,6 +186,8 @@ async def test_over_dialogs_what_stands_there_and_the_palette_reach_all_actions(
         met = set(PANES)
         for screen, rooms in dialogs(story):
             await story.app.push_screen(screen)
+            for _ in range(2):  # some find their size out of what the first painting has come to
+                await screen.wait_for_refresh()
             await story.pilot.pause()
             found = clicks(story)
             for part in screen.focus_chain if len(screen.focus_chain) > 1 else ():

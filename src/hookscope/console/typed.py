@@ -66,7 +66,8 @@ class Typed:
                     while not self._is_settled():  # noqa: ASYNC110  (no queue tells when it is empty)
                         await asyncio.sleep(0 if self._app.is_settled else AWAY)
                     before = self._where()
-                    for pump in self._way():  # one that waits itself has no message left either
+                    # Down to what has the focus, and up again; and once more, for what was posted on the way.
+                    for pump in (self._app, *self._way(), *self._way()):
                         await _passed(pump)
                     if before == self._where() and self._is_settled():
                         return
