@@ -53,7 +53,7 @@ def test_a_host_with_settings_goes_before_a_project_and_a_mere_folder_in_home_do
     (home / ".openclaw/logs").mkdir(parents=True)  # as one fire of a bundled hook leaves it
     setup = set_up(Options())
     assert (setup.dialect.name, setup.because) == ("eve", "found ./agent/hooks")
-    assert setup.notice == "Found Eve and OpenClaw: using eve; --dialect picks another."
+    assert setup.notice == "", "nobody is told at every command of what a fire has left"
     (home / ".openclaw/openclaw.json").write_text("{}")
     setup = set_up(Options())
     assert setup.dialect.name == "openclaw"

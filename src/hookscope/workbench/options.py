@@ -174,7 +174,9 @@ def chosen_dialect(
     if not found:
         return DEFAULT, "no host was found", ""
     if _left_by_a_run(found[0][1], surroundings):  # the settings say more than a folder that a fire can make
-        found.sort(key=lambda pair: not _in_workspace(pair[0], options, surroundings))
+        here = [pair for pair in found if _in_workspace(pair[0], options, surroundings)]
+        real = [pair for pair in found if pair not in here and not _left_by_a_run(pair[1], surroundings)]
+        found = [*here, *real] if here else found
     dialect, sign = found[0]
     others = ", ".join(other.product for other, _ in found[1:])
     notice = (
