@@ -99,6 +99,7 @@ def test_a_file_stands_for_its_hook(hookscope: Program, workspace: Path) -> None
         (["nowhere"], "There is no "),
         (["--rule", "events-unknwon"], "Did you mean events-unknown?"),
         (["--explain", "moon"], "`hookscope lint --explain all` lists them."),
+        (["--explain", "guard-key", "nowhere"], "--explain stands alone"),
     ],
 )
 def test_wrong_use_is_one_sentence(arguments: list[str], said: str, hookscope: Program) -> None:

@@ -112,3 +112,9 @@ def test_saved_events_are_listed(scope: Program, workspace: Path) -> None:
     assert lines[1] == "  Hello  command:new  expects #chat From Ada."
     rows = scope("events", "command:new", "--saved", "--json").json
     assert [(row["name"], row["tags"], row["problem"]) for row in rows] == [("Hello", ["chat"], None)]
+    none = scope("events", "command:stop", "--saved").out
+    assert (
+        none == "No event command:stop is saved here; `hookscope fire command:stop --save NAME` saves one.\n"
+    )
+    (events / "tool.yaml").write_text("event: before_tool_call\n")
+    assert scope("events", "before-tool-call", "--saved").out.startswith("  tool ")

@@ -177,6 +177,23 @@ def test_a_sequence_that_cannot_be_played_is_counted_as_one(
     assert (done.code, done.out.splitlines()[-1]) == (1, "1 saved event and 1 sequence, 1 missed")
 
 
+def test_the_report_is_xml_whatever_handlers_say(test: Program, save: Save, tmp_path: Path) -> None:
+    save("odd", "expect: {messages: []}", event='event: command:new\ncontext: {who: "\\uFFFE\\u0000"}\n')
+    report = tmp_path / "junit.xml"
+    assert test("--junit", str(report)).code == 1
+    failure = ElementTree.parse(report).getroot().find("./testcase/failure")
+    assert failure is not None
+    assert "\ufffd" in (failure.text or "")
+
+
+def test_a_name_that_no_disk_can_hold_is_told(test: Program, hookscope: Program, bundled: Path) -> None:
+    name = "a" * 300
+    assert "There are no saved events in aaa" in test(name).err
+    done = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust", "--save", name)
+    assert done.code == 1
+    assert "file name too long" in done.err
+
+
 def test_a_workspace_without_saved_events_says_what_they_are(test: Program) -> None:
     done = test()
     assert (done.code, done.out) == (1, "")

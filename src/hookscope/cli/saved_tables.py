@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hookscope.cli.tables import column, fitted
-from hookscope.core.text import one_line
+from hookscope.core.text import as_typed, one_line
 from hookscope.workbench.documents import Document
 from hookscope.workbench.saved import SavedRow
 
@@ -24,10 +24,15 @@ def document(row: SavedRow) -> Document:
     }
 
 
-def listed(rows: Sequence[SavedRow]) -> str:
-    """`events --saved`: a line for each: name, event, session, tags; `expects` where it is a test."""
+def listed(rows: Sequence[SavedRow], key: str = "") -> str:
+    """`events --saved`: a line for each: name, event, session, tags; `expects` where it is a test.
+
+    `key` is the event that alone was asked for.
+    """
     if not rows:
-        return "No event is saved here; `hookscope fire KEY --save NAME` saves one."
+        key = one_line(key, 60)
+        what = f"No event {key}" if key else "No event"
+        return f"{what} is saved here; `hookscope fire {as_typed(key) or 'KEY'} --save NAME` saves one."
     names = column((one_line(row.name) for row in rows), 40)
     keys = column((one_line(row.key) for row in rows), 32)
     return "\n".join(" ".join(_cells(row, names, keys)).rstrip() for row in rows)

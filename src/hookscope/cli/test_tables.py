@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
@@ -10,6 +11,8 @@ from hookscope.core.text import one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.testing import Checked
+
+NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
 def document(item: Checked, dialect: str) -> Document:
@@ -54,6 +57,10 @@ def _lines(item: Checked, width: int) -> Iterator[str]:
     yield from (f"    {line}" for line in item.why)
 
 
+def _writable(text: str) -> str:
+    return NOT_IN_XML.sub("\ufffd", text)
+
+
 def junit(items: Sequence[Checked]) -> str:
     """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds."""
     failed = sum(not item.passed for item in items)
@@ -62,12 +69,12 @@ def junit(items: Sequence[Checked]) -> str:
         case = ElementTree.SubElement(
             suite,
             "testcase",
-            name=printable(item.file.stem),
-            classname=printable(str(item.file.parent)),
+            name=_writable(printable(item.file.stem)),
+            classname=_writable(printable(str(item.file.parent))),
             time=f"{item.took or 0.0:.6f}",
         )
         if not item.passed:
-            why = item.why or ("cancelled",)
+            why = tuple(map(_writable, item.why)) or ("cancelled",)
             failure = ElementTree.SubElement(case, "failure", message=why[0])
             failure.text = "\n".join(why)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -61,7 +62,7 @@ def save_event(
     source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
     if not _says(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
-    if file.exists():
+    if os.path.exists(file):  # unlike Path.exists it takes a name that no disk can hold
         raise Refusal(f"There is {file} already.", "Save under another name.")
     write(Change(file, f"save {event.key}", None, source))
     return tuple(variable_name(secret.name) for secret in veil.secrets)

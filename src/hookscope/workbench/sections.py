@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.surroundings import RealFiles
 from hookscope.core.text import nearest
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
 from hookscope.values import dataclass
@@ -97,6 +99,15 @@ def read_section(file: Path, what: str) -> Section:
 
 
 def files_below(place: Path) -> Iterator[Path]:
-    """The YAML files in a folder and in those below it."""
-    if place.is_dir():
-        yield from sorted(file for file in place.rglob("*") if file.suffix in ENDINGS and file.is_file())
+    """The YAML files in a folder and in those below it, in order. What cannot be read is passed over."""
+    found: list[Path] = []
+    folders = [place]
+    while folders:  # no recursion: folders may lie in one another without end
+        try:
+            children = RealFiles().children(folders.pop())
+        except OSError:
+            continue
+        folders += [child.path for child in children if child.folder and not child.linked]
+        files = (child.path for child in children if child.path.suffix in ENDINGS)
+        found += [file for file in files if os.path.isfile(file)]
+    yield from sorted(found)

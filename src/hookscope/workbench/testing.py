@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -102,9 +103,9 @@ def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
 
 
 def _below(place: Path) -> Iterator[Path]:
-    if place.is_dir():
+    if os.path.isdir(place):  # unlike Path.is_dir it takes a name that no disk can hold
         yield from files_below(place)
-    elif place.suffix in ENDINGS or place.exists():
+    elif place.suffix in ENDINGS or os.path.exists(place):
         yield place
 
 

@@ -19,8 +19,10 @@ def command(options: Options, key: str | None, saved: bool) -> Answer:
     """What the host sends: when, with which fields, what becomes of answers, and who listens."""
     bench = answers.bench_of(options)
     if saved:
-        rows = [row for row in saved_listing(bench.open().workspace) if key in (None, row.key)]
-        return Answer([saved_tables.document(row) for row in rows], saved_tables.listed(rows))
+        host = bench.open()
+        rows, canonical = saved_listing(host.workspace), host.dialect.catalogue().canonical
+        rows = tuple(row for row in rows if key is None or canonical(row.key) == canonical(key))
+        return Answer([saved_tables.document(row) for row in rows], saved_tables.listed(rows, key or ""))
     view = bench.look()
     catalogue = view.host.dialect.catalogue()
     if key is None:

@@ -29,6 +29,8 @@ def command(options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], e
     """
     from hookscope.workbench.linting import lint_hooks, rule_named, rules_in_short
 
+    if explain is not None and (paths or rules):
+        raise click.UsageError("--explain stands alone: it is about a rule, and lints nothing")
     if explain == "all":
         return Answer(rules_in_short(), lint_tables.listed(rules_in_short()))
     if explain is not None:
