@@ -6,6 +6,7 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 
 from hookscope.console.fire.history import History
+from hookscope.console.recall import stored_runs
 from hookscope.workbench import Options, Workbench
 
 WRITES = """
@@ -57,6 +58,8 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         view = story.screen.state.view
         assert view is not None
         assert [past.id for past in story.screen.bridge.bench.past_runs(view)] == [1, 2, 3]
+        lines = stored_runs(story.screen.bridge.bench, view, story.screen.fire_pane.runs.sheets)
+        assert [line.number for line in lines] == [3, 2, 1], "the palette has the test's run, too"
         # A limit to one hook holds for the run that has it, not for the one that comes next.
         await story.press("o", "right", "enter")
         await story.shows("Run 4")
@@ -66,6 +69,12 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         await rests(story)
         asked = story.screen.fire_pane._asked
         assert [asked[number].only for number in (4, 5)] == ["writes", None]
+        await story.press("3")
+        await story.focus_in("log")
+        await story.press("slash", *"kind:test", "enter")
+        await story.shows("Log 1 of", "new.yaml")
+        await story.press("enter")
+        await story.shows("[2 Fire]", "Run 1   command:new")
 
 
 async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(

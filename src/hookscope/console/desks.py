@@ -148,7 +148,7 @@ class Desks(LaidOutOnce[None]):
         pane, state = FirePane(id="fire", at_once=at_once), self._shell.state
         self.__dict__["fire_pane"] = pane
         pane.show_filling(state.filling)
-        pane.view = state.view
+        pane.view, pane.job = state.view, state.job
         for tell in self._for_fire:
             tell(pane)
         self._for_fire.clear()

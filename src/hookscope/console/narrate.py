@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.tap.following import Came
     from hookscope.workbench.tap.spool import Heard
 
+OF_NONE = "this host has no such events"
 MOST_FILES = 8  # named one by one; a checkout changes hundreds
 
 
@@ -135,7 +136,7 @@ def played(at: datetime, play: Played) -> list[LogEntry]:
 def left_out(at: datetime, dialects: Sequence[str]) -> list[LogEntry]:
     """Earlier runs that are not listed: their events are of a kind that the dialect in force has not."""
     return [
-        LogEntry(at, "runs", name, f"{count(number, 'earlier run')} of events that are none of this host's")
+        LogEntry(at, "runs", name, f"{count(number, 'earlier run')} not listed: {OF_NONE}")
         for name, number in Counter(dialects).items()
     ]
 

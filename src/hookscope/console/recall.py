@@ -49,18 +49,18 @@ def saved_here(view: View) -> tuple[SavedLine, ...]:
 
 
 def stored_runs(bench: Workbench, view: View, sheets: Sequence[Sheet]) -> tuple[RunLine, ...]:
-    """The runs that the Fire mode holds, then older ones of the journal; newest first. Reads the journal."""
-    held = [RunLine(sheet.number, sheet.plan.event.key, _about(sheet)) for sheet in reversed(sheets)]
-    oldest = min((sheet.number for sheet in sheets), default=None)
+    """The runs that the Fire mode holds, and others of the journal; newest first. Reads the journal."""
+    held = {sheet.number: RunLine(sheet.number, sheet.plan.event.key, _about(sheet)) for sheet in sheets}
     try:
         stored = bench.past_runs(view, OLDER) if held else ()  # with none on record there is no database
     except OSError:  # which was said when the console began
         stored = ()
-    older = [past for past in reversed(stored) if oldest is None or past.id < oldest]
-    return (
-        *held,
-        *(RunLine(past.id, past.plan.event.key, narrate.remembered(past).text, past) for past in older),
-    )
+    others = {
+        past.id: RunLine(past.id, past.plan.event.key, narrate.remembered(past).text, past)
+        for past in stored
+        if past.id not in held
+    }
+    return tuple(line for _, line in sorted((held | others).items(), reverse=True))
 
 
 def _about(sheet: Sheet) -> str:

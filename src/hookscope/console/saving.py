@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.fire.draft import Draft, same_event
 from hookscope.console.fire.saved import name_for
 from hookscope.console.fire.saved_screen import Kept, SavedScreen, kept, why_no_name
+from hookscope.console.log.model import LogEntry
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
 from hookscope.core.text import one_line
@@ -117,8 +119,9 @@ class SavedDesk:
         if self._list is not None:
             self._list.show(done)
         text = "as expected" if done.passed else one_line("; ".join(done.why) or "cancelled", 300)
-        level = "info" if done.passed else "error"
-        self.screen.log_line("test", f"{'✓' if done.passed else '✗'} {text}", level, done.file.name)
+        told, level = (f"✓ {text}", "info") if done.passed else (f"✗ {text}", "error")
+        run = done.run.id if done.run is not None else None  # 0: on no record
+        self.screen.log_entries([LogEntry(datetime.now(), "test", done.file.name, told, level, run or None)])
 
     # Saving.
 
