@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 from textual.containers import Container
+from textual.content import Content
 from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.testing import Checked
 
 FRAME = 0.1  # seconds between two drawings of a running run
+SOON = 0.5  # seconds in which most things are begun; what takes longer is named
 
 
 def first_key(view: View) -> str:
@@ -55,6 +57,7 @@ class FireFrame(LatePane):
     """Composer, plan, runs and run, laid out, and what the screen tells them."""
 
     view: reactive[View | None] = reactive(None, init=False)
+    job: reactive[str] = reactive("", init=False)  # what is on its way, as the beginning of a sentence
 
     def __init__(
         self,
@@ -75,7 +78,7 @@ class FireFrame(LatePane):
         self._first = ""  # the hook that a run is opened at: the one that was fired at
         self._way = Otherwise()  # as it was last chosen
         self._loaded: Loaded | None = None  # the saved event in the composer
-        self.job = ""  # what is on its way, as the beginning of a sentence
+        self._unseen = False  # something goes on for a while, and no run of it is on the screen
         self._asked: dict[int, Asked] = {}  # how each run was fired that the composer or a save has begun
         self._plan: Plan | None = None
         self._problem = ""
@@ -105,6 +108,18 @@ class FireFrame(LatePane):
         if self.furnished:
             self._show_view()
             self.refresh_bindings()
+
+    def watch_job(self) -> None:
+        if self.job:
+            self.set_timer(SOON, self._still_goes, name="fire-job")
+        elif self._unseen:
+            self._unseen = False
+            self._draw_run()
+
+    def _still_goes(self) -> None:
+        if self.job and self.runs.running is None:
+            self._unseen = True
+            self._draw_run()
 
     @by_its_parts
     def compose_event(self, key: str, only: str | None = None, first: str = "") -> None:
@@ -273,6 +288,7 @@ class FireFrame(LatePane):
     def firing_started(self, number: int, plan: Plan, fired: Asked | None = None) -> None:
         """A run has begun: its rows stand there at once. `fired` as, where that is known."""
         self.runs.begin(number, plan, datetime.now(UTC))
+        self._unseen = False
         if fired is not None:
             self._asked[number] = fired
         kept = {sheet.number for sheet in self.runs.sheets}
@@ -344,6 +360,9 @@ class FireFrame(LatePane):
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
         neighbours = (("fire.older", older), ("fire.newer", newer))
         beside = hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
+        if self._unseen:
+            goes = Content.styled(f"» {self.job} goes on", "$text-accent")
+            beside = Content("   ").join(filter(None, (goes, hints(("fire.leave", "stops it")), beside)))
         self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside, self._first)
         self.query_one(History).show(self.runs.sheets, self.runs.shown)
 
