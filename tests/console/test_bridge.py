@@ -71,6 +71,7 @@ class SlowBench:
             "registry": Registry(),
             "quarantined": frozenset(),
             "folders": (),
+            "work_out": lambda: None,
         }
         return SimpleNamespace(host=SimpleNamespace(dialect=dialect), **nothing)
 
