@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hookscope.console.dialog import Over
+from hookscope.console.hooks.rows import middle
 from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
@@ -29,6 +30,7 @@ NOTHING = "Nothing was recorded yet, so both lists are empty."
 NONE = Content.styled("  none", MUTED)
 MOST = 200  # lines of one list
 KEY = 26  # cells
+HOOK = 24  # of a hook's name
 
 
 def tap_sheet(report: Report, view: View, now: datetime) -> Content:
@@ -90,7 +92,7 @@ def _lists(item: Lists, now: datetime) -> Iterator[Content]:
 def _never_seen(item: Lists) -> Iterator[Content]:
     for one in sorted(item.unheard, key=lambda one: not one.recorded):
         unknown = "" if one.recorded else "  ? no tap hears it"
-        yield _seen(one.key, f"{one_line(one.hook, 60)} ({one.source}){unknown}")
+        yield _seen(one.key, f"{middle(one_line(one.hook), HOOK)} ({one.source}){unknown}")
 
 
 def _seen(key: str, told: str) -> Content:

@@ -15,6 +15,7 @@ from hookscope.core.side.model import Cell, Comparison, EventThere, Line
 from hookscope.core.side.runs import RunLine, RunThere, lines_of
 
 HOST = 24  # cells of a host's name
+STATE = 12  # of how a hook stands there
 
 
 def hook_sheet(line: Line, width: int, comparison: Comparison | None = None) -> Content:
@@ -32,10 +33,13 @@ def hook_sheet(line: Line, width: int, comparison: Comparison | None = None) -> 
         for text in line.change:
             sheet.put([(Content.styled("→", "$text-success"), 2)], foreign(text))
     sheet.title("In each" if around else "At each host")
+    host = min(HOST, width // 3)
     for cell in line.cells:
         look = look_of(cell)
         state = Content.styled(f"{look.glyph} {look.word}", look.style)
-        sheet.put([(Content(word(cell.side.name)), min(HOST, width // 3)), (state, 12)], _facts(cell))
+        sheet.put(
+            [(Content(word(cell.side.name)), host), (state, STATE)], _facts(cell, sheet.width - host - STATE)
+        )
     if comparison is not None:
         _put_causes(sheet, comparison)
     return sheet.content()
@@ -57,14 +61,15 @@ def _put_causes(sheet: Sheet, comparison: Comparison) -> None:
             sheet.say(foreign(remedy.then).stylize(MUTED))
 
 
-def _facts(cell: Cell) -> Content:
+def _facts(cell: Cell, room: int) -> Content:
     """Why it stands so, else where it lies, what it hears and its turn in registering."""
     if cell.why:
         return foreign(cell.why).stylize(MUTED)
     if cell.row is None:
         return Content()
     short = cell.side.host.surroundings.short
-    parts = [cell.source, short(cell.handler) if cell.handler is not None else ""]
+    file = short(cell.handler) if cell.handler is not None else ""
+    parts = [cell.source, middle(file, room - len(cell.source) - len(" · "))]
     parts += [_event(event) for event in cell.events]
     parts += [f"{_ordinal(cell.place)} to register"] if cell.place is not None else []
     return foreign(" · ".join(part for part in parts if part)).stylize(MUTED)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.packs.desk import PackStatus
     from hookscope.workbench.packs.planned import Record, Uses
 
+LINKED = "used as it is"
 MOST = 200  # files that are listed
 STANDS = {
     "as installed": ("✓ as installed", "$text-success"),
@@ -83,7 +84,9 @@ def _fit(text: Content, width: int) -> Content:
 
 
 def _newer(known: str) -> Content:
-    if known in ("", "newest", "used as it is"):
+    if known == LINKED:  # the source says so already
+        return Content()
+    if known in ("", "newest"):
         return Content.styled(known, MUTED)
     return Content.styled(f"→ {one_line(known, 30)}", "$text-warning")
 

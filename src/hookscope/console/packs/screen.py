@@ -117,7 +117,7 @@ class PacksScreen(Dialog[None]):
         & #packs-said { height: auto; max-height: 5; display: none; margin: 1 0 0 0; }
         & #packs-said.-said { display: block; }
         &.-beside Container { layout: horizontal; }
-        &.-beside OptionList { width: 62; height: 1fr; max-height: 100%; }
+        &.-beside OptionList { width: 50%; max-width: 92; height: 1fr; max-height: 100%; }
         &.-beside VerticalScroll {
             border-top: none; border-left: solid $border-blurred; padding: 0 0 0 1;
             &:focus { border-left: heavy $border; }
