@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hookscope.console.packs.desk import PacksDesk
     from hookscope.workbench import View
 
-WIDE = 110  # cells from which list and sheet stand side by side
+WIDE = 130  # cells from which list and sheet stand side by side
 HOW = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
     "git address. It is checked as a whole, and everything that would be written is shown first."
@@ -117,7 +117,7 @@ class PacksScreen(Dialog[None]):
         & #packs-said { height: auto; max-height: 5; display: none; margin: 1 0 0 0; }
         & #packs-said.-said { display: block; }
         &.-beside Container { layout: horizontal; }
-        &.-beside OptionList { width: 50%; max-width: 92; height: 1fr; max-height: 100%; }
+        &.-beside OptionList { width: 50%; min-width: 72; max-width: 92; height: 1fr; max-height: 100%; }
         &.-beside VerticalScroll {
             border-top: none; border-left: solid $border-blurred; padding: 0 0 0 1;
             &:focus { border-left: heavy $border; }
