@@ -97,6 +97,25 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             screen.refresh(layout=True)
             await story.pilot.pause()
             assert whole(painter) == in_pieces, f"{key}: not all that changed was styled or measured"
+        for number, key in enumerate(("ctrl+o", "question_mark", "W")):
+            await story.press(key)
+            await story.until(lambda: story.app.screen is not screen, f"{key} has opened a dialog")
+            over = story.app.screen
+            for field in over.query(Input):
+                field.cursor_blink = False
+            screen.log_entries([LogEntry(NOW, "fire", "hook", f"new {number}")])
+            await story.shows(f"new {number}")  # it shines through
+            await story.pilot.pause()
+            assert isinstance(over._compositor, Painter)
+            in_pieces = whole(over._compositor)
+            assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
+            story.app.stylesheet.update(over)
+            over.refresh(layout=True)
+            await story.pilot.pause()
+            assert whole(over._compositor) == in_pieces, f"{key}: not all was styled or measured"
+            await story.press("escape")
+            await story.pilot.pause()
+            assert terminal.cells == whole(painter), f"{key}: what lay below was not painted again"
 
 
 async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(console: Open) -> None:

@@ -7,10 +7,11 @@ keys that changed at the bottom, that is the whole screen: every part of it is a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
 from textual._compositor import ChopsUpdate, Compositor, ReflowResult
 from textual.color import Color
 from textual.content import Content
@@ -21,7 +22,7 @@ from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from hookscope.console.leaving import Leaves
 
@@ -39,9 +40,25 @@ class Painter(Compositor):
         super().__init__()
         self._changed: Collection[Region] | None = None  # None: all is painted
         self._told: dict[Widget, Size] = {}  # who has heard of its size, and which
+        self.changes = 0  # of what is shown, so far
+        self.drawn = -1  # how many there were when a screen above last drew all of this
+
+    def update_widgets(self, widgets: set[Widget]) -> None:
+        self.changed(widgets)
+        super().update_widgets(widgets)
+
+    def changed(self, widgets: Collection[Widget]) -> None:
+        """These are to be painted anew. A screen itself is painted behind its parts, which stay so."""
+        self.changes += any(not isinstance(widget, Screen) for widget in widgets)
+
+    def reflow_visible(self, parent: Widget, size: Size) -> set[Widget]:
+        self.changes += 1
+        return super().reflow_visible(parent, size)
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
+        stood = self._full_map
         hidden = super().reflow(parent, size).hidden
+        self.changes += self._full_map != stood
         before, self._told = self._told, {part: at.region.size for part, at in self._full_map.items()}
         resized = {part for part, now in self._told.items() if before.get(part, now) != now}
         return ReflowResult(hidden, shown=self._told.keys() - before.keys(), resized=resized)
@@ -49,6 +66,13 @@ class Painter(Compositor):
     def clear(self) -> None:
         super().clear()
         self._told = {}
+        self.changes += 1
+
+    def shining_through(self) -> list[Strip]:
+        """All lines, for a screen above."""
+        strips = self.render_strips()
+        self.drawn = self.changes
+        return strips
 
     def render_partial_update(self) -> ChopsUpdate | None:
         self._changed = tuple(self._dirty_regions)
@@ -75,7 +99,31 @@ class LaidOutOnce(Leaves, Screen[Answer]):
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._compositor = Painter()
+        self._compositor: Painter = Painter()
+
+    def _compositor_refresh(self) -> None:
+        """Below another screen: Textual has all of that painted anew, though nothing has changed in it."""
+        painter = self._compositor
+        if self in self.app._background_screens and painter.drawn == painter.changes:
+            painter._dirty_regions.clear()
+            self._dirty_widgets.clear()
+        else:
+            super()._compositor_refresh()
+
+    def _on_timer_update(self) -> None:
+        self._compositor.changed(
+            self._dirty_widgets
+        )  # before Textual may put the whole screen in their place
+        super()._on_timer_update()
+
+    def _on_screen_resume(self, event: events.ScreenResume) -> None:
+        """For the first time: all its parts were styled as they were mounted, just now."""
+        event.refresh_styles = self.stack_updates > 0
+
+    def _screen_resized(self, size: Size) -> None:
+        """This screen, or one that was put above it, has heard of its size: it may be known already."""
+        if size != self._compositor.size or self._layout_required:
+            super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         asked = {widget for widget in self.walk_children(Widget) if widget._layout_required}
@@ -89,6 +137,30 @@ class OneLine(Input):
     """A field that is as wide as it is, whatever is typed: no letter has the screen laid out anew."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        """Mounting styles it: for a class that it gets as it is made, Textual does so once more before."""
+        if self.is_attached:
+            super().update_node_styles(animate)
+
+
+def rewritten(widget: Static, text: Content) -> None:
+    """Say this: nothing is painted where it says so already, or laid out where it takes no other room."""
+    before = widget.content
+    if not isinstance(before, Content):
+        widget.update(text)
+    elif not before.is_same(text):
+        widget.update(text, layout=not _as_large(widget, before, text))
+
+
+def _as_large(widget: Static, before: Content, text: Content) -> bool:
+    styles, width = widget.styles, widget.content_size.width
+    if styles.is_auto_width and before.cell_length != text.cell_length:
+        return False
+    if not styles.is_auto_height:
+        return True
+    rules = styles.get_render_rules()
+    return bool(width) and before.get_height(rules, width) == text.get_height(rules, width)
 
 
 def framed(widget: Widget, title: Content, subtitle: Content) -> None:
@@ -127,11 +199,14 @@ class ShinesThrough(Screen[Answer]):
         stack, color = self.app.screen_stack, self.styles.background
         if self not in stack[1:] or color.a == 1:
             return super().render_lines(crop)
-        below = stack[stack.index(self) - 1]
-        drawn_for = below, self.size, color
-        if self._below is None or self._below[0] != drawn_for:
+        below = stack[: stack.index(self)]
+        shows = [one._compositor.changes for one in below if isinstance(one._compositor, Painter)]
+        painter = below[-1]._compositor
+        drawn_for = below, shows, below[-1].background_colors, self.size, color, self.app.theme
+        if self._below is None or self._below[0] != drawn_for or not isinstance(painter, Painter):
+            lines = painter.shining_through() if isinstance(painter, Painter) else painter.render_strips()
             known: dict[Style | None, Style | None] = {}
-            strips = [_dimmed(strip, color, known) for strip in below._compositor.render_strips()]
+            strips = [_dimmed(strip, color, known) for strip in lines]
             for seen_through in self.get_line_filters():
                 strips = [strip.apply_filter(seen_through, color) for strip in strips]
             self._below = drawn_for, strips
@@ -139,13 +214,6 @@ class ShinesThrough(Screen[Answer]):
         lines = self._below[1][crop.y : crop.bottom]
         lines = [line.crop(crop.x, crop.right) for line in lines]
         return [*lines, *[blank] * (crop.height - len(lines))]
-
-    def refresh(
-        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
-    ) -> Self:
-        if repaint:
-            self._below = None
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
 
 def _dimmed(strip: Strip, color: Color, known: dict[Style | None, Style | None]) -> Strip:

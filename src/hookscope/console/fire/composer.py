@@ -30,6 +30,7 @@ from hookscope.console.fire.sheet import Sheet
 from hookscope.console.fire.verdicts import delivery, environment, help_line, limits_line, status_line
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.leaving import Leaves
+from hookscope.console.painting import rewritten
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -222,7 +223,7 @@ class Composer(Leaves, Vertical):
         only = self.query_one("#fire-only", Static)
         limits = limits_line(self.draft)
         only.display = bool(limits)
-        only.update(limits)
+        rewritten(only, limits)
         told = [delivery(self.draft, self.view), environment(self.filling)]
         self.border_subtitle = Content(" · ".join(filter(None, told)))
         self._draw_help()
@@ -238,12 +239,12 @@ class Composer(Leaves, Vertical):
 
     def _draw_help(self) -> None:
         here = self.sheet.noted if self.sheet.has_focus_within else None
-        self.query_one("#fire-status", Static).update(status_line(self.checked, self.draft, here))
+        rewritten(self.query_one("#fire-status", Static), status_line(self.checked, self.draft, here))
         meant = self._reference_help()
         told = (
             Content.styled(word(meant, 300), MUTED) if meant else help_line(self.draft, self.view, self.sheet)
         )
-        self.query_one("#fire-help", Static).update(told)
+        rewritten(self.query_one("#fire-help", Static), told)
 
     def _reference_help(self) -> str:
         """What the variable under the cursor comes to."""

@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.widgets import Input, Static
 
 from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.painting import rewritten
 from hookscope.core.text import CONTROLS
 
 PARTS = ("context", "ctx")
@@ -102,8 +103,8 @@ class Head(Horizontal):
 
     def show(self, key: str, ctx: bool | None) -> None:
         """Show the key, and which text is meant; `ctx` None: there is one only."""
-        self.query_one(KeyField).update(Content(f"{word(key, 80) or 'choose an event'} ▾"))
+        rewritten(self.query_one(KeyField), Content(f"{word(key, 80) or 'choose an event'} ▾"))
         part = self.query_one(PartChoice)
         part.display = ctx is not None
         self.on_resize()
-        part.update(choice(PARTS, bool(ctx)))
+        rewritten(part, choice(PARTS, bool(ctx)))

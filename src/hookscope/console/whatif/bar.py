@@ -15,6 +15,7 @@ from textual.widgets import Input, Label, Static
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.keymap.hints import ENTER, hints
+from hookscope.console.painting import OneLine
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.console.whatif.fields import NAMES, TITLES, Fields
@@ -83,7 +84,7 @@ class WhatIfBar(Dialog[None]):
             for name in NAMES:
                 with Horizontal():
                     yield Label(TITLES[name])
-                    yield Input(
+                    yield OneLine(
                         shown(getattr(self._taken, name)),
                         placeholder=line(getattr(self._real, name)).plain,
                         suggester=SuggestFromList(self._known[name]) if name in self._known else None,
