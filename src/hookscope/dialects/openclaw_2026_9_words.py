@@ -1,16 +1,24 @@
 """The texts of `openclaw hooks list | check | info` of OpenClaw 2026.9, as recorded in req-08."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook
 from hookscope.core.host_command import Asked
 from hookscope.dialects.openclaw_2026_9_report import REQUIREMENTS, Report
+from hookscope.dialects.openclaw_2026_9_table import Column, drawn
 
 LABELS = {"bins": "Binaries", "anyBins": "Any binary", "env": "Environment", "config": "Config", "os": "OS"}
+ALTERNATIVES = {"anyBins": "any of: ", "os": ""}
 SEE_ALL = "Run `openclaw hooks list` to see"
-LINE = 120  # characters, where the program has no terminal
+COLUMNS = (
+    Column("Status", 10, flexible=False),
+    Column("Hook", 18),
+    Column("Description", 24),
+    Column("Source", 12),
+    Column("Missing", 18),
+)
 
 
 def titled(hook: Hook) -> str:
@@ -33,47 +41,31 @@ def why_not(report: Report) -> str:
 
 
 def table(shown: list[Report], asked: Asked) -> Iterator[str]:
-    """The text of `list`: columns as wide as their content, and what is left of the line shared out."""
+    """The text of `list`."""
     if not shown:
         yield f"No eligible hooks found. {SEE_ALL} all hooks." if asked.eligible else "No hooks found."
         return
-    rows = [["Status", "Hook", "Description", "Source", *(["Missing"] if asked.verbose else [])]]
-    for report in shown:
-        hook = report.hook
-        lacks = "; ".join(report.lacks) or ("" if hook.meta.events else report.gates["events"].reason)
-        cells = [_status(report), titled(hook), hook.description, hook.folder.label]
-        rows.append([" ".join(cell.split()) for cell in (*cells, *([lacks] if asked.verbose else []))])
-    widths = _widths(rows)
+    columns = COLUMNS if asked.verbose else COLUMNS[:-1]
+    rows = [_cells(report)[: len(columns)] for report in shown]
     ready = sum(report.loadable for report in shown)
     yield f"Hooks ({ready}/{len(shown)} ready)"
-    rule = ["─" * width for width in widths]
-    yield f"┌{'┬'.join(rule)}┐"
-    for number, row in enumerate(rows):
-        cells = [f" {cell}".ljust(width) for cell, width in zip(row, widths, strict=True)]
-        yield f"│{'│'.join(cells)}│"
-        if number == 0:
-            yield f"├{'┼'.join(rule)}┤"
-    yield f"└{'┴'.join(rule)}┘"
+    yield from drawn(columns, rows)
 
 
-def _widths(rows: list[list[str]]) -> list[int]:
-    least = (0, 18, 24, 0, 0)
-    widths = [max(*(len(row[at]) + 2 for row in rows), least[at]) for at in range(len(rows[0]))]
-    left, at = LINE - sum(widths) - len(widths) - 1, 0
-    while left > 0:  # the status keeps its width
-        widths[1 + at % (len(widths) - 1)] += 1
-        left, at = left - 1, at + 1
-    return widths
+def _cells(report: Report) -> tuple[str, ...]:
+    hook = report.hook
+    reason = [report.blocked] if report.enabled and report.satisfied and report.blocked else []
+    lacks = "; ".join((*reason, *report.lacks))
+    return _status(report), titled(hook), hook.description, hook.folder.label, lacks
 
 
 def page(report: Report, host: Host) -> Iterator[str]:
     """The text of `info`."""
     hook = report.hook
-    lacking = "✗ Missing requirements" if not report.satisfied else f"✗ {report.blocked}"
-    status = "✓ Ready" if report.loadable else "⏸ Disabled" if not report.enabled else lacking
-    yield from (f"{titled(hook)} {status}", "")
-    if hook.description:
-        yield from (hook.description, "")
+    reason = report.blocked or ""
+    status = "✓ Ready" if report.loadable else f"✗ {reason[:1].upper()}{reason[1:]}"
+    yield from (f"{titled(hook)} {status if report.enabled else 'Disabled'}", "")
+    yield from (hook.description, "")
     yield "Details:"
     yield f"  Source: {hook.folder.label}" + (f" ({hook.folder.plugin})" if hook.folder.plugin else "")
     yield f"  Path: {_from_home(hook.manifest, host)}"
@@ -82,6 +74,11 @@ def page(report: Report, host: Host) -> Iterator[str]:
         yield f"  Homepage: {hook.meta.homepage}"
     if hook.meta.events:
         yield f"  Events: {', '.join(hook.meta.events)}"
+    if report.unknown:
+        events = "Event" if len(report.unknown) == 1 else "Events"
+        yield f"  ⚠ {events} not emitted by core (likely typo): {', '.join(report.unknown)}"
+    if hook.folder.plugin:
+        yield "  Managed by plugin; enable/disable via hooks CLI not available."
     if report.blocked is not None:
         yield f"  Blocked reason: {report.blocked}"
     asked = {"os": hook.meta.os} | {name: report.gates[name].needed for name in REQUIREMENTS if name != "os"}
@@ -89,8 +86,15 @@ def page(report: Report, host: Host) -> Iterator[str]:
         yield from ("", "Requirements:")
     for name in REQUIREMENTS:
         if asked[name]:
-            marks = [f"{'✗' if item in report.missing[name] else '✓'} {item}" for item in asked[name]]
-            yield f"  {LABELS[name]}: {', '.join(marks)}"
+            yield f"  {LABELS[name]}: {', '.join(_marked(name, asked[name], report.missing[name]))}"
+
+
+def _marked(name: str, asked: Sequence[str], missing: Sequence[str]) -> Iterator[str]:
+    """What is asked for, and whether it is there; of alternatives all together."""
+    if name in ALTERNATIVES:
+        yield f"{'✗' if missing else '✓'} ({ALTERNATIVES[name]}{', '.join(asked)})"
+    else:
+        yield from (f"{'✗' if item in missing else '✓'} {item}" for item in asked)
 
 
 def _from_home(path: Path | None, host: Host) -> str:
