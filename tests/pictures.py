@@ -283,6 +283,7 @@ def main() -> None:
         asyncio.run(take(bench, size))
         if size == SIZES[1]:
             asyncio.run(take_looks(Workbench(Options(bundled=bundled))))
+            (home / "state" / "theme.json").unlink()  # the colours that were chosen last would be worn again
         kept = home / "ada" / "agent"  # a home without other hooks
         write_hooks(kept / "hooks", ("greet",))
         write_files(kept, {".hookscope/events/new-basic.yaml": SAVED})
