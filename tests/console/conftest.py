@@ -8,6 +8,7 @@ import pytest
 from tests.drawing import TURNS, draw_when_looked_at, drawn
 from textual.pilot import Pilot
 
+from hookscope.console import typed
 from hookscope.console.app import Console
 from hookscope.console.focus import pane_of
 from hookscope.console.keymap.hints import put_in_force
@@ -85,6 +86,7 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(Console, "NOTIFICATION_TIMEOUT", 600)  # a slow machine reads as slowly as it draws
+    monkeypatch.setattr(typed, "PATIENCE", 60.0)  # and a key waits as long for what the one before has opened
     bundled = tmp_path / "bundled"
     bundled.mkdir(exist_ok=True)
 

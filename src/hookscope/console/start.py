@@ -9,7 +9,7 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from hookscope.console.hooks.rows import by_precedence, tail
+from hookscope.console.hooks.rows import by_precedence, middle, tail
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import hints, key_of
 from hookscope.console.text import line
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from hookscope.console.hooks.rows import Row
     from hookscope.workbench import View
 
-GAP = 3  # cells behind a key
+INDENT, GAP = 2, 3  # cells before and behind a key
+LEAST = 16  # cells of a reason
 
 
 def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Content:
@@ -33,7 +34,8 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     fire = Content("fire a test event at the selected hook")
     if row is not None and row.events:
         fire = Content.assemble(fire, ("   ", ""), foreign(f"({row.events[0]})").stylize(MUTED))
-    told = {key_of("list.why"): _why(row)} if row is not None and row.why else {}
+    room = width - INDENT - len(key_of("list.why")) - GAP
+    told = {key_of("list.why"): _why(row, room)} if row is not None and row.why else {}
     told |= {
         key_of("hooks.fire"): fire,
         key_of("hooks.new"): Content("write your own: a hook that works, opened in $EDITOR"),
@@ -41,7 +43,7 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     }
     cells = max(map(len, told)) + GAP
     for key, what in told.items():
-        sheet.put([(Content.styled(key, "bold"), cells)], what, 2)
+        sheet.put([(Content.styled(key, "bold"), cells)], what, INDENT)
     if folders:
         for number, folder in enumerate(by_precedence(view.folders), 1):
             mine = view.hooks_in.get(folder, 0)
@@ -55,11 +57,13 @@ def start_sheet(view: View, row: Row | None, folders: bool, width: int) -> Conte
     return sheet.content()
 
 
-def _why(row: Row) -> Content:
-    """What stops the selected hook: on a small screen nothing else says it in full."""
+def _why(row: Row, room: int) -> Content:
+    """What stops the selected hook, in one line: on a small screen nothing else says it."""
     more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
     sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
-    return Content.assemble("why ", line(row.name, 60), " is ", sign, ": ", foreign(row.why), more)
+    said = Content.assemble("why ", line(row.name, 60), " is ", sign, ": ")
+    reason = middle(foreign(row.why).plain, max(LEAST, room - said.cell_length - len(more)))
+    return Content.assemble(said, foreign(reason), more)
 
 
 class StartHere(Widget):
