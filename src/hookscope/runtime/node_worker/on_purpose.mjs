@@ -8,6 +8,7 @@ const WRONG = 7; // where a text belongs
 const { setTimeout: later, Promise: OwnPromise } = globalThis;
 const { wait } = Atomics;
 const { exit } = process;
+const { isFrozen, keys } = Object;
 
 class BrokenOnPurpose extends Error {
   name = "BrokenOnPurpose";
@@ -56,14 +57,19 @@ const FAULTS = {
     if (ctx === undefined && Array.isArray(event?.messages)) {
       event.messages = [...event.messages, WRONG, null, { text: TEXT }, [TEXT], () => {}];
     }
-    const members = [event?.context, event?.data, event].find((one) => one !== null && typeof one === "object");
-    for (const name of Object.keys(members ?? {})) {
+    const members = [event?.context, event?.data, event].find(isOpen);
+    for (const name of keys(members ?? {})) {
       if (typeof members[name] === "string") members[name] = WRONG;
     }
     if (members) members.junk = circle;
     return { block: "perhaps", cancel: "perhaps", params: WRONG, content: [TEXT], junk: circle };
   },
 };
+
+/** Can a handler write into it? */
+function isOpen(value) {
+  return value !== null && typeof value === "object" && !isFrozen(value);
+}
 
 /** Hold this thread, and with it all that runs in it; without an amount for ever. */
 function block(seconds) {
