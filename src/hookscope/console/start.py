@@ -62,8 +62,11 @@ def _why(row: Row, room: int) -> Content:
     more = f", and {row.reasons - 1} more" if row.reasons > 1 else ""
     sign = Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style)
     said = Content.assemble("why ", line(row.name, 60), " is ", sign, ": ")
-    reason = middle(foreign(row.why).plain, max(LEAST, room - said.cell_length - len(more)))
-    return Content.assemble(said, foreign(reason), more)
+    left = room - said.cell_length - len(more)
+    reason = foreign(row.why)
+    if left >= LEAST:  # else the strip is narrow, and so high that it may take several
+        reason = foreign(middle(reason.plain, left))
+    return Content.assemble(said, reason, more)
 
 
 class StartHere(Widget):
