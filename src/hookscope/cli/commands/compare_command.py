@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Sequence
-from contextlib import suppress
 
 import click
 
 from hookscope.cli import answers, compare_runs, compare_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.side.runs import RunThere, differ
 from hookscope.workbench import Options, Refusal, comparison_document
 from hookscope.workbench.hosts import chosen_dialects, compared, only, usual_dialects
@@ -113,11 +112,5 @@ def _surroundings(options: Options, names: Sequence[str], text: str, different: 
 
 async def _fired(firing: HostsFiring) -> tuple[RunThere, ...]:
     """Ctrl-C cancels the run on its way; what is known is still the answer."""
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
-        loop.add_signal_handler(signal.SIGINT, firing.cancel)
-    try:
+    with ended_by_interrupt(firing.cancel):
         return await firing.run()
-    finally:
-        with suppress(NotImplementedError):  # as above
-            loop.remove_signal_handler(signal.SIGINT)

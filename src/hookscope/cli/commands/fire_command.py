@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import field, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import click
 
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.objects import STANDARD_INPUT, object_from
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import UNRECORDED, Event, Plan, Run, Slow
@@ -246,18 +247,12 @@ def _agreed(question: str) -> bool:
 
 async def _fired(firing: Firing, plan: Plan, asked: Asked) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
-        loop.add_signal_handler(signal.SIGINT, firing.cancel)
-    try:
+    with ended_by_interrupt(firing.cancel):
         if asked.stream:
             await _streamed(firing, plan)
         elif asked.warns:
             await _warned(firing)
         return await firing
-    finally:
-        with suppress(NotImplementedError):  # as above
-            loop.remove_signal_handler(signal.SIGINT)
 
 
 async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> AsyncGenerator[Firing]:

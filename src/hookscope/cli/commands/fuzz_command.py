@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import signal
 import sys
-from contextlib import suppress
 
 import click
 
 from hookscope.cli import answers, fuzz_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, Workbench
@@ -99,16 +98,11 @@ async def _all(
 
 async def _run(fuzz: Fuzz) -> Fuzzed:
     """Ctrl-C ends the search, and what is known is still the answer."""
-    loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
-        loop.add_signal_handler(signal.SIGINT, fuzz.stop)
     try:
-        return await fuzz.run()
+        with ended_by_interrupt(fuzz.stop):
+            return await fuzz.run()
     except OSError as error:
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
-    finally:
-        with suppress(NotImplementedError):  # as above
-            loop.remove_signal_handler(signal.SIGINT)
 
 
 def _seen(result: Result) -> None:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import signal
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from hookscope.cli import answers, plays
 from hookscope.cli.answers import Answer
+from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.runs import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.cast import cast_of, untrusted_in
@@ -92,16 +91,10 @@ async def _play(bench: Workbench, wanted: Wanted) -> tuple[Played, LoadReport, S
         engine, report = await bench.stage()
         folders = untrusted_folders(bench.look())
         playing = Playing(engine, wanted)
-        loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
-            loop.add_signal_handler(signal.SIGINT, playing.cancel)
-        try:
+        with ended_by_interrupt(playing.cancel):
             played = await playing
-            refused = untrusted_in(cast_of(engine.host)) if played.untrusted else ()
-            return played, report, (*folders, *refused)
-        finally:
-            with suppress(NotImplementedError):  # as above
-                loop.remove_signal_handler(signal.SIGINT)
+        refused = untrusted_in(cast_of(engine.host)) if played.untrusted else ()
+        return played, report, (*folders, *refused)
     except OSError as error:
         raise Refusal(f"Cannot read the project's agents: {error}.", "Nothing was played.") from None
     finally:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Sequence
-from contextlib import suppress
 
 import click
 
 from hookscope.cli import answers, sequence_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.asking import stranger
 from hookscope.workbench.left_out import waiting_for_trust
@@ -86,17 +85,13 @@ async def _all(
 ) -> list[Sequenced]:
     """One after another, until one is cancelled; with `stop`, until one has failed."""
     over: list[Sequenced] = []
-    loop = asyncio.get_running_loop()
     try:
         for sequence in wanted:
             running = Sequencing(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
-            with suppress(NotImplementedError):  # Windows: Ctrl-C ends the program there
-                loop.add_signal_handler(signal.SIGINT, running.cancel)
-            over.append(await running.run())
+            with ended_by_interrupt(running.cancel):
+                over.append(await running.run())
             if running.cancelled or (stop and not over[-1].passed):
                 break
     finally:
-        with suppress(NotImplementedError):  # as above
-            loop.remove_signal_handler(signal.SIGINT)
         await bench.close()
     return over
