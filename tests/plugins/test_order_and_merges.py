@@ -148,3 +148,14 @@ def test_handlers_of_skills_get_a_frozen_event() -> None:
 def test_a_priority_may_lie_between_two_others() -> None:
     calls = [Call("h", str(priority), priority=priority) for priority in (1, 1.5, 2)]
     assert [call.name for call in in_order(calls, "higher first")] == ["2", "1.5", "1"]
+
+
+def test_a_payload_that_cannot_be_copied_is_no_failure_of_ours() -> None:
+    class Stubborn:
+        def __deepcopy__(self, memo: object) -> object:
+            raise RuntimeError("never")
+
+    event = Event("reply_payload_sending", context={"payload": {"it": Stubborn()}}, kind="plugin")
+    policy = policy_of(event, "openclaw@2026.9")
+    view = policy.view(policy.start(event), Call(event.type, "one"))
+    assert isinstance(view["event"]["payload"]["it"], Stubborn)

@@ -68,8 +68,8 @@ class PluginPolicy:
         if self.rule is None:
             return arguments(event, ctx)
         if self.rule.own_event and isinstance(event, Mapping):
-            copies = {name: deepcopy(event[name]) for name in self.rule.own_members if name in event}
-            return Arguments({**fold.event, EVENT: {**event, **copies}, ASKED: []})
+            own = own_copy({name: event[name] for name in self.rule.own_members if name in event}) or {}
+            return Arguments({**fold.event, EVENT: {**event, **own}, ASKED: []})
         return fold.event
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
