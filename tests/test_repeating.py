@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.repeated import Again, Repetition, repetition
-from hookscope.core.runs import Ending, Event, FileChange, Guarded, Registration, Result, Run, Status
+from hookscope.core.runs import Ending, Event, Registration, Result, Run, Status
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.repeating import firings
 

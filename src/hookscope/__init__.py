@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hookscope.core.hooks import Hook as Hook
     from hookscope.core.hooks import State as State
     from hookscope.core.hooks import Verdict as Verdict
+    from hookscope.core.registry import LoadReport as LoadReport
     from hookscope.core.runs import Event as Event
-    from hookscope.core.runs import LoadReport as LoadReport
     from hookscope.core.runs import Result as Result
     from hookscope.core.runs import Run as Run
     from hookscope.engine import HookEngine as HookEngine
@@ -67,7 +67,7 @@ _HOMES = {
     "State": "hookscope.core.hooks",
     "Verdict": "hookscope.core.hooks",
     "Event": "hookscope.core.runs",
-    "LoadReport": "hookscope.core.runs",
+    "LoadReport": "hookscope.core.registry",
     "Result": "hookscope.core.runs",
     "Run": "hookscope.core.runs",
     "Firing": "hookscope.runtime",

@@ -8,27 +8,15 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Hook, Inventory, Language, LogLine
+from hookscope.core.lanes import Lane, Recorder, RunListener
 from hookscope.core.look import look
-from hookscope.core.plan import breakages_in, kind_of, make_plan, registrations_of, with_breakages
-from hookscope.core.runs import (
-    Code,
-    Event,
-    Failure,
-    Handler,
-    Lane,
-    LoadReport,
-    Module,
-    NotRun,
-    Plan,
-    Recorder,
-    Registration,
-    Registry,
-    Run,
-    RunListener,
-)
+from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
+from hookscope.core.registry import LoadReport, Registry
+from hookscope.core.runs import Code, Event, Failure, Handler, Module, NotRun, Plan, Registration, Run
 from hookscope.loading import Loading
 from hookscope.otel import listener as of_process
 from hookscope.runtime.limits import Limits

@@ -12,12 +12,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Choices, Host, Settings, Trust
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Hook, LogLine, Verdict
 from hookscope.core.look import look
-from hookscope.core.plan import kind_of
-from hookscope.core.runs import Event, Handler, LoadReport, Run
+from hookscope.core.registry import LoadReport
+from hookscope.core.runs import Event, Handler, Run
 from hookscope.core.surroundings import Surroundings, real_surroundings
 from hookscope.dialects import DEFAULT, dialect_named
 from hookscope.engine import HookEngine

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, LogLine, Standing, State, Verdict
 from hookscope.core.look import notes_on
-from hookscope.core.plan import as_taken, code_of, declared_by, kind_of
-from hookscope.core.runs import Code, Failure, Handler, LoadReport, Module, Registration
+from hookscope.core.plan import as_taken, code_of, declared_by
+from hookscope.core.registry import LoadReport
+from hookscope.core.runs import Code, Failure, Handler, Module, Registration
 
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call

@@ -15,7 +15,7 @@ from tests.conformance.layouts import Case
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, LogLine
-from hookscope.core.runs import LoadReport
+from hookscope.core.registry import LoadReport
 from hookscope.engine import HookEngine, Lanes, in_process
 from hookscope.runtime import Limits, node_lane
 from hookscope.workbench.play import Played, Playing, Wanted

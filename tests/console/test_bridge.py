@@ -19,7 +19,8 @@ from hookscope.console.messages import Changed, FiringOver, FiringStarted, Steps
 from hookscope.console.runner import Runner
 from hookscope.console.state import Draft, LookBegan, Looked, LookFailed
 from hookscope.core.hooks import Inventory
-from hookscope.core.runs import Event, Plan, Registry
+from hookscope.core.registry import Registry
+from hookscope.core.runs import Event, Plan
 from hookscope.core.surroundings import real_surroundings
 from hookscope.systems.folders.policy import SharedEvent
 

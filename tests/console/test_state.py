@@ -8,7 +8,7 @@ from hookscope.console import state as s
 from hookscope.console.state import ConsoleState, reduce
 from hookscope.core.dialect import Settings, Trust
 from hookscope.core.hooks import Inventory, Rejected
-from hookscope.core.runs import Registry
+from hookscope.core.registry import Registry
 
 
 def view_of(*names: str, settings: bool = True) -> Any:

@@ -21,7 +21,8 @@ from hookscope.core.dialect import Choices, Trust
 from hookscope.core.examine import examine
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.runs import Ending, Event, Plan, Registry, Result, Run
+from hookscope.core.registry import Registry
+from hookscope.core.runs import Ending, Event, Plan, Result, Run
 from hookscope.core.surroundings import real_surroundings
 from hookscope.dialects import DIALECTS
 from hookscope.settings import open_host

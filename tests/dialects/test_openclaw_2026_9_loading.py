@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Event, LoadReport, Run
+from hookscope.core.registry import LoadReport
+from hookscope.core.runs import Event, Run
 from hookscope.engine import HookEngine
 from hookscope.runtime import NoNode, find_node
 

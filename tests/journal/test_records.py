@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import (
     Code,
@@ -20,9 +21,7 @@ from hookscope.core.runs import (
     Event,
     EventKind,
     Failure,
-    FileChange,
     Frame,
-    Guarded,
     NotRun,
     Registration,
     Result,

@@ -8,18 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.runs import (
-    Ending,
-    Event,
-    Failure,
-    FileChange,
-    Frame,
-    Guarded,
-    NotRun,
-    Registration,
-    Result,
-    Run,
-)
+from hookscope.core.copies import FileChange, Guarded
+from hookscope.core.runs import Ending, Event, Failure, Frame, NotRun, Registration, Result, Run
 from hookscope.journal import Journal
 from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
 

@@ -4,19 +4,8 @@ from typing import Any
 
 import pytest
 
-from hookscope.core.runs import (
-    Code,
-    Event,
-    Failure,
-    Fold,
-    Group,
-    Lane,
-    OnStep,
-    Plan,
-    Registration,
-    Result,
-    Step,
-)
+from hookscope.core.lanes import Lane
+from hookscope.core.runs import Code, Event, Failure, Fold, Group, OnStep, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, dispatch
 
 PlanOf = Callable[..., Plan]

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, LaneOf, Plan, Registration, Result, Step
+from hookscope.core.lanes import LaneOf
+from hookscope.core.runs import Code, Failure, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, ProcessLane, dispatch
 from hookscope.runtime.course import Course
 from hookscope.runtime.python_worker.faults import describe

@@ -12,7 +12,8 @@ from tests.runtime.conftest import LONG
 
 from hookscope.core.arguments import arguments
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Lane, Registration, Result, Started, Step
+from hookscope.core.lanes import Lane
+from hookscope.core.runs import Code, Registration, Result, Started, Step
 from hookscope.runtime import InProcessLane, Ledger, Limits, ProcessLane, python_lane
 
 Plugin = Callable[..., list[Registration]]

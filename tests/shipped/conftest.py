@@ -10,7 +10,7 @@ import pytest
 
 from hookscope import HookEngine, embedded_host
 from hookscope.core.dialect import Host
-from hookscope.core.runs import LoadReport
+from hookscope.core.registry import LoadReport
 from hookscope.core.surroundings import Surroundings
 from hookscope.engine import Lanes
 from hookscope.runtime import InProcessLane, NoNode, ProcessLane, find_node, node_lane

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from hookscope.core.hooks import Folder, Hook
-from hookscope.core.runs import Event, Registration, Registry
+from hookscope.core.registry import Registry
+from hookscope.core.runs import Event, Registration
 from hookscope.dialects import DIALECTS
 from hookscope.systems.streams import OUTSIDE, stream_system_of
 

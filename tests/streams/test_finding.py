@@ -10,7 +10,8 @@ from hookscope.core.examine import examine
 from hookscope.core.hooks import State
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
-from hookscope.core.runs import Event, Registry
+from hookscope.core.registry import Registry
+from hookscope.core.runs import Event
 
 RULE = (
     "Expected ASCII letters, digits, underscores, and dashes only, "

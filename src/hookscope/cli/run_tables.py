@@ -8,7 +8,9 @@ from itertools import groupby
 
 from hookscope.cli.tables import column, fitted, not_run_lines
 from hookscope.core.answers import merge_steps
-from hookscope.core.runs import Failure, Guarded, LoadReport, Plan, Registration, Result, Run
+from hookscope.core.copies import Guarded
+from hookscope.core.registry import LoadReport
+from hookscope.core.runs import Failure, Plan, Registration, Result, Run
 from hookscope.core.text import one_line, printable
 from hookscope.workbench.run_documents import plain
 

@@ -5,9 +5,9 @@ Used for a guide's notes, where the other is the program as it ships; `hookscope
 
 from collections.abc import Iterator, Mapping
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, State
-from hookscope.core.plan import kind_of
 from hookscope.values import dataclass
 
 Key = tuple[str, str]

@@ -8,7 +8,8 @@ from difflib import SequenceMatcher
 from typing import Any, Literal
 
 from hookscope.core.alike import alike
-from hookscope.core.runs import FileChange, Guarded, Result, Run
+from hookscope.core.copies import FileChange, Guarded
+from hookscope.core.runs import Result, Run
 from hookscope.values import dataclass
 
 MARK = "replayed"  # in an event that was fired before: which run it was, and when

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
 from hookscope.core.hooks import Gate, Hook, Inventory, Rejected, Standing, Verdict
-from hookscope.core.plan import kind_of
 from hookscope.core.searched import searched
 
 

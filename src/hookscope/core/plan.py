@@ -5,11 +5,10 @@ from dataclasses import replace
 from itertools import chain
 
 from hookscope.core.breakage import Breakage
-from hookscope.core.bystanders import Bystander, bystanders_of, missed_by
-from hookscope.core.bystanders import kind_of as kind_of
-from hookscope.core.bystanders import may_run as may_run
+from hookscope.core.bystanders import Bystander, bystanders_of, kind_of, may_run, missed_by
 from hookscope.core.dialect import Arranged, Host
 from hookscope.core.hooks import Hook, Inventory, Kind, Language, Standing, State
+from hookscope.core.registry import Registry
 from hookscope.core.runs import (
     Code,
     Declared,
@@ -21,7 +20,6 @@ from hookscope.core.runs import (
     NotRun,
     Plan,
     Registration,
-    Registry,
     Shape,
 )
 

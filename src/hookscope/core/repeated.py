@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
+from hookscope.core.copies import FileChange
 from hookscope.core.differences import Call, calls_of
-from hookscope.core.runs import FileChange, Result, Run
+from hookscope.core.runs import Result, Run
 from hookscope.values import dataclass
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias
 
 from hookscope.core.breakage import Breakage
+from hookscope.core.copies import Guarded
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Beside, Hook, Language, LogLine
 from hookscope.values import dataclass
@@ -96,33 +97,6 @@ class Module:
 
     declares: tuple[Declared, ...] = ()
     log: tuple[LogLine, ...] = ()  # what the loader says of it: unknown names, a refused registration
-
-
-@dataclass(frozen=True, slots=True)
-class Registry:
-    """Who listens to what, in order of registration. Replaced, never edited."""
-
-    generation: int = 0
-    registrations: tuple[Registration, ...] = ()
-    by_key: Mapping[str, tuple[Registration, ...]] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        index: dict[str, list[Registration]] = {}
-        for registration in self.registrations:
-            index.setdefault(registration.key, []).append(registration)
-        object.__setattr__(self, "by_key", {key: tuple(calls) for key, calls in index.items()})
-
-    def keys(self) -> tuple[str, ...]:
-        """The event keys that somebody listens to, in order of first registration."""
-        return tuple(self.by_key)
-
-    def listeners(self, keys: Sequence[str]) -> tuple[Registration, ...]:
-        """All registrations of these keys: key after key, each in order of registration."""
-        return tuple(call for key in keys for call in self.by_key.get(key, ()))
-
-    def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
-        """The next generation."""
-        return Registry(self.generation + 1, tuple(registrations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,30 +275,6 @@ OnStep: TypeAlias = Callable[[Step], None]
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
-    """What became of one file or link. It is foreign text, controls and all."""
-
-    path: Path
-    kind: Literal["written", "changed", "deleted"]
-    before: int | None  # bytes; None: there was none
-    after: int | None
-    diff: str = ""  # unified; empty for what is no text, or long; of a link, where it leads
-    digest: str = ""  # of what it holds now, hexadecimal; empty: not known
-
-
-@dataclass(frozen=True, slots=True)
-class Guarded:
-    """What a run on copies did to them, and which walls stood meanwhile."""
-
-    walls: str  # for people
-    network: bool  # there was none
-    disk: bool  # outside of the copies it was read-only
-    changes: tuple[FileChange, ...] = ()  # with the originals' paths
-    more: int = 0  # changes that are not listed
-    notes: tuple[str, ...] = ()  # what was not copied; what changed beside the copies
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """All that one event caused."""
 
@@ -347,92 +297,3 @@ class Run:
     def failed(self) -> tuple[Result, ...]:
         """The results that are no `ok`."""
         return tuple(result for result in self.results if result.status != "ok")
-
-
-class Lane(Protocol):
-    """Where handlers run. Owns what it starts; `close` ends it and waits until it is gone."""
-
-    async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
-        """Run the batch in order on one view of the event.
-
-        Results travel by `step` alone, so that they survive a cancel: every call of the batch
-        that was begun gets exactly one Result, also when this is cancelled.
-        """
-        ...
-
-    async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
-        """Run calls one after another, each on a view of its own; otherwise as `run`.
-
-        `views` makes each view when its call's turn comes, when the call before has given its result, and
-        ends where the rest is not asked. It is asked once more behind the last call.
-        """
-        ...
-
-    async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
-        """Start all calls at once, in order, each on its own view; otherwise as `run`.
-
-        Steps of several calls come in between each other. Calls that cannot run beside each other here run
-        one after another.
-        """
-        ...
-
-    async def load(self, code: Code) -> Handler | Code | Module | Failure:
-        """Load a handler without running it: what to register for it, or why it cannot be.
-
-        A Module for the shapes `stream` and `plugin`, whose declared targets can be registered and run.
-        What comes back stands for the code as it was loaded: a later edit of the file, even one that
-        breaks it, does not change what a registration calls.
-        """
-        ...
-
-    async def close(self) -> None:
-        """End what runs handlers here, and wait until it is gone."""
-        ...
-
-
-LaneOf: TypeAlias = Callable[[Registration], Lane]
-
-
-class Recorder(Protocol):
-    """The durable record of runs."""
-
-    async def begin(self, event: Event) -> int:
-        """The run's id, given once the event is on disk. Raises OSError where it cannot be."""
-        ...
-
-    async def end(self, run: Run) -> None:
-        """Keep what came of a run that was begun. Raises OSError where it cannot be kept."""
-        ...
-
-
-@runtime_checkable
-class PlanRecorder(Recorder, Protocol):
-    """A Recorder that keeps too who was to run."""
-
-    async def begin_plan(self, plan: Plan) -> int:
-        """As `begin`, of the plan's event."""
-        ...
-
-
-class RunListener(Protocol):
-    """Hears of every run of an engine, and of those that it causes. It is not to raise."""
-
-    def begins(self, plan: Plan, dialect: str) -> Callable[[Run], object]:
-        """Called in the run's own task before anything runs; what it returns, with the Run at the end."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class LoadReport:
-    """What a load did. Source: guide 000, "LoadHooksResult"."""
-
-    discovered: int = 0  # hooks found in all folders, winners only
-    eligible: int = 0
-    registered: int = 0  # hooks and legacy handlers that were loaded
-    skipped: tuple[str, ...] = ()  # "name: reason, reason"
-    failed: tuple[str, ...] = ()  # names
-    log: tuple[LogLine, ...] = ()
-    failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
-    committed: bool = True  # False: a strict load met a failure and left everything as it was
-    refusal: str = ""  # then: the host's own sentence of the first failure
-    stopped: str = ""  # what ended the load before its end; hooks before it are registered, later ones not

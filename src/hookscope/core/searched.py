@@ -12,9 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook
-from hookscope.core.plan import kind_of
 from hookscope.formats import read_dotenv
 from hookscope.formats.places import KeyPath
 

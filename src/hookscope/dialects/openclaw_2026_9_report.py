@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing
-from hookscope.core.plan import kind_of
 from hookscope.values import dataclass
 
 REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.event_types import Catalogue, EventType
 from hookscope.core.hooks import Edit, Hook, Place, Rejected
-from hookscope.core.plan import kind_of
 from hookscope.core.runs import EventKind
 from hookscope.formats.places import KeyPath
 from hookscope.lint.header import Header

@@ -15,7 +15,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hookscope.core.runs import RunListener
+    from hookscope.core.lanes import RunListener
     from hookscope.otel.telemetry import Telemetry as Telemetry
 
 API = ("opentelemetry.trace", "opentelemetry.metrics")

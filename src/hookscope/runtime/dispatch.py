@@ -8,20 +8,8 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import (
-    Ending,
-    Fold,
-    Group,
-    Lane,
-    LaneOf,
-    Next,
-    OnStep,
-    Plan,
-    Policy,
-    Registration,
-    Result,
-    Step,
-)
+from hookscope.core.lanes import Lane, LaneOf
+from hookscope.core.runs import Ending, Fold, Group, Next, OnStep, Plan, Policy, Registration, Result, Step
 from hookscope.runtime.python_worker.faults import safe_text
 
 Record: TypeAlias = Callable[[], Awaitable[object]]

@@ -12,7 +12,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Literal
 
-from hookscope.core.runs import FileChange
+from hookscope.core.copies import FileChange
 from hookscope.values import dataclass
 
 LOOKED_AT = 200_000  # files and folders; a handler can make more than anybody can wait for

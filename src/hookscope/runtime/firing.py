@@ -11,21 +11,8 @@ from typing import Any
 
 from hookscope.core.breakage import Breakage
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import (
-    UNRECORDED,
-    Ending,
-    Event,
-    Fold,
-    LaneOf,
-    NotRun,
-    Plan,
-    PlanRecorder,
-    Recorder,
-    Registration,
-    Result,
-    Run,
-    Step,
-)
+from hookscope.core.lanes import LaneOf, PlanRecorder, Recorder
+from hookscope.core.runs import UNRECORDED, Ending, Event, Fold, NotRun, Plan, Registration, Result, Run, Step
 from hookscope.runtime.clock import begin_run
 from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.python_worker.faults import safe_text

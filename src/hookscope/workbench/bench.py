@@ -14,7 +14,8 @@ from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.hooks import Hook, Standing
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan
-from hookscope.core.runs import Event, EventKind, Failure, LoadReport, Module, Plan, Registration, Run
+from hookscope.core.registry import LoadReport
+from hookscope.core.runs import Event, EventKind, Failure, Module, Plan, Registration, Run
 from hookscope.core.surroundings import Files
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host

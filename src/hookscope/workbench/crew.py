@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Inventory, Language
-from hookscope.core.runs import Code, Lane
+from hookscope.core.lanes import Lane
+from hookscope.core.runs import Code
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.workbench.state_files import state_folder

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.alike import alike
-from hookscope.core.runs import FileChange, Result, Run
+from hookscope.core.copies import FileChange
+from hookscope.core.runs import Result, Run
 from hookscope.core.text import nearest
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.hooks import Gate, Hook, Standing, State, gate_state
-from hookscope.core.plan import code_of, declared_by, kind_of, registration_of
+from hookscope.core.plan import code_of, declared_by, registration_of
 from hookscope.core.runs import Event, Failure, Plan, Registration
 from hookscope.core.text import as_typed
 from hookscope.runtime.declared import WITH_HANDLERS

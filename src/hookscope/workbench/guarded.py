@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Language
-from hookscope.core.runs import FileChange, Guarded, Lane, Run
+from hookscope.core.lanes import Lane
+from hookscope.core.runs import Run
 from hookscope.engine import Lanes
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane

@@ -16,10 +16,11 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
+from hookscope.core.bystanders import kind_of, may_run
 from hookscope.core.event_types import EVERY
 from hookscope.core.examine import digest
 from hookscope.core.hooks import Standing
-from hookscope.core.plan import code_of, kind_of, may_run
+from hookscope.core.plan import code_of
 from hookscope.core.text import lasting, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION

@@ -12,7 +12,8 @@ from hookscope.core.hooks import Inventory, Language, Standing
 from hookscope.core.look import look
 from hookscope.core.noted import NotedFiles
 from hookscope.core.plan import is_held, registrations_of
-from hookscope.core.runs import Registration, Registry
+from hookscope.core.registry import Registry
+from hookscope.core.runs import Registration
 from hookscope.core.surroundings import Files
 from hookscope.runtime import Limits
 from hookscope.settings import open_host

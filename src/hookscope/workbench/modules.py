@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hookscope.core.bystanders import may_run
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
+from hookscope.core.lanes import Lane
 from hookscope.core.look import notes_on
-from hookscope.core.plan import as_taken, code_of, declared_by, may_run
-from hookscope.core.runs import Code, Failure, Lane, Module
+from hookscope.core.plan import as_taken, code_of, declared_by
+from hookscope.core.runs import Code, Failure, Module
 from hookscope.loading import LOADED
 
 if TYPE_CHECKING:

@@ -6,23 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hookscope.core.copies import Guarded
 from hookscope.core.event import iso
 from hookscope.core.failure_document import failure_document
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import (
-    Code,
-    Event,
-    Guarded,
-    LoadReport,
-    NotRun,
-    Plan,
-    Registration,
-    Result,
-    Run,
-    Slow,
-    Started,
-    Step,
-)
+from hookscope.core.registry import LoadReport
+from hookscope.core.runs import Code, Event, NotRun, Plan, Registration, Result, Run, Slow, Started, Step
 from hookscope.workbench.documents import Document
 
 

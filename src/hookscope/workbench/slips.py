@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookscope.core.plan import kind_of
+from hookscope.core.bystanders import kind_of
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Standing

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from hookscope.core.arguments import CANCEL, arguments
 from hookscope.core.hooks import LogLine
+from hookscope.core.lanes import Lane
 from hookscope.core.runs import (
     Ending,
     Event,
     Failure,
     Fold,
-    Lane,
     Module,
     Next,
     Plan,

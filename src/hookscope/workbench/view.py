@@ -14,7 +14,8 @@ from hookscope.core.bystanders import Bystander, bystanders_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook, Inventory, Language, Rejected, Standing
 from hookscope.core.noted import NotedFiles
-from hookscope.core.runs import Plan, Registration, Registry, Run
+from hookscope.core.registry import Registry
+from hookscope.core.runs import Plan, Registration, Run
 from hookscope.runtime import Limits
 from hookscope.values import dataclass
 from hookscope.workbench.compose import event_keys

@@ -7,7 +7,7 @@ import click
 from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.core.hooks import State
-from hookscope.core.runs import LoadReport
+from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Workbench, run_documents
 from hookscope.workbench.left_out import untrusted_folders
 

@@ -12,7 +12,7 @@ import click
 from hookscope.cli import answers, plays
 from hookscope.cli.answers import Answer
 from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.core.runs import LoadReport
+from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.cast import cast_of, untrusted_in
 from hookscope.workbench.left_out import untrusted_folders

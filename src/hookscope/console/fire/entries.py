@@ -11,8 +11,9 @@ from hookscope.console.fire.compare import compared
 from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.keymap.hints import key_of
+from hookscope.core.copies import Guarded
 from hookscope.core.missed import told_and_counted
-from hookscope.core.runs import Guarded, NotRun, Run
+from hookscope.core.runs import NotRun, Run
 from hookscope.values import dataclass
 
 KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")

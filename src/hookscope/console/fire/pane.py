@@ -29,7 +29,7 @@ from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
 from hookscope.console.keymap.hints import key_of, shared, with_keys
 from hookscope.console.messages import CopyAsked
-from hookscope.core.plan import kind_of
+from hookscope.core.bystanders import kind_of
 from hookscope.core.runs import Event
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from textual.content import Content
 from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.tabs.shown import foreign, muted, stack
 from hookscope.console.theme import FAINT
-from hookscope.core.runs import FileChange, Guarded
+from hookscope.core.copies import FileChange, Guarded
 
 MOST = 400  # lines of one diff
 STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.hooks import State
-from hookscope.core.plan import kind_of
 from hookscope.core.side.handlers import stranger_in
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Differing, EventThere, Facet, Line
 from hookscope.core.side.written import LARGEST

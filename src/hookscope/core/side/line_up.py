@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import Path
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.hooks import Hook, Rejected, Standing, State
-from hookscope.core.plan import kind_of
 from hookscope.core.side.change import changes_of
 from hookscope.core.side.differing import differing_of
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Comparison, EventThere, Line, Metadata, Side

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hookscope.core.hooks import Hook
 from hookscope.core.plan import registrations_of
-from hookscope.core.runs import Registry
+from hookscope.core.registry import Registry
 from hookscope.core.side.model import Line, Side
 
 Orders = Mapping[int, tuple[str, ...]]  # the number of a line → a sentence for each way its turn differs

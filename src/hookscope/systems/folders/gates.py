@@ -9,9 +9,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook, Place
-from hookscope.core.plan import kind_of
 from hookscope.core.surroundings import lies_in
 from hookscope.core.text import as_typed
 from hookscope.formats.frontmatter import locate_frontmatter

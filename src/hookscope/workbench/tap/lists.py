@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Standing, State
-from hookscope.core.plan import kind_of
 from hookscope.core.runs import EventKind
 from hookscope.values import dataclass
 from hookscope.workbench.tap.installing import installed_of

@@ -1,0 +1,53 @@
+"""What a load comes to: who listens to what, and the report of how it got there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from hookscope.core.hooks import LogLine
+from hookscope.core.runs import Failure, Registration
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Registry:
+    """Who listens to what, in order of registration. Replaced, never edited."""
+
+    generation: int = 0
+    registrations: tuple[Registration, ...] = ()
+    by_key: Mapping[str, tuple[Registration, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        index: dict[str, list[Registration]] = {}
+        for registration in self.registrations:
+            index.setdefault(registration.key, []).append(registration)
+        object.__setattr__(self, "by_key", {key: tuple(calls) for key, calls in index.items()})
+
+    def keys(self) -> tuple[str, ...]:
+        """The event keys that somebody listens to, in order of first registration."""
+        return tuple(self.by_key)
+
+    def listeners(self, keys: Sequence[str]) -> tuple[Registration, ...]:
+        """All registrations of these keys: key after key, each in order of registration."""
+        return tuple(call for key in keys for call in self.by_key.get(key, ()))
+
+    def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
+        """The next generation."""
+        return Registry(self.generation + 1, tuple(registrations))
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What a load did. Source: guide 000, "LoadHooksResult"."""
+
+    discovered: int = 0  # hooks found in all folders, winners only
+    eligible: int = 0
+    registered: int = 0  # hooks and legacy handlers that were loaded
+    skipped: tuple[str, ...] = ()  # "name: reason, reason"
+    failed: tuple[str, ...] = ()  # names
+    log: tuple[LogLine, ...] = ()
+    failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
+    committed: bool = True  # False: a strict load met a failure and left everything as it was
+    refusal: str = ""  # then: the host's own sentence of the first failure
+    stopped: str = ""  # what ended the load before its end; hooks before it are registered, later ones not
