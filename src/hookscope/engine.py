@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Hook, Inventory, Language, LogLine
+from hookscope.core.hooks import Hook, Language, LogLine
+from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane, Recorder, RunListener
 from hookscope.core.look import look
 from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages

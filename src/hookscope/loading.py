@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Inventory, LogLine, Standing, State, Verdict
+from hookscope.core.hooks import Gate, Hook, LogLine, Standing, State, Verdict
+from hookscope.core.inventory import Inventory
 from hookscope.core.look import notes_on
 from hookscope.core.plan import as_taken, code_of, declared_by
 from hookscope.core.registry import LoadReport

@@ -12,7 +12,7 @@ from tests.benchmarks.measuring import Group, Target, Variant
 
 from hookscope.core.dialect import Choices, Host, Trust
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Inventory
+from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS

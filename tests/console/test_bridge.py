@@ -18,7 +18,7 @@ from hookscope.console.jobs import fire
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
 from hookscope.console.runner import Runner
 from hookscope.console.state import Draft, LookBegan, Looked, LookFailed
-from hookscope.core.hooks import Inventory
+from hookscope.core.inventory import Inventory
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Event, Plan
 from hookscope.core.surroundings import real_surroundings

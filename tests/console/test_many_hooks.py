@@ -26,7 +26,8 @@ from hookscope.console.hooks.rows import Group, Row, matching
 from hookscope.console.palette import UNASKED, Palette, written_out
 from hookscope.console.state import Looked
 from hookscope.console.theme import LOOKS
-from hookscope.core.hooks import Rejected, State
+from hookscope.core.hooks import State
+from hookscope.core.inventory import Rejected
 from hookscope.workbench import View
 
 

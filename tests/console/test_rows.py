@@ -17,7 +17,8 @@ from hookscope.console.hooks.rows import (
     row_line,
 )
 from hookscope.console.theme import LOOKS, WORD_WIDTH
-from hookscope.core.hooks import Rejected, State
+from hookscope.core.hooks import State
+from hookscope.core.inventory import Rejected
 
 NAMES = [
     "session-memory",

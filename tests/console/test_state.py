@@ -7,7 +7,7 @@ from typing import Any
 from hookscope.console import state as s
 from hookscope.console.state import ConsoleState, reduce
 from hookscope.core.dialect import Settings, Trust
-from hookscope.core.hooks import Inventory, Rejected
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.registry import Registry
 
 

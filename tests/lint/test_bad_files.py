@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hookscope.core.hooks import Inventory
+from hookscope.core.inventory import Inventory
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.linting import lint_hooks
 

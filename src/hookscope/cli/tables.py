@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 from rich.cells import cell_len, set_cell_size
 
-from hookscope.core.hooks import Folder, Gate, Place, Rejected, Standing, State
+from hookscope.core.hooks import Folder, Gate, Place, Standing, State
+from hookscope.core.inventory import Rejected
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.text import one_line, printable

@@ -32,7 +32,7 @@ from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:
     from hookscope.console.opening import Opener
-    from hookscope.core.hooks import Rejected
+    from hookscope.core.inventory import Rejected
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
     from hookscope.workbench.links import Link

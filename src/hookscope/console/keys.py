@@ -16,7 +16,8 @@ from hookscope.console.keymap.actions import binding_of
 from hookscope.console.keymap.hints import in_force, key_of, with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Rejected, Standing, State
+from hookscope.core.hooks import Standing, State
+from hookscope.core.inventory import Rejected
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode

@@ -11,7 +11,8 @@ from textual.message import Message
 if TYPE_CHECKING:
     from hookscope.console.log.model import LogEntry
     from hookscope.console.state import Change, Draft
-    from hookscope.core.hooks import Hook, Place, Rejected, Standing
+    from hookscope.core.hooks import Hook, Place, Standing
+    from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step
     from hookscope.workbench import PastRun, Toggle, Undoing
     from hookscope.workbench.play import Played

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Inventory, Standing, State
+from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.inventory import Inventory
 from hookscope.core.runs import EventKind, NotRun
 from hookscope.values import dataclass
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Inventory, Rejected, Standing, State
+from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.values import dataclass
 
 Key = tuple[str, str]

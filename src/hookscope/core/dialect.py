@@ -9,57 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hookscope.core.event_types import Catalogue
-from hookscope.core.hooks import Folder, Found, Gate, Hook, Place, Problem, Ranking
+from hookscope.core.hooks import Folder, Gate, Hook, Place, Problem
 from hookscope.core.host_command import HostCommand
-from hookscope.core.runs import Event, EventKind, Failure, Group, Module, NotRun, Policy, Registration
+from hookscope.core.inventory import Found, Ranking
+from hookscope.core.rules import Layout, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
+from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
 from hookscope.core.surroundings import Surroundings, lies_in
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class Agents:
-    """The agents of a host that has several."""
-
-    workspaces: Mapping[str, str | None]  # by name; None: it names none of its own
-    chosen: str | None = None  # the one that is looked at where nobody names another
-    owner: str | None = None  # the one whose workspace is the host's own
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where a host keeps its settings and folders."""
-
-    state: str  # the state folder: "~/.openclaw"; empty: it has none but the workspace
-    settings: str  # the settings file in it: "openclaw.json"; empty: it has none
-    state_variable: str | None = None  # environment variables that move them
-    settings_variable: str | None = None
-    workspace_variable: str | None = None
-    bundled_variable: str | None = None  # names the folder of bundled hooks
-    bundles: bool = True  # False: the program looks in no bundled folder unless somebody names one
-    workspace_path: KeyPath = ("agents", "defaults", "workspace")
-    agents: Callable[[Mapping[str, Any]], Agents] | None = None  # whose workspaces the settings name
-    workspace: str = "workspace"  # below the state folder, where nothing else names one
-    hooks: tuple[KeyPath, ...] = (("hooks", "internal"),)  # where its hooks settings stand; first wins
-    markers: tuple[str, ...] = ()  # paths below the workspace that show this host
-    program: str = ""  # its command, by which its installed package is found
-    packages: tuple[str, ...] = ()  # the names that its package may have
-    version_path: KeyPath = ()  # where it writes its own version into its settings
-    own_bundled: str = ""  # where in its package its own hooks lie
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsRules:
-    """How a host reads its settings, beside plain JSON5."""
-
-    include: str | None = None  # the key of an object that stands for other files
-    variables: bool = False  # is `${NAME}` replaced in texts
-    dotenv: str | None = None  # a file below the state folder whose variables count as set
-    env_path: KeyPath | None = None  # where the settings set variables themselves
-    check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
-    """What the host refuses: a path and its sentence for each."""
-    refusal: str = ""  # the host's error text: {file} {issues}; empty: it goes on without its settings
-    issue: str = "{path}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,59 +135,6 @@ class Arranged:
 
     groups: tuple[Group, ...]
     left_out: tuple[NotRun, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class LoaderTexts:
-    """The host's own sentences while it loads."""
-
-    discovered: str | None = None  # {count}
-    registered: str | None = None  # {emoji} {name} {events}
-    legacy_registered: str | None = None  # {event} {module}
-    complete: str | None = None  # {registered} {discovered} {skipped} {failed}
-    not_loaded: str | None = None  # {file} {type} {error} {plain}: with and without what we say beside it
-    no_function: str | None = None  # {file} {export}
-    no_events: str | None = None  # {name}
-    off: str | None = None
-    loading: Mapping[str, str] = field(default_factory=dict)  # by source: said before each import
-    never_sent: str | None = None  # {name} {what} {events}: events that the host does not know
-
-
-@dataclass(frozen=True, slots=True)
-class LoadRules:
-    """What a load replaces, what fails it, and what all hooks being off means."""
-
-    plain: bool = False  # the host loads what its language does, and nothing is mended for a handler
-    keeps_code: bool = False  # handlers registered by code outlive a load
-    off_closes: bool = False  # switched off, events reach nobody, whoever has registered
-    takes_classes: bool = False  # a class counts as loaded, and fails when it is called
-    imports_idle: bool = False  # a hook without events is imported before it is passed over
-    no_events: str | None = None  # what fails a hook without events; None: it is skipped
-    failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
-    no_function: str = "{error}"  # in place of {error} there: {export} {file}
-    reworded: Callable[[Failure], str] | None = None  # what the host makes of a failure in place of {error}
-    refuses: Callable[[Module], str] | None = (
-        None  # why a plugin that registers this fails; empty: it does not
-    )
-    lost_manifest: str | None = None  # {name} {file}: strict, of a hook that was loaded before
-    lost_handler: str | None = None  # {name} {folder}
-
-
-@dataclass(frozen=True, slots=True)
-class Switching:
-    """What switching a hook on or off means to this host."""
-
-    also_true: tuple[KeyPath, ...] = ()  # settings that its command sets too, when it switches a hook on
-    refuses_blocked: bool = False  # does its command refuse to switch on what could not run
-    notices: str = ""  # when the host notices, as a sentence
-
-
-@dataclass(frozen=True, slots=True)
-class PackRules:
-    """How packs reach this host."""
-
-    key: str  # package.json → this → `hooks`
-    whole: bool = False  # does it find the hooks that a package lists; else each hook lies by itself
 
 
 @dataclass(frozen=True, slots=True)

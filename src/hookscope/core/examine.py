@@ -5,7 +5,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Inventory, Place, Standing, Verdict
+from hookscope.core.hooks import Gate, Hook, Place, Standing, Verdict
+from hookscope.core.inventory import Inventory
 from hookscope.core.surroundings import Files
 from hookscope.core.text import nearest
 from hookscope.formats import Export, FormatError, read_exports

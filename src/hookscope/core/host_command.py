@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from hookscope.core.hooks import Inventory, Standing
+from hookscope.core.hooks import Standing
+from hookscope.core.inventory import Inventory
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

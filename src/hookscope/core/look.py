@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
-from hookscope.core.hooks import Gate, Hook, Inventory, Rejected, Standing, Verdict
+from hookscope.core.hooks import Gate, Hook, Standing, Verdict
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.searched import searched
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Inventory, Place
+from hookscope.core.hooks import Place
+from hookscope.core.inventory import Inventory
 from hookscope.core.searched import alike
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass

@@ -7,7 +7,8 @@ from itertools import chain
 from hookscope.core.breakage import Breakage
 from hookscope.core.bystanders import Bystander, bystanders_of, kind_of, may_run, missed_by
 from hookscope.core.dialect import Arranged, Host
-from hookscope.core.hooks import Hook, Inventory, Kind, Language, Standing, State
+from hookscope.core.hooks import Hook, Kind, Language, Standing, State
+from hookscope.core.inventory import Inventory
 from hookscope.core.registry import Registry
 from hookscope.core.runs import (
     Code,

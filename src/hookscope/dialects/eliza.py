@@ -3,7 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.dialect import Dialect, Host, Layout, LoaderTexts, PackRules, Switching
+from hookscope.core.dialect import Dialect, Host
+from hookscope.core.rules import Layout, LoaderTexts, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates

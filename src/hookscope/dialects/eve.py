@@ -2,8 +2,9 @@
 
 from functools import partial
 
-from hookscope.core.dialect import Dialect, Layout, Switching
+from hookscope.core.dialect import Dialect
 from hookscope.core.hooks import LogLine
+from hookscope.core.rules import Layout, Switching
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve_sessions import OF_GUIDE

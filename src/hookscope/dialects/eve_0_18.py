@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from hookscope.core.dialect import LoadRules
 from hookscope.core.hooks import LogLine
+from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.eve import EVE, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18

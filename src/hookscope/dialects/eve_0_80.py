@@ -5,8 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from hookscope.core.dialect import LoadRules
 from hookscope.core.hooks import LogLine
+from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve import EVE, swallowed

@@ -3,7 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.dialect import Dialect, Host, Layout, PackRules, Switching
+from hookscope.core.dialect import Dialect, Host
+from hookscope.core.rules import Layout, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first

@@ -5,8 +5,9 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 
-from hookscope.core.dialect import Dialect, Host, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
+from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Folder, Problem
+from hookscope.core.rules import LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import OPENCLAW, PLUGINS

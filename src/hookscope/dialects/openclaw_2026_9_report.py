@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Inventory, Standing
+from hookscope.core.hooks import Gate, Hook, Standing
+from hookscope.core.inventory import Inventory
 from hookscope.values import dataclass
 
 REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from hookscope.core.dialect import Agents
+from hookscope.core.rules import Agents
 from hookscope.systems.folders.closed_settings import (
     Issue,
     hooks_settings_issues,

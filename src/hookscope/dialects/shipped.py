@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.dialect import Host, LoadRules
+from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Place, Problem
+from hookscope.core.rules import LoadRules
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.systems.folders import FolderSystem, Places, gates, unchecked
 from hookscope.systems.folders.gates import GateRule

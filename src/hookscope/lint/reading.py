@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.hooks import LANGUAGE_OF, Hook, Inventory, Rejected
+from hookscope.core.hooks import LANGUAGE_OF, Hook
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.lint.header import LIMIT, Header, read_header
 from hookscope.lint.source.facts import LARGEST, HandlerFacts, Met

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.event_types import Catalogue, EventType
-from hookscope.core.hooks import Edit, Hook, Place, Rejected
+from hookscope.core.hooks import Edit, Hook, Place
+from hookscope.core.inventory import Rejected
 from hookscope.core.runs import EventKind
 from hookscope.formats.places import KeyPath
 from hookscope.lint.header import Header

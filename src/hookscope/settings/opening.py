@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.dialect import Agents, Choices, Dialect, Host, Settings, Trust
+from hookscope.core.dialect import Choices, Dialect, Host, Settings, Trust
+from hookscope.core.rules import Agents
 from hookscope.core.surroundings import Surroundings
 from hookscope.settings.reading import checked, read_settings
 from hookscope.settings.variables import with_dotenv, with_own

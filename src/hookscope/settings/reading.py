@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hookscope import formats
-from hookscope.core.dialect import Settings, SettingsRules
+from hookscope.core.dialect import Settings
 from hookscope.core.hooks import Place, Problem
+from hookscope.core.rules import SettingsRules
 from hookscope.core.surroundings import Files, RealFiles
 from hookscope.formats import FormatError, KeyPath
 from hookscope.settings.including import IncludeError, Includes

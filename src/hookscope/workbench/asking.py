@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookscope.core.hooks import Inventory
+from hookscope.core.inventory import Inventory
 from hookscope.core.text import nearest
 from hookscope.workbench.refusal import Refusal
 

@@ -8,7 +8,8 @@ from typing import Any
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.event_types import DEFAULT_SESSION
-from hookscope.core.hooks import Hook, Inventory
+from hookscope.core.hooks import Hook
+from hookscope.core.inventory import Inventory
 from hookscope.core.runs import Event
 from hookscope.systems.streams import problems_of
 from hookscope.workbench.refusal import Refusal

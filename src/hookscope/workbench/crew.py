@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Inventory, Language
+from hookscope.core.hooks import Language
+from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane
 from hookscope.core.runs import Code
 from hookscope.runtime.ledger import Ledger

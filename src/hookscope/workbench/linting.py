@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Dialect, Host
-from hookscope.core.hooks import Inventory, Standing
+from hookscope.core.hooks import Standing
+from hookscope.core.inventory import Inventory
 from hookscope.core.look import look, look_at
 from hookscope.core.noted import NotedFiles
 from hookscope.core.surroundings import RealFiles

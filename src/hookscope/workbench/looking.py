@@ -8,7 +8,8 @@ from dataclasses import replace
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Inventory, Language, Standing
+from hookscope.core.hooks import Language, Standing
+from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.noted import NotedFiles
 from hookscope.core.plan import is_held, registrations_of

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from hookscope.core.bystanders import may_run
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Inventory, Standing, Verdict
+from hookscope.core.hooks import Gate, Hook, Standing, Verdict
+from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane
 from hookscope.core.look import notes_on
 from hookscope.core.plan import as_taken, code_of, declared_by

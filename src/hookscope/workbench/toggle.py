@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, change_of, holds, inverse_of
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Edit, Inventory, Standing, State, gate_state
+from hookscope.core.hooks import Edit, Standing, State, gate_state
+from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.plan import MAPPED
 from hookscope.settings import open_host, settings_of

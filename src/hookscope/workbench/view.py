@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from hookscope.core.bystanders import Bystander, bystanders_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Folder, Hook, Inventory, Language, Rejected, Standing
+from hookscope.core.hooks import Folder, Hook, Language, Standing
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.noted import NotedFiles
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Plan, Registration, Run

@@ -22,7 +22,8 @@ from hookscope.console.hosts.sheets import runs_sheet
 from hookscope.console.log.model import LogEntry
 from hookscope.console.text import plain
 from hookscope.core.event import iso
-from hookscope.core.hooks import Rejected, Standing
+from hookscope.core.hooks import Standing
+from hookscope.core.inventory import Rejected
 from hookscope.values import dataclass
 from hookscope.workbench import comparison_document, documents, run_documents
 

@@ -9,7 +9,8 @@ from textual.content import Content
 
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Rejected, Standing
+from hookscope.core.hooks import Standing
+from hookscope.core.inventory import Rejected
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

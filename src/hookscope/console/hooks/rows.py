@@ -13,7 +13,8 @@ from textual.content import Content
 
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, WORD_WIDTH, Look
-from hookscope.core.hooks import Folder, Hook, Rejected, Standing, State
+from hookscope.core.hooks import Folder, Hook, Standing, State
+from hookscope.core.inventory import Rejected
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hooks.so_far import so_far
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
-from hookscope.core.hooks import Gate, Hook, Place, Rejected, Standing, State
+from hookscope.core.hooks import Gate, Hook, Place, Standing, State
+from hookscope.core.inventory import Rejected
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
-from hookscope.core.hooks import Hook, Rejected, Standing, State
+from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.inventory import Rejected
 from hookscope.core.side.change import changes_of
 from hookscope.core.side.differing import differing_of
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Comparison, EventThere, Line, Metadata, Side

@@ -7,7 +7,8 @@ a winner and running). `FolderSystem` puts the chosen functions together; dialec
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hookscope.core.dialect import Arranged, Dialect, Host
-from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
+from hookscope.core.hooks import Folder, Gate, Hook, Problem
+from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Group, Policy, Registration
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from hookscope import formats
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import LANGUAGE_OF, Folder, Found, Hook, Place
+from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Place
+from hookscope.core.inventory import Found
 from hookscope.core.surroundings import Child
 from hookscope.formats import KeyPath, header_block, read_text_header
 from hookscope.systems.folders.discovery import (

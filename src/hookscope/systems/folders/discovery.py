@@ -7,16 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import (
-    LANGUAGE_OF,
-    Folder,
-    Found,
-    Hook,
-    LogLine,
-    Place,
-    Problem,
-    Rejected,
-)
+from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, LogLine, Place, Problem
+from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Child, Files, lies_in
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.places import FormatError

@@ -1,6 +1,7 @@
 """Who wins where two hooks have one name."""
 
-from hookscope.core.hooks import Found, Hook, Ranking
+from hookscope.core.hooks import Hook
+from hookscope.core.inventory import Found, Ranking
 
 
 def may_win(newcomer: Hook, holder: Hook) -> bool:

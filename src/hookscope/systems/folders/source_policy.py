@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from hookscope.core.hooks import Found, Hook, LogLine, Ranking
+from hookscope.core.hooks import Hook, LogLine
+from hookscope.core.inventory import Found, Ranking
 from hookscope.values import dataclass
 
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from hookscope.core.dialect import Arranged, Host
 from hookscope.core.event_types import Catalogue, EventType
-from hookscope.core.hooks import Folder, Found, Gate, Hook, Problem, Ranking
+from hookscope.core.hooks import Folder, Gate, Hook, Problem
+from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Policy, Registration
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.plugins.arrange import Order, arranged

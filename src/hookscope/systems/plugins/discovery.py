@@ -7,18 +7,8 @@ from typing import Any
 
 from hookscope import formats
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import (
-    LANGUAGE_OF,
-    Fault,
-    Folder,
-    Found,
-    Hook,
-    Language,
-    Metadata,
-    Place,
-    Problem,
-    Rejected,
-)
+from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Hook, Language, Metadata, Place, Problem
+from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of

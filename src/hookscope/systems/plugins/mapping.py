@@ -9,16 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import (
-    LANGUAGE_OF,
-    Folder,
-    Found,
-    Hook,
-    Metadata,
-    Place,
-    Problem,
-    Rejected,
-)
+from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Metadata, Place, Problem
+from hookscope.core.inventory import Found, Rejected
 from hookscope.core.plan import MAPPED
 from hookscope.core.text import one_line
 from hookscope.formats.places import KeyPath

@@ -1,6 +1,7 @@
 """Which plugin wins an id."""
 
-from hookscope.core.hooks import Found, Hook, Ranking
+from hookscope.core.hooks import Hook
+from hookscope.core.inventory import Found, Ranking
 from hookscope.core.plan import MAPPED
 
 

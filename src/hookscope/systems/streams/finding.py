@@ -6,16 +6,8 @@ from pathlib import Path
 
 from hookscope import formats
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import (
-    LANGUAGE_OF,
-    Folder,
-    Found,
-    Hook,
-    Metadata,
-    Place,
-    Problem,
-    Rejected,
-)
+from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Metadata, Place, Problem
+from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover

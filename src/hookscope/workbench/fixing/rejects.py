@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hookscope.changes import Change, ChangeError, header_of, with_header_first, with_header_value
-from hookscope.core.hooks import LANGUAGE_OF, Rejected
+from hookscope.core.hooks import LANGUAGE_OF
+from hookscope.core.inventory import Rejected
 from hookscope.systems.folders import FolderSystem
 from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.workbench.fixing.fix import Fix

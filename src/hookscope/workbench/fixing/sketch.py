@@ -8,7 +8,8 @@ from pathlib import Path
 from hookscope.changes import Change, composed
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Hook, Inventory, Rejected, Standing
+from hookscope.core.hooks import Hook, Standing
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.look import look
 from hookscope.core.surroundings import RealFiles
 from hookscope.settings import open_host

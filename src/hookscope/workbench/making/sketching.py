@@ -8,7 +8,8 @@ from pathlib import Path
 
 from hookscope.changes import Change
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Inventory
+from hookscope.core.hooks import Hook
+from hookscope.core.inventory import Inventory
 from hookscope.core.runs import EventKind
 from hookscope.systems.folders.discovery import MANIFEST
 from hookscope.systems.plugins import PluginSystem

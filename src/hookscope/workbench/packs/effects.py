@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from hookscope.core.hooks import Inventory
+from hookscope.core.inventory import Inventory
 from hookscope.workbench.toggle import Effect
 
 

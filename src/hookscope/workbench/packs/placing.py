@@ -7,10 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.changes import Change
-from hookscope.core.dialect import Host, PackRules
+from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Hook, Inventory
+from hookscope.core.hooks import Hook
+from hookscope.core.inventory import Inventory
 from hookscope.core.look import look, look_at
+from hookscope.core.rules import PackRules
 from hookscope.core.surroundings import RealFiles
 from hookscope.dialects import GUIDES
 from hookscope.packs.edits import Wanted

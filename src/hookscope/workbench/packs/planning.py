@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Inventory
+from hookscope.core.hooks import Hook
+from hookscope.core.inventory import Inventory
 from hookscope.lint.reading import Uses
 from hookscope.packs.fetched import Fetched
 from hookscope.packs.package import Package, package_of

@@ -10,7 +10,7 @@ from hookscope.changes import Change, ChangeError, read_now
 from hookscope.changes.meanings import MISSING
 from hookscope.changes.settings_edit import dotted, meaning_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Inventory
+from hookscope.core.inventory import Inventory
 from hookscope.formats import KeyPath
 from hookscope.packs.edits import Setting, unmade
 from hookscope.packs.record import Record, Snapshot
