@@ -39,6 +39,41 @@ def test_the_log_tells_what_was_fired_and_what_came_of_it(
     assert "failed: bad" in hookscope("log").out
 
 
+def test_a_run_is_told_whole_by_its_number(
+    hookscope: Program, workspace: Path, bundled: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "good", COMMAND, "def handler(event): event.messages.append('hello')")
+    make_hook(workspace / "hooks", "bad", COMMAND, "def handler(event):\n    print('so far')\n    1 / 0\n")
+    fire = ("fire", "--trust", "--bundled", str(bundled))
+    hookscope(*fire, "command:new", "--session", "agent:main:it", "--context", '{"senderId": "dev"}')
+    hookscope(*fire, "command:reset")
+    told = hookscope("log", "2", "1")
+    second, first = told.out.split("\n\nrun 1  ")
+    assert told.code == 0
+    assert second.startswith("run 2  ")
+    assert "command:reset" in second
+    for text in (
+        "agent:main:it",
+        '"senderId": "dev"',
+        "ZeroDivisionError",
+        "handler.py:3",
+        "so far",
+        "hello",
+    ):
+        assert text in first
+    one = hookscope("log", "1", "--json").json
+    assert [run["id"] for run in one["runs"]] == [1]
+    assert one["runs"] == [run for run in hookscope("log", "--json").json["runs"] if run["id"] == 1]
+    missing = hookscope("log", "9")
+    assert (missing.code, missing.out) == (1, "")
+    assert "no run 9" in missing.err
+    assert hookscope("log", "1", "--failed").code == hookscope("log", "1", "--limit", "3").code == 2
+    kept = tmp_path / "runs.jsonl"
+    hookscope("export", "1", "--jsonl", str(kept))
+    assert hookscope("log", "1", "--from", str(kept)).out == hookscope("log", "1").out
+    assert "no run 2" in hookscope("log", "2", "--from", str(kept)).err
+
+
 def test_secrets_never_reach_the_disk(
     hookscope: Program, workspace: Path, tmp_path: Path, make_hook: MakeHook
 ) -> None:
@@ -64,6 +99,7 @@ def test_a_run_whose_program_was_killed_is_interrupted(
     running.communicate(timeout=60)
     (run,) = hookscope("log", "--json").json["runs"]
     assert run["outcome"] == "interrupted"
+    assert "Its end is not on record" in hookscope("log", str(run["id"])).out
 
 
 def test_a_journal_that_cannot_be_written_stops_no_handler(

@@ -294,6 +294,18 @@ def test_the_host_that_is_there_is_detected_and_several_are_said(
     assert done.err == "hookscope: Found Milady and Eliza: using milady; --dialect picks another.\n"
 
 
+def test_a_folder_that_our_own_fire_has_left_is_no_host(
+    hookscope: Program, workspace: Path, home: Path
+) -> None:
+    fired = hookscope("--dialect", "eliza", "fire", "command:new", "--json")  # command-logger is ours
+    assert fired.code == 0
+    assert (home / ".eliza" / "logs" / "commands.log").is_file()
+    listed = hookscope("list", "--json")
+    assert (listed.json["dialect"], listed.err) == ("openclaw", "")
+    (home / ".eliza" / "hooks").mkdir()
+    assert hookscope("list", "--json").json["dialect"] == "eliza"
+
+
 def test_a_hooks_name_cannot_clear_the_screen(hookscope: Program, workspace: Path, bundled: Path) -> None:
     folder = workspace / "hooks/x\x1b[2J"
     folder.mkdir()

@@ -116,6 +116,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope log", "what was fired here"),
         ("hookscope log --failed --since 2h", "what went wrong lately"),
         ("hookscope log --hook greet", "the runs of one hook"),
+        ("hookscope log 12", "all that happened in run 12"),
     ),
     "pin": (
         ("hookscope pin 12", "keep run 12 for good"),

@@ -141,6 +141,7 @@ def exit_code(arguments: list[str]) -> int:
 
         where = error.ctx.command_path if error.ctx else "hookscope"
         sentence = printable(error.format_message().rstrip())
+        sentence += "." if sentence.endswith(")") and not sentence.endswith("?)") else ""
         then = "" if "`" in sentence else f" `{where} --help` shows how."
         if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
             then += " A name that begins with - stands behind `--`."

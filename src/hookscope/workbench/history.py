@@ -30,6 +30,7 @@ __all__ = [
     "handler_documents",
     "has_words",
     "named",
+    "named_in",
     "run_document",
 ]
 
@@ -48,6 +49,17 @@ def named(journal: Journal, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
             raise Refusal(f"There is no run {number} in this workspace.", THEN)
         runs.append(run)
     return tuple(runs)
+
+
+def named_in(file: RunFile, numbers: Sequence[int]) -> tuple[StoredRun, ...]:
+    """The runs of those numbers in a file, in that order. Raises Refusal for one that is not there."""
+    found = {run.id: run for run in file.runs() if run.id in numbers}
+    for number in numbers:
+        if number not in found:
+            raise Refusal(
+                f"{file.path} has no run {number}.", f"`hookscope log --from {file.path}` lists them."
+            )
+    return tuple(found[number] for number in numbers)
 
 
 def export_lines(journal: Journal, runs: Iterator[StoredRun]) -> Iterator[str]:

@@ -30,6 +30,7 @@ from hookscope.workbench.whatif.assuming import assumed_surroundings
 
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
+LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
 PLATFORMS = ("linux", "darwin", "win32")
 
 
@@ -170,7 +171,8 @@ def chosen_dialect(
             return dialect_named(str(project["dialect"])), f"named in {CONFIG}", ""
     except UnknownDialect as error:
         raise Refusal(str(error), code=2) from None
-    found = [(dialect, sign) for dialect in GUIDES if (sign := sign_of(dialect, options, surroundings))]
+    signs = ((dialect, sign_of(dialect, options, surroundings)) for dialect in GUIDES)
+    found = [(dialect, sign) for dialect, sign in signs if sign is not None and not _is_our_log(sign)]
     if not found:
         return DEFAULT, "no host was found", ""
     if _left_by_a_run(found[0][1], surroundings):  # the settings say more than a folder that a fire can make
@@ -220,6 +222,15 @@ def _has_plugins(workspace: Path) -> bool:
 def _left_by_a_run(sign: Path, surroundings: Surroundings) -> bool:
     """Is this no more than a folder in HOME, as one hook that writes a file there leaves it behind."""
     return sign.is_dir() and sign.parent == surroundings.home and not (sign / "hooks").is_dir()
+
+
+def _is_our_log(sign: Path) -> bool:
+    """Is this a folder in which nothing lies but what command-logger writes, of our bundled hooks: then we
+    made it, by a fire under that host's rules, and no host did."""
+    try:
+        return os.listdir(sign) == ["logs"] and LOGGED.issuperset(os.listdir(sign / "logs"))
+    except OSError:  # a file, or none that we may read
+        return False
 
 
 def _environment(options: Options, project: Mapping[str, object]) -> tuple[str | None, str]:

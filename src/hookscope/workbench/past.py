@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookscope.core.dialect import Host
-from hookscope.core.runs import Group, Plan
+from hookscope.core.runs import Group, Plan, Run
 from hookscope.journal import StoredRun, run_of
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.view import PastRun
@@ -24,6 +24,14 @@ def past_of(stored: StoredRun, host: Host) -> PastRun | None:
     plan = Plan(run.event, 0, groups, run.not_run, policy, delivers=run.delivers)
     ended = None if stored.outcome == "interrupted" else run
     return PastRun(stored.id, stored.started, plan, ended, stored.handlers)
+
+
+def told_of(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
+    """What came of a run, None without an end; and its plan, where the dialect in force has such events."""
+    past = past_of(stored, host)
+    if past is not None:
+        return past.run, past.plan
+    return (run_of(stored.document) if stored.took is not None else None), None
 
 
 def past_named(number: int, stored: StoredRun | None, host: Host) -> PastRun:

@@ -1,4 +1,4 @@
-"""`hookscope log`."""
+"""`hookscope log [RUN...]`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from hookscope.cli import answers
+from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.tables import fitted
@@ -21,14 +21,20 @@ from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, run_documents
 
 if TYPE_CHECKING:
-    from hookscope.workbench import Entry, Journal, StoredRun
+    from hookscope.core.dialect import Host
+    from hookscope.workbench import Entry, Journal, StoredRun, Workbench
     from hookscope.workbench.history import Wanted
 
 SIGNS = {"ok": "✓", "failed": "✗", "cancelled": "⊘", "interrupted": "☠", "running": "»"}
+WHEN = "%Y-%m-%d %H:%M:%S"
 PATIENCE = 0.25  # seconds between two looks for new runs
 
+LIMIT = 20  # runs, where nobody says how many
+LONGEST = 4000  # characters of a context
+
 PARAMETERS = (
-    click.Option(["--limit"], type=click.IntRange(1, 10_000), default=20, help="How many runs; else 20."),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(1, 2**62)),
+    click.Option(["--limit"], type=click.IntRange(1, 10_000), help=f"How many runs; else {LIMIT}."),
     *filter_options(),
     click.Option(["--follow"], is_flag=True, help="Go on with new runs as they come; Ctrl-C ends it."),
     click.Option(["--from", "file"], metavar="FILE", help="Runs that `hookscope export` wrote there."),
@@ -37,20 +43,33 @@ PARAMETERS = (
 
 @answers.command("log", *PARAMETERS)
 def command(
-    options: Options, limit: int, follow: bool, file: str | None, as_json: bool, **given: Any
+    options: Options,
+    numbers: Sequence[int],
+    limit: int | None,
+    follow: bool,
+    file: str | None,
+    as_json: bool,
+    **given: Any,
 ) -> Answer:
     """What was fired in this workspace, newest last. Secrets were masked before they were kept.
+
+    With numbers: those runs, each with all that its handlers did, as `fire` told it then.
 
     --text finds words in events, messages, errors, answers, output and notes: whole words, in capitals or
     not, with accents or not. It looks into the first 2,000 characters of each text and 32,000 of each run;
     names of fields are not searched.
     """
     wanted = wanted_of(given)
-    if file is not None:
-        if follow:
-            raise Refusal("--from reads a file that is whole; --follow waits for what comes.", code=2)
-        return _of_file(Path(file), wanted, limit, given)
+    if numbers and (limit is not None or follow or any(given.values())):
+        raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
+    if file is not None and follow:
+        raise Refusal("--from reads a file that is whole; --follow waits for what comes.", code=2)
     bench = answers.bench_of(options)
+    if numbers:
+        return _told_whole(bench, tuple(dict.fromkeys(numbers)), file)
+    limit = limit or LIMIT
+    if file is not None:
+        return _of_file(Path(file), wanted, limit, given)
     journal = bench.journal(bench.open())
     try:
         newest = journal.recent(1)  # asked first: what comes meanwhile is followed
@@ -62,6 +81,26 @@ def command(
     except OSError as error:
         raise Refusal(str(error)) from None
     return _answer(runs, entries, settings, given)
+
+
+def _told_whole(bench: Workbench, numbers: Sequence[int], file: str | None) -> Answer:
+    """These runs, of the journal or of an exported file."""
+    from hookscope.workbench.history import RunFile, named, named_in
+
+    host = bench.open()
+    try:
+        if file is not None:
+            source = RunFile(Path(file))
+            runs = named_in(source, numbers)
+            settings = source.settings(runs)
+        else:
+            journal = bench.journal(host)
+            runs = named(journal, numbers)
+            settings = journal.settings(runs)
+    except OSError as error:
+        raise Refusal(str(error)) from None
+    text = "\n\n".join(whole(run, host) for run in runs)
+    return Answer({"runs": [document(run) for run in runs], "entries": [], "settings": dict(settings)}, text)
 
 
 def _of_file(path: Path, wanted: Wanted, limit: int, given: Mapping[str, Any]) -> Answer:
@@ -122,6 +161,24 @@ def document(run: StoredRun) -> dict[str, object]:
     return {**run_document(run), "run": told, "version": run.version or None, "settings": run.settings}
 
 
+def whole(run: StoredRun, host: Host) -> str:
+    """A run: when and under which rules, the event, and what `fire` told of it."""
+    from hookscope.workbench.past import told_of
+
+    event = run.event
+    context = json.dumps(run_documents.plain(event.context), ensure_ascii=False)
+    when, pinned = run.started.astimezone().strftime(WHEN), ", pinned" if run.pinned else ""
+    head = f"run {run.id}  {when}  under {one_line(run.dialect)}  {SIGNS[run.outcome]} {run.outcome}{pinned}"
+    said = [head, f"session  {one_line(event.session_key)}"]
+    said += [f"context  {one_line(context, LONGEST)}"] if event.context else []
+    done, plan = told_of(run, host)
+    if done is None:
+        said += ["", "Its end is not on record: nothing is known of its handlers."]
+    else:
+        said += ["", run_tables.run(done, plan)]
+    return "\n".join(said)
+
+
 def entry_document(entry: Entry) -> dict[str, object]:
     """A load or a change in `log --json`."""
     return {
@@ -143,7 +200,7 @@ def lines(runs: Sequence[StoredRun], entries: Sequence[Entry]) -> list[str]:
 
 def entry_line(entry: Entry) -> str:
     """One line of `log` for a load or a change."""
-    when = entry.at.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    when = entry.at.astimezone().strftime(WHEN)
     about = f"{one_line(entry.subject)}: {one_line(entry.text)}"
     return f"{'':>5}  {when}  {fitted(one_line(entry.kind), 22)}  {about}"
 
@@ -153,7 +210,7 @@ def line(run: StoredRun) -> str:
     results = run.document.get("results") or []
     failed = [result["hook"] for result in results if result["status"] != "ok"]
     took = "" if run.took is None else f"{run.took * 1000:.0f} ms"
-    when = run.started.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    when = run.started.astimezone().strftime(WHEN)
     about = f"{len(results)} ran" + (f", failed: {one_line(', '.join(failed))}" if failed else "")
     about += ", pinned" if run.pinned else ""
     outcome = fitted(f"{SIGNS[run.outcome]} {run.outcome}", 13)

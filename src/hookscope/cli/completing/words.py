@@ -43,6 +43,7 @@ OF = {
     ("sequence", "names"): "sequences+",
     ("replay", "numbers"): "runs",
     ("export", "numbers"): "runs",
+    ("log", "numbers"): "runs",
     ("pin", "numbers"): "runs",
     ("update", "ids"): "packs",
     ("uninstall", "id"): "packs",
