@@ -273,6 +273,14 @@ def test_wrong_use_is_one_sentence_and_exit_2(
     assert done.out == ""
 
 
+def test_wrong_use_is_a_document_too(hookscope: Program) -> None:
+    for arguments in (("lst", "--json"), ("list", "--json", "--no-such-option"), ("info", "--json")):
+        done = hookscope(*arguments)
+        assert done.code == 2
+        assert done.err.count("\n") == 1
+        assert (list(done.json), done.json["error"] in done.err) == (["error", "next"], True)
+
+
 def test_the_project_may_name_its_dialect(hookscope: Program, workspace: Path, bundled: Path) -> None:
     (workspace / ".hookscope").mkdir()
     (workspace / ".hookscope/config.yaml").write_text("dialect: eliza\n")

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hookscope.cli.main import exit_code
-from hookscope.settings.including import merged
+from hookscope.core.surroundings import RealFiles
+from hookscope.settings.including import Includes, merged
 
 if TYPE_CHECKING:
     from tests.dialects.conftest import Program
@@ -371,6 +373,41 @@ def test_large_settings_of_several_files_are_merged_in_no_time() -> None:
     assert (list(both), both["9999"], both["10000"]) == (list(map(str, range(30_000))), 0, 10_000)
 
 
+def test_a_file_is_read_once_however_often_it_is_included(tmp_path: Path) -> None:
+    reads: list[str] = []
+
+    class Counting(RealFiles):
+        def read(self, path: Path, limit: int = -1) -> bytes:
+            reads.append(path.name)
+            return super().read(path, limit)
+
+    names = [f"{number}.json" for number in range(9)]
+    for name, then in pairwise(names):
+        (tmp_path / name).write_text(json.dumps({"$include": [f"./{then}"] * 2}))
+    (tmp_path / names[-1]).write_text('{"list": [1]}')
+    includes = Includes("$include", Counting(), tmp_path.resolve())
+    value = includes.resolved({"$include": "0.json"}, tmp_path / "openclaw.json")
+    assert (value, reads) == ({"list": [1] * 256}, names)
+
+
+@pytest.mark.parametrize(
+    ("times", "content", "most"),
+    [(9, "{}", "1,000 files"), (2, "[1]" + " " * 100_000, "bytes")],
+    ids=["files", "bytes"],
+)
+def test_includes_that_fan_out_without_end_make_the_settings_invalid(
+    program: Program, times: int, content: str, most: str
+) -> None:
+    for number in range(8):
+        include = [f"{number + 1}.json"] * times
+        program.write(f".openclaw/{number}.json", json.dumps({"$include": include}))
+    program.write(".openclaw/8.json", content)
+    program.write(".openclaw/openclaw.json", '{"$include": "0.json"}')
+    code, _, errors = program.says("list")
+    assert code == 1
+    assert {most in line for line in errors if "Include failed" in line} == {True}
+
+
 @pytest.mark.parametrize("kind", ["absent", "outside", "hard link", "itself", "broken"])
 def test_a_file_that_may_not_be_included_makes_the_settings_invalid(program: Program, kind: str) -> None:
     include = program.write(".openclaw/part.json", "{broken" if kind == "broken" else "{}")
@@ -471,6 +508,7 @@ def test_enable_does_not_look_at_events_and_keeps_other_fields(program: Program)
     program.settings({"entries": {"h": {"note": 1, "enabled": False}}})
     code, out, _ = program.says("enable", "h")
     assert (code, out) == (0, "✓ Enabled hook: h\n")
+    assert program.document("enable", "h") == {"ok": True, "lines": ["✓ Enabled hook: h"], "errors": []}
     assert program.host().settings.value["hooks"] == {
         "internal": {"enabled": True, "entries": {"h": {"note": 1, "enabled": True}}}
     }

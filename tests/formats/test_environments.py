@@ -91,6 +91,12 @@ def test_a_unit_is_sections_lines_that_go_on_and_comments() -> None:
     )
 
 
+def test_a_line_of_a_unit_goes_on_behind_a_backslash_at_its_very_end() -> None:
+    source = b"[Service]\r\nA=1 \\\r\n  2 \r\nB=x \\ \nC=y\n"
+    found = [(one.key, one.value) for one in read_unit(source)]
+    assert found == [("A", "1  2"), ("B", "x \\"), ("C", "y")]
+
+
 def test_an_environment_file_of_systemd_is_no_shell() -> None:
     source = (
         b"# c \\\nHIDDEN=1\nA=x # y \nB='it''s'\nC=\"q\\\"\\n\\$\"\n"

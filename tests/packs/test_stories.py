@@ -192,7 +192,11 @@ def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp
         (("install", "-rf", "--yes"), 2, "No such option"),
         (("uninstall", "gret", "--yes"), 1, "No pack 'gret' is installed here"),
         (("update",), 2, "Name the packs to update, or --all"),
-        (("install", str(pack), "--format", "host"), 2, "knows no command of OpenClaw's own about packs"),
+        (
+            ("install", str(pack), "--format", "host", "--json"),
+            2,
+            "knows no command of OpenClaw's own about packs",
+        ),
     ]
     for words, code, sentence in cases:
         done = cli(*words)

@@ -49,19 +49,19 @@ def is_host(shape: str, **flags: Any) -> bool:
 def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
     """As the host's `list`."""
     command, view, said = _opened(options)
-    return _answer(said or command.list(view.host, view.inventory, Asked(eligible, verbose)))
+    return in_its_words(said or command.list(view.host, view.inventory, Asked(eligible, verbose)))
 
 
 def checked(options: Options, verbose: bool) -> Answer:
     """As the host's `check`."""
     command, view, said = _opened(options)
-    return _answer(said or command.check(view.host, view.inventory, Asked(verbose=verbose)))
+    return in_its_words(said or command.check(view.host, view.inventory, Asked(verbose=verbose)))
 
 
 def described(options: Options, name: str) -> Answer:
     """As the host's `info`."""
     command, view, said = _opened(options)
-    return _answer(said or command.info(view.host, view.inventory, name))
+    return in_its_words(said or command.info(view.host, view.inventory, name))
 
 
 def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
@@ -72,12 +72,12 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     said = command.refused(view.host)
     row = command.to_switch(view.inventory, name, on) if said is None else said
     if isinstance(row, Said):
-        return _answer(row)
+        return in_its_words(row)
     toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
     if not dry_run:
         bench.edits.apply(toggle)
         bench.close_now()
-    return _answer(command.switched(row, on))
+    return in_its_words(command.switched(row, on))
 
 
 def _bench(options: Options) -> Workbench:
@@ -98,7 +98,12 @@ def _command(view: View) -> HostCommand:
     return dialect.command
 
 
-def _answer(said: Said) -> Answer:
+def in_its_words(said: Said) -> Answer:
+    """What the host would print. Where it has no JSON of its own, its lines are in a document of ours."""
     for line in said.errors:
         click.echo(printable(line), err=True)
-    return Answer(said.document, "\n".join(map(printable, said.lines)), yes=said.code == 0, ours=False)
+    lines = [printable(line) for line in said.lines]
+    document = said.document
+    if document is None:
+        document = {"ok": said.code == 0, "lines": lines, "errors": [printable(line) for line in said.errors]}
+    return Answer(document, "\n".join(lines), yes=said.code == 0, ours=False)

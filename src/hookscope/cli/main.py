@@ -145,6 +145,10 @@ def exit_code(arguments: list[str]) -> int:
         then = "" if "`" in sentence else f" `{where} --help` shows how."
         if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
             then += " A name that begins with - stands behind `--`."
+        if "--json" in arguments or "--json-lines" in arguments:
+            import json
+
+            click.echo(json.dumps({"error": sentence, "next": then.strip()}))
         click.echo(f"hookscope: {sentence}{then}", err=True)
         return 2
     except click.ClickException as error:

@@ -12,6 +12,7 @@ from hookscope.core.text import nearest
 from hookscope.formats import Export, FormatError, read_exports
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
+LARGEST_DIGEST = 8 * 1_048_576  # bytes; of a larger one there is no digest, on the record of runs either
 KNOWN_AFTER_LOAD = "known after a load"
 PLUGIN_DOORS = ("plugin", "default")  # an object, or a function, in place of `register`
 
@@ -47,13 +48,15 @@ def _changed_since_trusted(hook: Hook, host: Host) -> list[str]:
 
 
 def digest(path: Path, files: Files) -> str | None:
-    """The content of a handler file as one short text; None where it cannot be read."""
+    """The first half of a handler file's SHA-256, in hexadecimal; None where it cannot be read, or is larger
+    than anybody's handler."""
     from hashlib import sha256  # here: OpenSSL takes a while to load, and looks seldom ask
 
     try:
-        return sha256(files.read(path)).hexdigest()[:32]
+        source = files.read(path, LARGEST_DIGEST + 1)
     except OSError:
         return None
+    return sha256(source).hexdigest()[:32] if len(source) <= LARGEST_DIGEST else None
 
 
 def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:

@@ -17,7 +17,7 @@ class Said:
     """An answer in the host's own words and shapes."""
 
     code: int = 0
-    document: object = None  # for `--json`; None: the host has none, and prints its lines
+    document: object = None  # for `--json`; None: the host has none
     lines: tuple[str, ...] = ()  # on standard output
     errors: tuple[str, ...] = ()  # on standard error
 

@@ -30,7 +30,8 @@ class UnitSetting:
 def read_unit(source: bytes) -> tuple[UnitSetting, ...]:
     """All assignments in their order. What is neither section nor assignment is passed over. Never raises.
 
-    A `\\` at a line's end joins the next one to it; comments between the two are left out.
+    A `\\` at a line's very end joins the next one to it; comments between the two are left out. Behind it a
+    blank ends the line, as systemd reads it.
     """
     text = source.decode("utf-8", "replace").removeprefix(BOM)
     section, found = "", []
@@ -47,7 +48,7 @@ def read_unit(source: bytes) -> tuple[UnitSetting, ...]:
 def _joined(text: str) -> Iterator[tuple[int, str]]:
     begun, parts = 0, list[str]()
     for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.strip(_SPACES)
+        line = raw.removesuffix("\r").lstrip(_SPACES)
         if line.startswith(("#", ";")) or (not line and not parts):
             continue
         begun = begun if parts else number

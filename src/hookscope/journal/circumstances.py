@@ -200,15 +200,21 @@ class Fingerprints:
 
 def _files(folder: str) -> Iterator[os.DirEntry[str]]:
     """All files below, in an order of its own. Links to folders are not followed: they may lead round."""
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
+    waiting = _entries(folder)  # the next one last; no recursion: folders may lie very deep
+    while waiting:
+        entry = waiting.pop()
         if entry.name.startswith(".") or entry.name in PASSED_OVER:
             continue
         if entry.is_dir(follow_symlinks=False):
-            yield from _files(entry.path)
+            waiting += _entries(entry.path)
         else:
             yield entry
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    """What the folder holds, the first name last; nothing where it cannot be listed."""
+    try:
+        with os.scandir(folder) as listing:
+            return sorted(listing, key=lambda entry: entry.name, reverse=True)
+    except OSError:
+        return []

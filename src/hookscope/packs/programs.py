@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from hookscope.packs.below import entries_below
 from hookscope.packs.course import Course
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import MIB, size_in_words
@@ -84,10 +85,9 @@ def _wait(
 
 def _size(folder: Path) -> int:
     total = 0
-    for base, _, names in os.walk(folder):
-        for name in names:
-            with suppress(OSError):
-                total += os.lstat(os.path.join(base, name)).st_size
+    for entry, is_folder in entries_below(folder):
+        with suppress(OSError):
+            total += 0 if is_folder else entry.stat(follow_symlinks=False).st_size
     return total
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
+from hookscope.packs.below import entries_below
 from hookscope.packs.record import Record
 from hookscope.packs.tree import LEFT_OUT
 from hookscope.values import dataclass
@@ -52,12 +53,10 @@ def standing_of(record: Record) -> OnDisk:
 
 def digests_of(folder: Path) -> Iterator[tuple[str, str]]:
     """Every file below a folder; a link's is that of where it points."""
-    for base, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in LEFT_OUT)
-        for name in sorted([*names, *(one for one in folders if os.path.islink(os.path.join(base, one)))]):
-            if name not in LEFT_OUT:
-                path = Path(base, name)
-                yield path.relative_to(folder).as_posix(), _digest(path)
+    for entry, is_folder in entries_below(folder, LEFT_OUT):
+        if not is_folder:
+            path = Path(entry.path)
+            yield path.relative_to(folder).as_posix(), _digest(path)
 
 
 def _digest(path: Path) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 
 from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
 from hookscope.changes.files import Step, lock_beside, no_step, real_path, sync_folder
+from hookscope.packs.below import remove
 from hookscope.packs.edits import made, unmade
 from hookscope.packs.errors import PackError
 from hookscope.packs.journal import Intent, read_intent, write_intent
@@ -257,7 +258,7 @@ def _keep(intent: Intent, step: Step) -> None:
 def _clean(store: Store, intent: Intent, empty: Iterable[Path], step: Step) -> None:
     step("clean")
     for folder in intent.staging:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
     remove_empty(empty)
     step("forget")
     store.journal.unlink(missing_ok=True)

@@ -95,19 +95,15 @@ def _named(root: str, digest: str) -> str:
 
 def _files(folder: str, below: str, seen: _Seen) -> Iterator[str]:
     """One text a file, in an order of its own. Links to folders are not followed: they may lead round."""
-    seen.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError:
-        return
-    for entry in entries:
+    waiting = _entries(folder, below, seen)  # the next one last; no recursion: folders may lie very deep
+    while waiting:
+        entry, below = waiting.pop()
         name = entry.name
         if name.startswith(".") or name in ("__pycache__", "node_modules"):
             continue
         try:
             if entry.is_dir(follow_symlinks=False):
-                yield from _files(entry.path, f"{below}{name}/", seen)
+                waiting += _entries(entry.path, f"{below}{name}/", seen)
                 continue
         except OSError:  # gone
             pass
@@ -118,3 +114,14 @@ def _files(folder: str, below: str, seen: _Seen) -> Iterator[str]:
             continue
         size, mtime, ctime, inode = facts
         yield f"{below}{name}\0{size} {mtime} {ctime} {inode}\0"
+
+
+def _entries(folder: str, below: str, seen: _Seen) -> list[tuple[os.DirEntry[str], str]]:
+    """What the folder holds, the first name last, each with the path of the folder below the root."""
+    seen.folders.append((folder, _facts_of(folder)))  # first: what comes while we look makes it another
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
+    except OSError:
+        return []
+    return [(entry, below) for entry in entries]

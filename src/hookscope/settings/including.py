@@ -13,6 +13,9 @@ from hookscope.values import dataclass
 
 DEPTH = 10  # files in one another
 LARGEST = 2 * 1024 * 1024  # bytes of one
+# Of all together, a file counted as often as it is included. The program knows no such bound: where files
+# include one another several times each, it does not come back.
+MOST, MOST_BYTES = 1_000, 16 * 1024 * 1024
 
 
 class IncludeError(ValueError):
@@ -20,12 +23,26 @@ class IncludeError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Includes:
-    """Where files may be taken from. Source: rules-openclaw section 8."""
+class _Part:
+    """An included file with all that it includes itself, and what that comes to."""
 
-    key: str
-    files: Files
-    root: Path  # the real folder that they must lie in
+    value: Any
+    files: int
+    size: int  # bytes
+
+
+class Includes:
+    """Where files may be taken from, and what was taken. Source: rules-openclaw section 8.
+
+    Serves one reading. Each file is read once, however often it is included.
+    """
+
+    def __init__(self, key: str, files: Files, root: Path) -> None:
+        """`key` stands for other files; all must lie in `root`, the real folder of the settings."""
+        self._key, self._files, self._root = key, files, root
+        self._read: dict[Path, Any] = {}
+        self._parts: dict[tuple[Path, int], _Part] = {}
+        self._taken, self._bytes = 0, 0
 
     def resolved(self, value: Any, file: Path, depth: int = 0) -> Any:
         """The value with every include replaced. `file` is the one that it stands in. Raises IncludeError."""
@@ -33,40 +50,61 @@ class Includes:
             return [self.resolved(item, file, depth) for item in value]
         if not isinstance(value, Mapping):
             return value
-        own = {key: self.resolved(item, file, depth) for key, item in value.items() if key != self.key}
-        if self.key not in value:
+        own = {key: self.resolved(item, file, depth) for key, item in value.items() if key != self._key}
+        if self._key not in value:
             return own
-        named = value[self.key]
+        named = value[self._key]
         names = named if isinstance(named, list) else [named]
         included: Any = {}
         for number, name in enumerate(names):
             if not isinstance(name, str):
-                raise IncludeError(f"{self.key} in {file} wants the name of a file, or a list of names")
-            part = self._read(name, file, depth + 1)
+                raise IncludeError(f"{self._key} in {file} wants the name of a file, or a list of names")
+            part = self._included(name, file, depth + 1)
             included = part if number == 0 else merged(included, part)
         if own and not isinstance(included, Mapping):
-            raise IncludeError(f"{self.key} in {file} stands beside other keys and leads to no object")
+            raise IncludeError(f"{self._key} in {file} stands beside other keys and leads to no object")
         return merged(included, own) if own else included
 
-    def _read(self, name: str, file: Path, depth: int) -> Any:
+    def _included(self, name: str, file: Path, depth: int) -> Any:
         if depth > DEPTH:
             raise IncludeError(f"{file} includes {name}: more than {DEPTH} files in one another")
-        path = self.files.real(file.parent / name)
-        facts = self.files.facts(path)
-        if not path.is_relative_to(self.root):
-            raise IncludeError(f"{file} includes {name}, which is outside {self.root}")
+        path = self._files.real(file.parent / name)
+        facts = self._files.facts(path)
+        if not path.is_relative_to(self._root):
+            raise IncludeError(f"{file} includes {name}, which is outside {self._root}")
         if facts is None or not facts.file:
             raise IncludeError(f"{file} includes {name}, which is no readable file")
         if facts.links > 1:
             raise IncludeError(f"{file} includes {name}, which is a hard link")
         if facts.size > LARGEST:
             raise IncludeError(f"{file} includes {name}, which is larger than {LARGEST:,} bytes")
+        known = self._parts.get((path, depth))
+        if known is not None:
+            self._take(known.files, known.size, name, file)
+            return known.value
+        files, size = self._taken, self._bytes
+        self._take(1, facts.size, name, file)
         try:
-            return self.resolved(formats.read_json5(self.files.read(path)), path, depth)
+            if path not in self._read:
+                self._read[path] = formats.read_json5(self._files.read(path))
         except OSError as error:
             raise IncludeError(f"{file} includes {name}, which cannot be read: {error.strerror}") from None
         except FormatError as error:
             raise IncludeError(f"{file} includes {name}; {error}") from None
+        value = self.resolved(self._read[path], path, depth)
+        self._parts[path, depth] = _Part(value, self._taken - files, self._bytes - size)
+        return value
+
+    def _take(self, files: int, size: int, name: str, file: Path) -> None:
+        """Count what is taken. Raises IncludeError where it becomes too much."""
+        self._taken += files
+        self._bytes += size
+        if self._taken > MOST:
+            raise IncludeError(f"{file} includes {name}: more than {MOST:,} files in all; include fewer")
+        if self._bytes > MOST_BYTES:
+            raise IncludeError(
+                f"{file} includes {name}: more than {MOST_BYTES:,} bytes in all; include fewer"
+            )
 
 
 def merged(one: Any, other: Any) -> Any:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import click
-
 from hookscope.cli.answers import Answer
+from hookscope.cli.host_format import in_its_words
 from hookscope.cli.packs import asking
 from hookscope.core.host_command import PackWords, Said
-from hookscope.core.text import printable
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.packs.desk import PackDesk
 from hookscope.workbench.packs.planned import Planned
@@ -57,7 +55,7 @@ def update(options: Options, names: Sequence[str], *, everything: bool, dry_run:
     known = desk.installed()
     if missing := next((name for name in names if name not in known), None):
         return _answer(words.unknown(missing), said)
-    code = 0
+    failed: list[str] = []
     for name in names or known:
         source = known[name].source
         if source != NPM:
@@ -68,10 +66,9 @@ def update(options: Options, names: Sequence[str], *, everything: bool, dry_run:
             if isinstance(planned, Planned) and not dry_run:
                 desk.carry_out(planned)
         except Refusal as error:
-            click.echo(printable(str(error)), err=True)
-            code = 1
+            failed.append(str(error))
     bench.close_now()
-    return _answer(Said(code), said)
+    return _answer(Said(1 if failed else 0, errors=tuple(failed)), said)
 
 
 def _opened(options: Options) -> tuple[Workbench, PackDesk, PackWords]:
@@ -88,7 +85,4 @@ def _opened(options: Options) -> tuple[Workbench, PackDesk, PackWords]:
 
 
 def _answer(said: Said, before: Sequence[str]) -> Answer:
-    for line in said.errors:
-        click.echo(printable(line), err=True)
-    text = "\n".join(map(printable, (*before, *said.lines)))
-    return Answer(None, text, yes=said.code == 0, ours=False)
+    return in_its_words(replace(said, lines=(*before, *said.lines)))

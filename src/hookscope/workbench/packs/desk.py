@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +19,7 @@ from hookscope.changes import Change, ChangeError, read_now, remove_empty
 from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.text import nearest
+from hookscope.packs.below import remove
 from hookscope.packs.course import QUIETLY, Course
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching
@@ -174,7 +174,7 @@ class PackDesk:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
             remove_empty([folder.parent, self.store.folder, state_folder()])
 
     def _sweep(self) -> None:
@@ -182,7 +182,7 @@ class PackDesk:
         with suppress(OSError):
             for folder in (self.store.folder / "work").iterdir():
                 if not _is_alive(folder.name.partition("-")[0]):
-                    shutil.rmtree(folder, ignore_errors=True)
+                    remove(folder)
 
     # Doing
 
