@@ -1,26 +1,12 @@
 """The program as a script sees it: its own process, its exit code, its two streams."""
 
-import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.done import Done
 from tests.forking import Forks
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
 
 Program = Callable[..., Done]
 

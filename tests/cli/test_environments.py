@@ -11,8 +11,9 @@ from hookscope.workbench import Options, Workbench
 from hookscope.workbench.doctor import Finding
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Done, Program
+    from tests.cli.conftest import Program
     from tests.conftest import MakeHook
+    from tests.done import Done
 
 ECHO = """
 def handler(event):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Done, Program
+    from tests.cli.conftest import Program
     from tests.conftest import MakeHook
+    from tests.done import Done
 
 COMMAND = "{openclaw: {events: [command]}}"
 

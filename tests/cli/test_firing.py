@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Done, Program
+    from tests.cli.conftest import Program
     from tests.conftest import MakeHook
+    from tests.done import Done
 
 RUN_FIELDS = {
     "event", "dialect", "results", "not_run", "messages", "context", "result", "failure", "log", "caused",

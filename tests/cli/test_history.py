@@ -6,13 +6,13 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.done import Done
 
 from hookscope.cli.filters import moment_of
 from hookscope.cli.main import exit_code
@@ -21,17 +21,6 @@ from hookscope.journal import Journal
 
 if TYPE_CHECKING:
     from tests.conftest import MakeHook
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 Program = Callable[..., Done]

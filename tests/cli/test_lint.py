@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Done, Program
+from tests.cli.conftest import Program
+from tests.done import Done
 
 from hookscope.cli.main import exit_code
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Done, Program
+    from tests.cli.conftest import Program
+    from tests.done import Done
 
 HOOK = """
 from hookscope import define_hook

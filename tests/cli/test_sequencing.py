@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Done, Program
+    from tests.cli.conftest import Program
     from tests.conftest import MakeHook
+    from tests.done import Done
 
 GREET = """
 def handler(event):

@@ -6,12 +6,11 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import chdir, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.done import Done
 
 from hookscope.cli.main import exit_code
 
@@ -22,17 +21,6 @@ SETTINGS = """// mine
   hooks: { internal: { /* keep */ entries: { 'mine': { enabled: true, }, }, }, },
 }
 """
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 Cli = Callable[..., Done]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, Registration, Result, Step
+from hookscope.core.runs import Code, Failure, Registration, Result
 from hookscope.runtime import Limits, ProcessLane, node_lane
 from hookscope.runtime.node import Node, find_node
 
@@ -60,31 +60,6 @@ async def lane(node: str, tmp_path: Path) -> AsyncIterator[ProcessLane]:
         yield made
     finally:
         await made.close()
-
-
-class Outcome:
-    """What a lane said of a batch, by name."""
-
-    def __init__(self, steps: list[Step]) -> None:
-        self.results = tuple(step for step in steps if isinstance(step, Result))
-
-    def __getitem__(self, name: str) -> Result:
-        (found,) = (result for result in self.results if result.call.name == name)
-        return found
-
-    @property
-    def statuses(self) -> dict[str, str]:
-        return {result.call.name: result.status for result in self.results}
-
-
-@pytest.fixture
-def outcome_of(lane: ProcessLane) -> OutcomeOf:
-    async def run(*calls: Registration, event: Any = None) -> Outcome:
-        steps: list[Step] = []
-        await lane.run(calls, HookEvent("command", "new", "s", {}) if event is None else event, steps.append)
-        return Outcome(steps)
-
-    return run
 
 
 def error_of(result: Result) -> Failure:

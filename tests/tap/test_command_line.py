@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Done, Program
+from tests.cli.conftest import Program
 from tests.conftest import MakeHook
+from tests.done import Done
 from tests.tap.conftest import Agent
 
 from hookscope.cli.main import exit_code

@@ -1,29 +1,16 @@
 """The command line in this process, and a service of a user's own manager."""
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.conftest import MakeHook
+from tests.done import Done
 
 from hookscope.cli.main import exit_code
 
 NEEDS = "{openclaw: {events: [command:new], requires: {bins: [zzfind], env: [TOKEN]}}}"
 SAYS = "import os\ndef handler(event):\n    event.messages.append(os.environ.get('GREETING', '-'))\n"
-
-
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 Run = Callable[..., Done]

@@ -9,7 +9,7 @@ from hookscope.cli.tables import near_lines, state_word
 from hookscope.core.hooks import Standing
 from hookscope.core.text import one_line
 from hookscope.workbench import Change, View
-from hookscope.workbench.documents import Document, gate
+from hookscope.workbench.documents import Document, effect, gate
 from hookscope.workbench.fixing.fix import Fix, Repair
 
 
@@ -24,10 +24,7 @@ def document(repair: Repair, *, written: bool) -> Document:
         "fixes": [_fix(fix) for fix in repair.fixes],
         "changes": [_change(change) for change in repair.changes],
         "still_shut": [gate(item) for item in repair.still],
-        "others": [
-            {"hook": other.name, "source": other.source, "from": other.before, "to": other.after}
-            for other in repair.others
-        ],
+        "others": [effect(other) for other in repair.others],
         "notices": repair.notices if repair.changes else "",
     }
 

@@ -7,6 +7,7 @@ from hookscope.cli.answers import Answer
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Toggle
+from hookscope.workbench.documents import effect
 
 
 def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
@@ -32,10 +33,7 @@ def document(toggle: Toggle, *, written: bool) -> dict[str, object]:
         "file": str(toggle.change.path),
         "diff": toggle.change.preview(),
         "after": toggle.after,
-        "others": [
-            {"hook": other.name, "source": other.source, "from": other.before, "to": other.after}
-            for other in toggle.others
-        ],
+        "others": [effect(other) for other in toggle.others],
         "notices": toggle.notices,
     }
 

@@ -40,7 +40,11 @@ def read_whole_yaml(text: str) -> object:
 
 
 class _Values:
-    """What the nodes of one document mean; a node that several aliases name is made anew for each."""
+    """What the nodes of one document mean; a node that several aliases name is made anew for each.
+
+    Not the walk of `yaml12`: its nodes are a tree and bounded by the text, these are a graph, whose aliases
+    may lead round or multiply, and whose scalars have tags.
+    """
 
     def __init__(self) -> None:
         self._open: set[int] = set()

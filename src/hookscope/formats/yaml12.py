@@ -248,6 +248,7 @@ def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
 
 
 def _value(node: yaml.Node, depth: int) -> object:
+    """Of a tree, so that depth alone is bounded; `whole_yaml` walks what has aliases and tags."""
     if isinstance(node, yaml.ScalarNode):
         return node.value if node.style else plain_value(node.value)
     if depth > DEPTH:

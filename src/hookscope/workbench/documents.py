@@ -13,6 +13,7 @@ from hookscope.workbench import LimitName, Limits, View
 
 if TYPE_CHECKING:
     from hookscope.workbench.links import Link
+    from hookscope.workbench.toggle import Effect
 
 Document = dict[str, Any]
 
@@ -127,6 +128,11 @@ def gate(item: Gate) -> Document:
         "looked": list(item.looked),
         "near": list(item.near),
     }
+
+
+def effect(item: Effect) -> Document:
+    """Another hook whose state an edit changes: one of `others`."""
+    return {"hook": item.name, "source": item.source, "from": item.before, "to": item.after}
 
 
 def link(item: Link) -> Document:

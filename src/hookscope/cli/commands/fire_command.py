@@ -15,6 +15,7 @@ import click
 
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.objects import STANDARD_INPUT, object_from
 from hookscope.core.event_notes import notes_on_event
@@ -37,7 +38,6 @@ from hookscope.workbench.repeating import MOST, firings, repetition
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.saving import place_of, save_event
 
-SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
     click.Option(["--session"], metavar="S", help="The session key of the event."),
@@ -52,8 +52,8 @@ PARAMETERS = (
     click.Option(
         ["--repeat"], type=click.IntRange(2, MOST), metavar="N", help="N times, and what was done again."
     ),
-    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
-    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    timeout_option(),
+    trust_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
     click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),

@@ -10,6 +10,7 @@ import click
 
 from hookscope.cli import answers, fuzz_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
@@ -17,7 +18,6 @@ from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.fuzzing import EXAMPLES, LIMIT, Fuzz, Fuzzed, kept
 from hookscope.workbench.left_out import could_not, waiting_for_trust
 
-SECONDS = click.FloatRange(min=0, min_open=True)
 SEEDS = click.IntRange(0, 2**32 - 1)
 PARAMETERS = (
     click.Argument(["key"]),
@@ -28,11 +28,9 @@ PARAMETERS = (
     ),
     click.Option(["--seed"], type=SEEDS, metavar="N", help="The same seed gives the same events."),
     click.Option(["--save"], metavar="NAME", help="Keep failing events under this name."),
-    click.Option(
-        ["--timeout"], type=SECONDS, metavar="S", help=f"Seconds for each handler; else {LIMIT:g}."
-    ),
+    timeout_option(LIMIT),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, which are thrown away."),
-    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    trust_option(),
 )  # fmt: skip
 
 

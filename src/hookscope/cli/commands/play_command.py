@@ -11,6 +11,7 @@ import click
 
 from hookscope.cli import answers, plays
 from hookscope.cli.answers import Answer
+from hookscope.cli.firing_options import timeout_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
@@ -19,7 +20,6 @@ from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.play import Played, Playing, Wanted
 from hookscope.workbench.replies import Script, read_script
 
-SECONDS = click.FloatRange(min=0, min_open=True)
 FIRST = "hi"  # what is said where nobody says anything
 PARAMETERS = (
     click.Argument(["messages"], metavar="[MESSAGE...]", nargs=-1),
@@ -27,7 +27,7 @@ PARAMETERS = (
         ["--reply", "replies"], metavar="TEXT", multiple=True, help="What the model says; repeat it."
     ),
     click.Option(["--script"], metavar="FILE", help="A YAML or JSON list of the model's replies."),
-    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
+    timeout_option(),
     click.Option(["--trust"], is_flag=True, help="Run code of untrusted folders too, this once."),
 )
 

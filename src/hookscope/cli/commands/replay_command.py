@@ -8,15 +8,16 @@ from typing import Any
 
 import click
 
-from hookscope.cli import answers, replay_tables, tables
+from hookscope.cli import answers, replay_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.dry import only_planned
 from hookscope.cli.filters import filter_options, wanted_of
+from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.core.runs import Plan
 from hookscope.values import dataclass
-from hookscope.workbench import Options, PastRun, Refusal, Workbench, run_documents
+from hookscope.workbench import Options, PastRun, Refusal, Workbench
 from hookscope.workbench.replay import Replayed, again, past_runs
 
-SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(min=1)),
     click.Option(["--last"], type=click.IntRange(1, 10_000), metavar="N", help="The last N runs; else one."),
@@ -27,9 +28,9 @@ PARAMETERS = (
         ["--from", "start"], metavar="K|HOOK", help="Fire from its handler K on, with the event as it was."
     ),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
-    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
+    timeout_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; so is what ran on copies then."),
-    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    trust_option(),
 )
 
 
@@ -81,9 +82,7 @@ def command(
     asked = Asked(only, start, sandbox, dry)
     done, refused = asyncio.run(_all(bench, past, asked))
     if dry:
-        plans = [plan for plan in done if isinstance(plan, Plan)]
-        text = "\n\n".join(map(tables.plan, plans))
-        return Answer([run_documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
+        return only_planned([plan for plan in done if isinstance(plan, Plan)], refused)
     runs = [one for one in done if isinstance(one, Replayed)]
     left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(

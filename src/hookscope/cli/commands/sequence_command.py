@@ -9,6 +9,7 @@ import click
 
 from hookscope.cli import answers, sequence_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.asking import stranger
@@ -16,14 +17,13 @@ from hookscope.workbench.left_out import waiting_for_trust
 from hookscope.workbench.sequences import EventSequence, sequence_named, sequences_of
 from hookscope.workbench.sequencing import Sequenced, Sequencing, planned
 
-SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["names"], metavar="[NAME|FILE...]", nargs=-1),
     click.Option(["--dry"], is_flag=True, help="Say who would run at each step, and run nothing."),
     click.Option(["--no-delays"], is_flag=True, help="Wait between no steps."),
     click.Option(["--stop"], is_flag=True, help="Fire nothing after a step that fails."),
-    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
-    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    timeout_option(),
+    trust_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, made anew for each step."),
 )
 

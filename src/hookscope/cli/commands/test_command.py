@@ -14,6 +14,7 @@ import click
 
 from hookscope.cli import answers, test_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
@@ -29,7 +30,6 @@ from hookscope.workbench.variables import DOTENV
 from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
 KINDS = {*AUTHORED, *ENDINGS}
-SECONDS = click.FloatRange(min=0, min_open=True)
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
     click.Option(["--junit"], metavar="FILE", help="Write JUnit's XML there too."),
@@ -37,8 +37,8 @@ PARAMETERS = (
         ["--accept"], is_flag=True, help="Write what happened into the files that missed or had nothing."
     ),
     click.Option(["--watch"], is_flag=True, help="Test again on every save; Ctrl-C ends it."),
-    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
-    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    timeout_option(),
+    trust_option(),
 )
 
 

@@ -36,10 +36,7 @@ def planned(item: Planned, *, diff: bool = False) -> Document:
             for file in item.files
         ],
         "settings": {"file": str(item.change.path), "diff": item.change.preview()},
-        "others": [
-            {"hook": other.name, "source": other.source, "from": other.before, "to": other.after}
-            for other in item.others
-        ],
+        "others": [documents.effect(other) for other in item.others],
         "needs": list(item.needs),
         "left_out": list(item.left_out),
         "drift": item.drift or None,

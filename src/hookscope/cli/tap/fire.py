@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import click
 
-from hookscope.cli import answers, run_tables, tables
+from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.dry import only_planned
+from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.cli.tap import shown
 from hookscope.core.runs import Plan
-from hookscope.workbench import Options, Refusal, Workbench, run_documents
+from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.tap.events import picked
 from hookscope.workbench.tap.firing import Fired, fire_real
 from hookscope.workbench.tap.spool import Heard
-
-SECONDS = click.FloatRange(min=0, min_open=True)
 
 
 @answers.command(
@@ -27,9 +27,9 @@ SECONDS = click.FloatRange(min=0, min_open=True)
     ),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
-    click.Option(["--timeout"], type=SECONDS, metavar="S", help="Seconds for each handler; else 30."),
+    timeout_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
-    click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once."),
+    trust_option(),
 )
 def command(
     options: Options,
@@ -51,9 +51,7 @@ def command(
         raise shown.unreadable(error) from None
     done, refused = asyncio.run(_all(bench, events, only, sandbox, dry))
     if dry:
-        plans = [plan for plan in done if isinstance(plan, Plan)]
-        text = "\n\n".join(map(tables.plan, plans))
-        return Answer([run_documents.plan(plan) for plan in plans], text, not refused, tuple(refused))
+        return only_planned([plan for plan in done if isinstance(plan, Plan)], refused)
     runs = [one for one in done if isinstance(one, Fired)]
     left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(

@@ -1,0 +1,18 @@
+"""The options that commands which run handlers have in common."""
+
+import click
+
+
+def timeout_option(otherwise: float = 30) -> click.Option:
+    """`--timeout S`: the limit of each handler, in seconds; `otherwise` holds where it is not given."""
+    return click.Option(
+        ["--timeout"],
+        type=click.FloatRange(min=0, min_open=True),
+        metavar="S",
+        help=f"Seconds for each handler; else {otherwise:g}.",
+    )
+
+
+def trust_option() -> click.Option:
+    """`--trust`: this once, as though every folder was allowed to run."""
+    return click.Option(["--trust"], is_flag=True, help="Run handlers of untrusted folders too, this once.")
