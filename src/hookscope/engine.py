@@ -135,11 +135,9 @@ class HookEngine:
             loading.miss(self._loaded())
         rows = {row.hook: row for row in inventory.hooks}
         for hook in inventory.load_order:
-            if strict and loading.failed:
+            if loading.stopped or (strict and loading.failed):
                 break
             await loading.take(rows[hook], self._load_code)
-            if loading.stopped:
-                break
         report = loading.report()
         if strict and (report.failed or report.stopped):
             self.host = before

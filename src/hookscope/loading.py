@@ -45,6 +45,10 @@ class Loading:
         self.failed: list[str] = []
         self.stopped = ""
         self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
+        end = next((problem for problem in host.problems if problem.stops_load), None)
+        if end is not None:
+            self.stopped, self.discovered = end.text, 0
+            return
         self.log += inventory.log
         self._say("info", self.texts.discovered, count=self.discovered)
 

@@ -300,16 +300,18 @@ def test_variables_come_from_the_process_the_entry_the_settings_and_the_dotenv_f
 
 
 def test_which_settings_count_as_present(program: Program) -> None:
+    """What JavaScript gives every object and list is there too; a text has no members."""
     odd = {"list": [{"a": 0}, "x"], "text": "false", "blank": " ", "none": None, "workspace": {"dir": ""}}
     program.settings({"entries": {"e": odd}}, browser={"enabled": False})
     base = "hooks.internal.entries.e"
     absent = [
         f"{base}.list.0.a", f"{base}.text.length", f"{base}.blank", f"{base}.none", f"{base}.list.2",
         "browser.enabled", "workspace.dir.", f"{base}.__proto__", "hooks.constructor",
+        f"{base}.text.toString", "hooks.toString.name",
     ]  # fmt: skip
     present = [
         f"{base}.list.1", f"{base}.list.length", f"{base}.text", "hooks..internal.", "", f"{base}.list",
-        "workspace.dir", "browser.evaluateEnabled",
+        "workspace.dir", "browser.evaluateEnabled", "hooks.toString", f"{base}.list.push",
     ]  # fmt: skip
     assert missing(program, {"config": [*absent, *present]})["config"] == absent
 

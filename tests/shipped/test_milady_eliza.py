@@ -19,8 +19,6 @@ NEW = Event("command", "new")
         ({"os": "darwin"}, True),
         ({"requires": {"bins": {"a": 1}}}, True),
         ({"requires": {"config": 5}}, True),
-        ({"requires": {"bins": ["git", None]}}, True),
-        ({"requires": {"anyBins": [3]}}, True),
         ({"requires": {"config": [["a.b"]]}}, True),
         ({"os": "linux or so"}, False),
         ({"os": 5, "requires": {"anyBins": {}}}, False),
@@ -115,6 +113,19 @@ async def test_lists_among_the_settings(program: Program, write: Write, path: st
     assert (await program.load({"v": [0, 1], "e": []})).eligible == there
 
 
+async def test_settings_that_cannot_be_walked_through_end_the_load_before_any_hook(
+    program: Program, write: Write
+) -> None:
+    write("a")
+    settings = {"hooks": {"internal": {"load": {"extraDirs": ["~/elsewhere", 5]}}}}
+    report = await program.load(settings)
+    assert "`hooks.internal.load.extraDirs` wants a list of texts and has the number 5" in report.stopped
+    assert [line.level for line in report.log] == ["warn"]  # the folder before it was refused
+    row = look(program.host(settings)).find("a")
+    assert row is not None
+    assert row.verdict.why() == "never reached: the load ends at the settings"
+
+
 async def test_an_absent_workspace_setting_is_absent(program: Program, write: Write) -> None:
     write("a", {"requires": {"config": ["workspace.dir"]}})
     assert (await program.load()).skipped == ("a: Config missing: workspace.dir",)
@@ -200,6 +211,7 @@ async def test_a_key_given_twice_runs_twice_and_a_class_fails_when_it_is_called(
     run = await program.engine.fire(NEW)
     assert run.messages == ("a", "a", "a")
     assert len(run.failed) == 1
+    assert run.ending.log[0].text.endswith(": Class constructor B cannot be invoked without 'new'")
 
 
 @pytest.mark.parametrize(

@@ -110,10 +110,11 @@ def test_the_first_of_several_errors_is_what_every_row_names(project: Project, o
     assert row.hook.build is inventory.problems[0]
 
 
-def test_a_link_is_no_module_and_a_file_in_place_of_the_folder_is_an_error(
+def test_a_link_is_no_module_and_a_file_or_dead_link_in_place_of_the_folder_is_an_error(
     project: Project, opened: OpenProject
 ) -> None:
     root = project("agent/hooks/a.ts", "agent/subagents/s/hooks")
+    (root / "agent/tools").symlink_to(root / "nowhere")
     (root / "agent/hooks/b.ts").symlink_to("a.ts")
     (root / "agent/hooks/more").symlink_to(root)
     inventory = look(opened())
@@ -123,8 +124,11 @@ def test_a_link_is_no_module_and_a_file_in_place_of_the_folder_is_an_error(
         "ignored: more is a link",
     ]
     place = root / "agent/subagents/s/hooks"
-    text = f'discover/hooks-directory-invalid: Expected "{place}" to be a directory of authored hooks.'
-    assert [problem.text for problem in inventory.problems] == [text]
+    assert [problem.text for problem in inventory.problems] == [
+        f'discover/tools-directory-invalid: Expected "{root / "agent/tools"}" to be a directory of authored '
+        "tools.",
+        f'discover/hooks-directory-invalid: Expected "{place}" to be a directory of authored hooks.',
+    ]
 
 
 def test_every_agent_has_its_own_hooks_folders_and_definitions(project: Project, opened: OpenProject) -> None:

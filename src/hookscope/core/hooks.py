@@ -51,6 +51,7 @@ class Problem:
     text: str
     place: Place | None = None
     logged: str = ""  # the level at which the host itself logs this text when it loads; empty: not at all
+    stops_load: bool = False  # the host's whole load ends here, before it looks for any hook
 
 
 @dataclass(frozen=True, slots=True)

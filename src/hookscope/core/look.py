@@ -49,7 +49,7 @@ def look_at(system: System, host: Host) -> Inventory:
         for hook in (*ranking.report_order, *losers)
     )
     return Inventory(
-        hooks=_reached(rows, ranking.load_order),
+        hooks=_reached(rows, ranking.load_order, host),
         rejected=found.rejected,
         problems=found.problems,
         log=found.log + ranking.log,
@@ -79,15 +79,18 @@ def _standing(
     )
 
 
-def _reached(rows: Iterable[Standing], load_order: Sequence[Hook]) -> tuple[Standing, ...]:
-    """The rows; those that the load never reaches, because one before them ends it, say so."""
+def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -> tuple[Standing, ...]:
+    """The rows; those that the load never reaches, because something before them ends it, say so."""
     rows = tuple(rows)
     stops = {row.hook for row in rows if row.verdict.stops_load is not None}
     first = next((place for place, hook in enumerate(load_order) if hook in stops), None)
-    if first is None:
+    if any(problem.stops_load for problem in host.problems):
+        first, where = -1, "the settings"
+    elif first is None:
         return rows
-    reason = f"never reached: the load ends at {load_order[first].name}"
-    gate = Gate("reached", False, found="no", reason=reason)
+    else:
+        where = load_order[first].name
+    gate = Gate("reached", False, found="no", reason=f"never reached: the load ends at {where}")
     missed = set(load_order[first + 1 :])
     return tuple(
         replace(row, verdict=replace(row.verdict, gates=(*row.verdict.gates, gate)))

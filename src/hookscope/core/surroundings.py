@@ -230,6 +230,10 @@ class Surroundings:
         """The folders of PATH, without empty entries."""
         return _folders_of(self.env.get("PATH", ""))
 
+    def path_entries(self) -> tuple[str, ...]:
+        """What stands in PATH, empty entries included; one empty one where there is none."""
+        return tuple(self.env.get("PATH", "").split(os.pathsep))
+
     def absolute(self, text: str | Path, base: Path | None = None) -> Path:
         """A path as a user writes it: `~` is home, relative ones count from `base`, else from cwd.
 

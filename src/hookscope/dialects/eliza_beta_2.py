@@ -28,7 +28,13 @@ ELIZA_BETA_2 = replace(
     version="2.0.0-beta.2",
     layout=replace(ELIZA.layout, bundles=False),
     systems=(
-        as_shipped(GUIDE, LEGACY, four_roots(STATE, "eliza"), unchecked.on_path_or_known(OF_ITS_RUNTIME)),
+        as_shipped(
+            GUIDE,
+            LEGACY,
+            four_roots(STATE, "eliza"),
+            unchecked.on_path_or_known(OF_ITS_RUNTIME),
+            ("bins", "anyBins", "config"),
+        ),
     ),
     texts=replace(
         ELIZA.texts,

@@ -26,7 +26,7 @@ MILADY_ALPHA_76 = replace(
     title="Milady 2.0.0-alpha.76, as shipped",
     version="2.0.0-alpha.76",
     layout=replace(MILADY.layout, hooks=(("hooks", "internal"),), bundles=False),
-    systems=(as_shipped(GUIDE, LEGACY, four_roots(STATE, "milady"), unchecked.on_path),),
+    systems=(as_shipped(GUIDE, LEGACY, four_roots(STATE, "milady"), unchecked.on_path, ("config",)),),
     texts=replace(
         MILADY.texts,
         legacy_registered=LEGACY_REGISTERED,

@@ -3,7 +3,7 @@
 Both run the same loader under other names (rules note, section 2).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from hookscope.systems.folders import FolderSystem, Places, gates, unchecked
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.folders.legacy import LegacyRule, legacy_path
 from hookscope.systems.folders.line_header import read_line_header
+from hookscope.systems.folders.metadata import describe
 from hookscope.systems.folders.places import (
     BUNDLED,
     EXTRA,
@@ -38,14 +39,14 @@ ROOTS = (BUNDLED, MANAGED, WORKSPACE)  # legacy modules may lie below these, not
 LOAD_RULES = LoadRules(plain=True, imports_idle=True, takes_classes=True)
 
 
-def shipped_gates(legacy: LegacyRule, find: Finder) -> Mapping[str, GateRule]:
+def shipped_gates(legacy: LegacyRule, find: Finder, looked_up: tuple[str, ...]) -> Mapping[str, GateRule]:
     """The checks in the order of showing. Only legacy modules have their path checked.
 
     `always` skips what the guides' REQUIREMENTS name: not the OS, nor the switches (milady 07).
     """
     return {
         "handler": gates.handler,
-        "fields": unchecked.fields,
+        "fields": unchecked.fields(looked_up),
         "events": unchecked.events,
         "path": legacy_path(legacy, gates.anywhere),
         "os": unchecked.os,
@@ -60,8 +61,11 @@ def shipped_gates(legacy: LegacyRule, find: Finder) -> Mapping[str, GateRule]:
     }
 
 
-def as_shipped(guide: FolderSystem, legacy: LegacyRule, places: Places, find: Finder) -> FolderSystem:
-    """The folder hooks of a guide as the program has them. `find` says what its `bins` count as there."""
+def as_shipped(
+    guide: FolderSystem, legacy: LegacyRule, places: Places, find: Finder, looked_up: tuple[str, ...]
+) -> FolderSystem:
+    """The folder hooks of a guide as the program has them. `find` says what its `bins` count as there;
+    `looked_up` are the lists in which anything but a text ends the load."""
     return replace(
         guide,
         shape=replace(
@@ -72,7 +76,7 @@ def as_shipped(guide: FolderSystem, legacy: LegacyRule, places: Places, find: Fi
             longest_header=None,
         ),
         places=places,
-        rules=shipped_gates(legacy, find),
+        rules=shipped_gates(legacy, find, looked_up),
         always_skips=REQUIREMENTS,
         legacy=legacy,
         words=own_text,
@@ -107,7 +111,10 @@ def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem,
     home = host.surroundings.absolute(state)
     listed, where = host.hooks_setting("load", "extraDirs")
     refused = []
-    for number, written in enumerate(_written(listed)):
+    for number, written in enumerate(_walked(listed)):
+        if not isinstance(written, str):
+            refused.append(_ends_the_load(".".join(map(str, where)), written, host.settings.locate(where)))
+            break
         path = _taken(written, host)
         if path.is_relative_to(home):
             declared = f"{'.'.join(map(str, where))}[{number}]"
@@ -119,11 +126,17 @@ def _extra_folders(state: str, host: Host) -> tuple[list[Folder], tuple[Problem,
     return folders, tuple(refused)
 
 
-def _written(listed: Any) -> list[str]:
+def _walked(listed: Any) -> Sequence[Any]:
     """The folders as they stand in the settings. A text in place of a list is walked letter by letter."""
-    if isinstance(listed, str):
-        return list(listed)
-    return [item for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    if listed is None or isinstance(listed, str | list):
+        return listed or ()
+    return (listed,)  # no text, and so the load ends
+
+
+def _ends_the_load(name: str, value: Any, place: Place | None) -> Problem:
+    """The program throws where nobody catches it, before it looks for any hook."""
+    text = f"the whole load fails: `{name}` wants a list of texts and has {describe(value)}"
+    return Problem(text, place, stops_load=True)
 
 
 def _taken(written: str, host: Host) -> Path:

@@ -26,11 +26,12 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 
 def read_whole_yaml(text: str) -> object:
-    """As `read_yaml`. Tags of numbers and words are heeded, any other makes text of what is written.
+    """As `read_yaml`. Tags of numbers and words are heeded, any other makes text of what is written; what
+    stands under a list or mapping as its key is left out.
 
     Raises:
-        FormatError: not one YAML document, a key twice or not a scalar, an alias of nothing or within
-            what it names, more than 64 collections in one another, over 10,000 values or 8,192 characters.
+        FormatError: not one YAML document, a key twice, an alias of nothing or within what it names, more
+            than 64 collections in one another, over 10,000 values or 8,192 characters.
     """
     try:
         node = compose_yaml(text, MOST_CHARACTERS, whole=True)
@@ -69,8 +70,10 @@ class _Values:
     def _members(self, node: yaml.Node) -> dict[str, object]:
         members: dict[str, object] = {}
         for key, value in node.value:
-            if not isinstance(key, yaml.ScalarNode):
-                raise _wrong("a key is text, not a list or mapping", key)
+            if not isinstance(key, yaml.ScalarNode):  # a key that no text can ask for
+                self.of(key)
+                self.of(value)
+                continue
             if key.value in members:
                 raise _wrong(f"the key `{key.value}` stands twice", key)
             members[key.value] = self.of(value)

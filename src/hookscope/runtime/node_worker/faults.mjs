@@ -5,6 +5,7 @@
 
 import { types } from "node:util";
 import { framesOf, isOurs, placeBefore, Sources } from "./frames.mjs";
+import { ClassHandler } from "./picking.mjs";
 import { Unsupported } from "./sources.mjs";
 import { cut, kindOf, safeText } from "./kinds.mjs";
 
@@ -84,7 +85,7 @@ function messageOf(error) {
 function plainOf(error) {
   const text = isError(error) ? memberOf(error, "message") : error;
   try {
-    return cut(String(text));
+    return cut(error instanceof ClassHandler ? error.plain : String(text));
   } catch { // it has no text, or one that throws
     return wordsOf(error);
   }

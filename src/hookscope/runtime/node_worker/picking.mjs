@@ -11,7 +11,12 @@ export class NoHandler extends Error {}
 export class Malformed extends Error {}
 
 /** There is no function, and what it has under that name is a class, which some hosts take and cannot call. */
-export class ClassHandler extends Error {}
+export class ClassHandler extends Error {
+  constructor(message, found) {
+    super(message);
+    this.plain = `Class constructor ${found.name} cannot be invoked without 'new'`; // what a call would say
+  }
+}
 
 /** The function under that name. Throws NoHandler or ClassHandler; `file` is what they call the file. */
 export function pick(namespace, name, file) {
@@ -22,7 +27,7 @@ export function pick(namespace, name, file) {
     throw new NoHandler(`${what} is ${kindOf(found)}, not a function; ${functionsOf(namespace)}`);
   }
   if (isClass(found)) {
-    throw new ClassHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`);
+    throw new ClassHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`, found);
   }
   return found;
 }

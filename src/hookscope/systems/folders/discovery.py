@@ -139,7 +139,7 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
     name = child.name
     real = _real_folder(child, folder, search.files)
     handler, leads_out, refused = _handler_of(child, names, real, search)
-    if handler is None and search.shape.handler_first:
+    if handler is None and search.shape.handler_first and _is_file(manifest, search.files):
         _without_handler(child, names, folder, name, refused, search)
         return
     source = b""
@@ -181,6 +181,11 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
             notes=said.notes,
         )
     )
+
+
+def _is_file(path: Path, files: Files) -> bool:
+    facts = files.facts(path)
+    return facts is not None and facts.file
 
 
 def _why_no_header(source: bytes) -> str:

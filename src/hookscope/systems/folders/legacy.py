@@ -1,14 +1,17 @@
 """Handlers that the settings name one by one: `handlers: [{event, module, export}]`."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Gate, Hook, Metadata
 from hookscope.core.text import one_line
+from hookscope.formats import script_text
 from hookscope.systems.folders.gates import PATH_OPEN, GateRule
 from hookscope.systems.folders.metadata import describe
+from hookscope.systems.folders.requirements import truthy
 from hookscope.values import dataclass
 
 
@@ -31,8 +34,18 @@ def legacy_hooks(host: Host, rule: LegacyRule | None) -> list[Hook]:
         return []
     folder = Folder("settings", "settings", host.settings.file, rank=100, declared=".".join(map(str, where)))
     if not isinstance(listed, list):
-        return []
+        return _of_no_list(listed, folder, rule, host)
     return [_hook(item, number, folder, rule, host) for number, item in enumerate(listed)]
+
+
+def _of_no_list(listed: Any, folder: Folder, rule: LegacyRule, host: Host) -> list[Hook]:
+    """A host that looks at no type walks through a text letter by letter, and trips over the rest."""
+    if not rule.literal or not truthy(listed):
+        return []
+    if isinstance(listed, str):
+        return [_hook(letter, number, folder, rule, host) for number, letter in enumerate(listed)]
+    fault = Fault(("module",), f"`{folder.declared}` wants a list and has {describe(listed)}")
+    return [replace(_hook(None, 0, folder, rule, host), name="handlers", meta=Metadata(faults=(fault,)))]
 
 
 def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) -> Hook:
@@ -44,7 +57,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
         for name in ("event", "module")
         if not isinstance(item_map.get(name), str)
     )
-    export, event, module = (item_map.get(name) for name in ("export", "event", "module"))
+    export, module = item_map.get("export"), item_map.get("module")
     written = host.surroundings.cwd / str(module or "") if rule.literal else str(module or "")
     path = host.surroundings.absolute(written, base=host.workspace)
     real = host.surroundings.files.real(path)
@@ -54,8 +67,8 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
         folder=folder,
         path=path.parent,
         meta=Metadata(
-            events=(event,) if isinstance(event, str) and event else (),
-            export=export.strip() if isinstance(export, str) and export.strip() else "default",
+            events=_events(item_map, rule),
+            export=_export(export, rule),
             faults=faults,
         ),
         description=f"listed in {folder.declared}[{number}]",
@@ -66,17 +79,52 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
     )
 
 
+def _events(item: Mapping[str, Any], rule: LegacyRule) -> tuple[str, ...]:
+    """What it listens to. A literal host registers whatever stands there, and what does not."""
+    event = item.get("event")
+    if rule.literal:
+        return (script_text(event) if "event" in item else "undefined",)
+    return (event,) if isinstance(event, str) and event else ()
+
+
+def _export(export: Any, rule: LegacyRule) -> str:
+    """Which export is meant. A literal host takes whatever stands there for a name."""
+    if rule.literal:
+        return "default" if export is None else script_text(export)
+    return export.strip() or "default" if isinstance(export, str) else "default"
+
+
+def _module_of(hook: Hook, rule: LegacyRule, host: Host) -> Path | None:
+    """The file as it is compared with the roots; None where nothing can be said of it.
+
+    Where links are resolved, one that leads nowhere is refused, and a file that is not there at all is
+    compared as it is written: a literal host fails to import it (eliza 19).
+    """
+    assert hook.handler is not None
+    if not rule.links_resolved:
+        return hook.handler
+    files = host.surroundings.files
+    if not rule.literal or files.facts(hook.handler) is not None:
+        return hook.leads_out or hook.handler
+    try:
+        return None if hook.handler.name in files.names(hook.handler.parent) else hook.handler
+    except FileNotFoundError:
+        return hook.handler
+    except OSError:
+        return None
+
+
 def legacy_path(rule: LegacyRule, folders: GateRule) -> GateRule:
     """The `path` gate: the legacy rule for legacy handlers, `folders` for hook folders."""
 
     def path(hook: Hook, host: Host) -> Gate:
         if hook.kind != "legacy":
             return folders(hook, host)
-        assert hook.handler is not None
-        module = (hook.leads_out or hook.handler) if rule.links_resolved else hook.handler
+        module = _module_of(hook, rule, host)
         roots = rule.roots(host)
-        if any(module.is_relative_to(root) for root in roots):
+        if module is not None and any(module.is_relative_to(root) for root in roots):
             return PATH_OPEN
+        module = module or hook.handler
         return Gate(
             "path",
             False,

@@ -19,7 +19,7 @@ from hookscope.systems.folders.requirements import truthy
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
 _HEADER = re.compile(rf"---{BLANK}*\n(?P<block>.*?)\n---", re.DOTALL)
 _LINE = re.compile(rf"(?P<key>[A-Za-z0-9_]+):{BLANK}*(?P<value>[^\n\r\u2028\u2029]+)")
-LOOKED_UP: Final = ("bins", "anyBins", "config")
+LOOKED_UP = ("bins", "anyBins", "config")
 _QUOTES = re.compile(r"^[\"']|[\"']\Z")
 _NOTHING: Final = object()  # what JSON cannot be
 
@@ -102,7 +102,7 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
     wants: Mapping[str, Any] = requires if isinstance(requires, dict) else {}
     asked = {"os": fields.get("os"), **{name: wants.get(name) for name in REQUIREMENTS}}
     lists = {
-        name: tuple(map(_joined if name == "os" else script_text, value))
+        name: tuple(map(joined if name == "os" else script_text, value))
         for name, value in asked.items()
         if isinstance(value, list)
     }
@@ -112,7 +112,7 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
         fields.get(name) for name in ("export", "hookKey", "emoji", "homepage")
     )
     return Metadata(
-        events=tuple(map(_joined, events)) if isinstance(events, list) else (),
+        events=tuple(map(joined, events)) if isinstance(events, list) else (),
         always=truthy(fields.get("always")),
         hook_key=None if hook_key is None else script_text(hook_key),
         emoji=None if emoji is None else script_text(emoji),
@@ -128,7 +128,7 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
     )
 
 
-def _joined(item: object) -> str:
+def joined(item: object) -> str:
     """An item of a list that JavaScript puts together: nothing of a null."""
     return "" if item is None else script_text(item)
 

@@ -5,18 +5,21 @@ Source: rules-openclaw sections 3 and 5. Reason texts are the host's own, as its
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import reduce
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders import gates, requirements
+from hookscope.systems.folders.inherited import member
 from hookscope.systems.folders.places import PLUGIN, WORKSPACE
 from hookscope.values import dataclass
 
 PATHEXT = ".EXE;.CMD;.BAT;.COM"  # where Windows does not say
 NEVER_RESOLVED = frozenset({"__proto__", "constructor", "prototype"})
+ABSENT: Final = object()  # no setting there: null is one
 SETTINGS_OPEN = Gate("settings", True, reported=False)
 SELECTED_BY_ALL = Gate("selected", True, found="all hooks are selected", reported=False)
 
@@ -156,30 +159,18 @@ class Config:
     def satisfied(self, path: str, host: Host) -> bool:
         """Blank text, null, false and 0 are not; a path that is absent is where the host says so."""
         settings = self.as_loaded(host.settings.value, exists=host.settings.exists)
-        there, value = setting_at(path, settings)
-        if not there:
+        value = setting_at(path, settings)
+        if value is ABSENT:
             return path in self.true_when_absent
         return bool(value.strip()) if isinstance(value, str) else requirements.truthy(value)
 
 
-def setting_at(path: str, value: Any) -> tuple[bool, Any]:
-    """Is there anything at a dotted path, and what. Empty steps are skipped; lists have a `length`."""
-    for step in filter(None, path.split(".")):
-        if step in NEVER_RESOLVED:
-            return False, None
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
-        elif isinstance(value, list) and step == "length":
-            value = len(value)
-        elif isinstance(value, list) and _is_index(step) and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return False, None
-    return True, value
-
-
-def _is_index(step: str) -> bool:
-    return step.isascii() and step.isdigit() and (step == "0" or step[0] != "0")
+def setting_at(path: str, value: Any) -> Any:
+    """What stands at a dotted path, or ABSENT. Empty steps are skipped, some names never followed."""
+    steps = [step for step in path.split(".") if step]
+    if not NEVER_RESOLVED.isdisjoint(steps):
+        return ABSENT
+    return reduce(lambda found, step: member(found, step, ABSENT), steps, value)
 
 
 @gates.asked_once(lambda _: None)

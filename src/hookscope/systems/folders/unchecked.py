@@ -4,37 +4,49 @@ Text where a list is wanted is walked letter by letter, or ends the whole load. 
 sections 1.1 and 1.4; recorded in milady 06 to 10 and their namesakes of eliza.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from itertools import chain
 from pathlib import Path
+from posixpath import normpath
 from typing import Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook
 from hookscope.systems.folders.gates import FIELDS_OPEN, GateRule
-from hookscope.systems.folders.line_header import LOOKED_UP
+from hookscope.systems.folders.inherited import member
+from hookscope.systems.folders.line_header import joined
 from hookscope.systems.folders.requirements import NOTHING_NEEDED, OS_OPEN, truthy
 
 WALKED = ("bins", "env", "config")  # one by one; a text letter by letter
 ENDINGS = ".COM;.EXE;.BAT;.CMD"  # what Windows runs where PATHEXT says nothing
 
+FOLDERS = (".", "./", "..", "../")  # names that are there beside every program
+
 # (name of a program, host) → where it was found
 Finder = Callable[[str, Host], str | None]
 
 
-def fields(hook: Hook, host: Host) -> Gate:
-    """Does a field of the wrong type end the load. The host throws where nobody catches it."""
-    fault = _fault_of_legacy(hook) if hook.kind == "legacy" else _fault(hook, host)
-    if fault is None:
-        return FIELDS_OPEN
-    return Gate("fields", False, found="ends the load", reason=fault, stops_load=not hook.beyond_host)
+def fields(looked_up: tuple[str, ...]) -> GateRule:
+    """Does a field of the wrong type end the load. The host throws where nobody catches it.
+
+    `looked_up` are the lists whose items must be texts for that.
+    """
+
+    def rule(hook: Hook, host: Host) -> Gate:
+        fault = _fault_of_legacy(hook) if hook.kind == "legacy" else _fault(hook, host, looked_up)
+        if fault is None:
+            return FIELDS_OPEN
+        return Gate("fields", False, found="ends the load", reason=fault, stops_load=not hook.beyond_host)
+
+    return rule
 
 
 def _fault_of_legacy(hook: Hook) -> str | None:
     return next((fault.text for fault in hook.meta.faults if fault.path[-1] == "module"), None)
 
 
-def _fault(hook: Hook, host: Host) -> str | None:
+def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
     unchecked = hook.meta.unchecked
     names = unchecked.get("os")
     if isinstance(names, str) and host.surroundings.platform not in names:
@@ -43,11 +55,11 @@ def _fault(hook: Hook, host: Host) -> str | None:
         return None
     if isinstance(unchecked.get("anyBins"), str):
         return "the whole load fails: `anyBins` is a text, and wants a list"
-    for name in LOOKED_UP:
+    for name in looked_up:
         if isinstance(unchecked.get(name), list):
             return f"the whole load fails: `{name}` holds something that is no text"
     for name in WALKED:
-        if name in unchecked and not isinstance(unchecked[name], str):
+        if name in unchecked and not isinstance(unchecked[name], str | list):
             return f"the whole load fails: `{name}` cannot be walked through, and wants a list"
     return None
 
@@ -90,7 +102,9 @@ def any_bins(find: Finder) -> GateRule:
         found = next((place for name in needed if (place := find(name, host)) is not None), None)
         if found is not None:
             return Gate("anyBins", True, needed, found=found)
-        reason = f"None of: {', '.join(needed)}"
+        written = hook.meta.unchecked.get("anyBins")
+        names = map(joined, written) if isinstance(written, list) else needed
+        reason = f"None of: {', '.join(names)}"
         return Gate("anyBins", False, needed, needed, found=_nowhere(host), reason=reason)
 
     return rule
@@ -98,13 +112,12 @@ def any_bins(find: Finder) -> GateRule:
 
 def env(hook: Hook, host: Host) -> Gate:
     """Is each variable set and not empty, in the environment or, as anything, in the entry's `env`."""
-    own = host.entry(hook.key).get("env")
-    entry: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+    entry = host.entry(hook.key).get("env")
     needed = _walked(hook, "env")
     places = {
-        name: f"{name} set" if host.env.get(name) else f"{name} set by its entry"
+        name: f"{name} set" if truthy(member(host.env, name)) else f"{name} set by its entry"
         for name in needed
-        if host.env.get(name) or truthy(entry.get(name))
+        if truthy(member(host.env, name)) or truthy(member(entry, name))
     }
     return _all_there("env", "Env missing", needed, places, host)
 
@@ -117,39 +130,36 @@ def config(hook: Hook, host: Host) -> Gate:
 
 
 def setting_at(path: str, host: Host) -> Any:
-    """The value at a dotted path, as JavaScript follows it: positions and the length of lists count."""
-    value: Any = host.settings.value
-    for part in path.split("."):
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, list) and part == "length":
-            value = len(value)
-        elif isinstance(value, list) and part in map(str, range(len(value))):
-            value = value[int(part)]
-        else:
-            return None
-    return value
+    """The value at a dotted path, as JavaScript follows it: what the language adds counts as well."""
+    return reduce(member, path.split("."), host.settings.value)
 
 
 def on_path(name: str, host: Host) -> str | None:
-    """Anything of that name in a folder of PATH: it need not be a file, nor be allowed to run."""
-    places = (f"{folder}/{name}" for folder in host.surroundings.search_path())
-    return _first_there(places, host)
+    """Anything of that name in a folder of PATH: it need not be a file, nor be allowed to run.
+
+    An empty entry of PATH is the root to it.
+    """
+    return _first_there((f"{folder}/{name}" for folder in host.surroundings.path_entries()), host)
 
 
 def on_path_or_known(own: tuple[str, ...]) -> Finder:
     """As `on_path`, and what an absolute path names, the programs beside the host's own runtime (`own`),
-    and on Windows names without their ending."""
+    and on Windows names without their ending. `..` in a name is folded as text."""
 
     def find(name: str, host: Host) -> str | None:
-        if name in own:
-            return f"{name}, beside the host's own runtime"
+        if _folded(name) in (*own, *FOLDERS):
+            return f"{name or 'a folder'}, beside the host's own runtime"
         folders = host.surroundings.search_path()
-        bare = [name] if Path(name).is_absolute() else [f"{folder}/{name}" for folder in folders]
+        bare = [name] if Path(name).is_absolute() else [_folded(f"{folder}/{name}") for folder in folders]
         endings = ("", *_endings(host))
         return _first_there(chain.from_iterable((f"{path}{end}" for end in endings) for path in bare), host)
 
     return find
+
+
+def _folded(path: str) -> str:
+    """As text: a slash at the end stays, for it asks for a folder."""
+    return normpath(path) + ("/" if path.endswith(("/", "/.")) else "")
 
 
 def _endings(host: Host) -> tuple[str, ...]:
@@ -158,8 +168,14 @@ def _endings(host: Host) -> tuple[str, ...]:
     return tuple(part for part in host.env.get("PATHEXT", ENDINGS).split(";") if part)
 
 
-def _first_there(paths: Any, host: Host) -> str | None:
-    return next((path for path in paths if host.surroundings.files.facts(Path(path)) is not None), None)
+def _first_there(paths: Iterable[str], host: Host) -> str | None:
+    return next((path for path in paths if _is_there(path, host)), None)
+
+
+def _is_there(path: str, host: Host) -> bool:
+    """Is anything there; where the path ends in a slash, a folder."""
+    facts = host.surroundings.files.facts(host.surroundings.cwd / path)
+    return facts is not None and (facts.folder or not path.endswith(("/", "/.")))
 
 
 def _nowhere(host: Host) -> str:

@@ -23,7 +23,7 @@ def name_key(name: str) -> NameKey:
     letters: list[tuple[int, int]] = []
     accents: list[str] = []
     capitals: list[bool] = []
-    for character in unicodedata.normalize("NFD", name):
+    for character in unicodedata.normalize("NFKD", name.replace("ß", "ss").replace("ẞ", "SS")):
         if unicodedata.combining(character):
             if accents:
                 accents[-1] += character

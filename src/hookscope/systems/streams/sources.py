@@ -114,15 +114,23 @@ def sources_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Source
     """
     folder = root / slot.folder
     facts = files.facts(folder)
-    if facts is None:
+    if facts is None and not _is_dangling(folder, files):
         return Sources()
-    if facts.linked or not facts.folder:
+    if facts is None or facts.linked or not facts.folder:
         return Sources(
             diagnostics=(Diagnostic(slot.folder_code, slot.folder_text.format(folder=folder), folder),)
         )
     walk = _Walk(slot, rules, files)
     _walk(walk, folder, ())
     return Sources(tuple(walk.found), tuple(walk.passed), tuple(walk.diagnostics))
+
+
+def _is_dangling(path: Path, files: Files) -> bool:
+    """Is it a link that leads nowhere. Where its folder cannot be read, nothing is there."""
+    try:
+        return path.name in files.names(path.parent)
+    except OSError:
+        return False
 
 
 def _walk(walk: _Walk, folder: Path, above: tuple[str, ...]) -> None:

@@ -1,0 +1,5 @@
+type Ev = { messages: string[] };
+export default function handler(event: Ev): void {
+  (globalThis as any).__trace?.push("up");
+  event.messages.push("up");
+}
