@@ -14,8 +14,9 @@ from hookscope.core.plan import registrations_of
 from hookscope.core.runs import Event, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine, Lanes
+from hookscope.engine import HookEngine
 from hookscope.runtime import InProcessLane
+from hookscope.runtime.which_lane import Lanes
 from hookscope.settings import open_host, settings_from
 
 KEYS = ("command", "command:new", "command:reset", "session", "session:start")

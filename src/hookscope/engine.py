@@ -4,62 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Hook, Language, LogLine
+from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.inventory import Inventory
-from hookscope.core.lanes import Lane, Recorder, RunListener
+from hookscope.core.lanes import Recorder, RunListener
 from hookscope.core.look import look
 from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
 from hookscope.core.registry import LoadReport, Registry
 from hookscope.core.runs import Code, Event, Failure, Handler, Module, NotRun, Plan, Registration, Run
 from hookscope.loading import Loading
 from hookscope.otel import listener as of_process
-from hookscope.runtime.limits import Limits
-from hookscope.runtime.node import NoNode, find_node
-from hookscope.values import dataclass
+from hookscope.runtime.node import NoNode
+from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
 
 if TYPE_CHECKING:
     from hookscope.runtime import Firing
 
 MOST_PLANS = 512  # kept at a time: event keys may come from outside
-
-OF_NODE: tuple[Language, ...] = ("typescript", "javascript")
-
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """Where handlers run: one lane for functions of this process, one for each language."""
-
-    functions: Lane
-    code: dict[Language, Lane] = field(default_factory=dict)
-
-    @property
-    def languages(self) -> frozenset[Language]:
-        """The languages that somebody runs here."""
-        return frozenset(self.code)
-
-    def of(self, call: Registration) -> Lane:
-        """The lane of a planned call."""
-        return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
-
-    async def close(self) -> None:
-        """End all workers and wait until they are gone."""
-        for lane in {id(lane): lane for lane in (self.functions, *self.code.values())}.values():
-            await lane.close()
-
-
-def in_process() -> Lanes:
-    """Python handlers, written as functions or as files, in the caller's own process."""
-    from hookscope.runtime import InProcessLane  # here: a look runs nothing, and loads nothing that does
-
-    lane = InProcessLane()
-    return Lanes(lane, {"python": lane})
 
 
 class HookEngine:
@@ -173,16 +140,11 @@ class HookEngine:
         if not self._finds_node or not any(row.hook.language in OF_NODE for row in inventory.hooks):
             return
         self._finds_node = False
-        surroundings = self.host.surroundings
-        found = find_node(surroundings.files.program("node", surroundings.search_path()).path)
+        found = with_node(self.lanes, self.host)
         if isinstance(found, NoNode):
             self._without = found.sentence
-            return
-        from hookscope.runtime import node_lane
-
-        none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
-        lane = node_lane(env=self.host.env, cwd=surroundings.cwd, node=found.path, limits=none)
-        self.lanes = replace(self.lanes, code={**self.lanes.code, **dict.fromkeys(OF_NODE, lane)})
+        else:
+            self.lanes = found
 
     def _switch_off(self) -> None:
         """The settings switch all HOOK.md folders off; hooks of plugins have a switch of their own."""

@@ -21,7 +21,8 @@ from hookscope.core.hooks import Folder, Hook, LogLine
 from hookscope.core.runs import Event, Handler, Registration, Result, Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine, Lanes
+from hookscope.engine import HookEngine
+from hookscope.runtime.which_lane import Lanes
 from hookscope.settings import open_host
 from hookscope.systems.streams import stream_system_of
 from hookscope.systems.streams.agents import Discovery, agents_of, discover

@@ -16,8 +16,9 @@ from tests.conformance.layouts import Case
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.registry import LoadReport
-from hookscope.engine import HookEngine, Lanes, in_process
+from hookscope.engine import HookEngine
 from hookscope.runtime import Limits, node_lane
+from hookscope.runtime.which_lane import Lanes, in_process
 from hookscope.workbench.play import Played, Playing, Wanted
 
 LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?", re.DOTALL)

@@ -15,8 +15,8 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Code, Registration, Run
 from hookscope.core.surroundings import Surroundings
-from hookscope.engine import Lanes
 from hookscope.runtime import InProcessLane, Limits, ProcessLane, node_lane
+from hookscope.runtime.which_lane import Lanes
 
 PLACES = ("home", "workspace", "bundled", "outside", "bin", "cwd")
 COMPARED_OF_FOUND = ("name", "source", "handler")

@@ -21,9 +21,9 @@ from hookscope.cli.main import exit_code
 from hookscope.core.dialect import Choices, Host, Trust
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import dialect_named
-from hookscope.engine import Lanes
 from hookscope.formats import read_json5
 from hookscope.runtime import InProcessLane, Limits, node_lane
+from hookscope.runtime.which_lane import Lanes
 from hookscope.settings import open_host
 
 SESSION = "agent:main:main"

@@ -35,8 +35,9 @@ from hookscope.core.runs import (
 )
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine, Lanes
+from hookscope.engine import HookEngine
 from hookscope.runtime import Firing, InProcessLane
+from hookscope.runtime.which_lane import Lanes
 from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem, gates
 from hookscope.systems.folders.places import hooks_folder

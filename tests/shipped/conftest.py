@@ -12,8 +12,8 @@ from hookscope import HookEngine, embedded_host
 from hookscope.core.dialect import Host
 from hookscope.core.registry import LoadReport
 from hookscope.core.surroundings import Surroundings
-from hookscope.engine import Lanes
 from hookscope.runtime import InProcessLane, NoNode, ProcessLane, find_node, node_lane
+from hookscope.runtime.which_lane import Lanes
 
 SAYS = "export default (event) => { event.messages.push(`NAME`); };\n"
 NAMES = {"milady": "milady@2.0.0-alpha.76", "eliza": "eliza@2.0.0-beta.2"}

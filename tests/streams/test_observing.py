@@ -12,7 +12,8 @@ from tests.streams.conftest import DIALECTS_OF_STREAMS, OpenProject
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook
 from hookscope.core.runs import Event, Registration, Run
-from hookscope.engine import HookEngine, Lanes
+from hookscope.engine import HookEngine
+from hookscope.runtime.which_lane import Lanes
 
 FOLDER = Folder("agent", "hooks", Path("/app/agent/hooks"), 1)
 TURN = {"turnId": "turn_2", "sequence": 2}

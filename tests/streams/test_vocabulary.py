@@ -12,7 +12,8 @@ from hookscope.core.hooks import Folder, Hook
 from hookscope.core.look import notes_on
 from hookscope.core.runs import Event
 from hookscope.dialects import DIALECTS
-from hookscope.engine import HookEngine, Lanes
+from hookscope.engine import HookEngine
+from hookscope.runtime.which_lane import Lanes
 from hookscope.systems.streams import problems_of
 
 READ = Path(__file__).parent.parent / "conformance/cases/eve/events.json"

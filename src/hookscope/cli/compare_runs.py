@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.side.runs import RunLine, RunThere, differ, lines_of
 from hookscope.core.text import one_line
 

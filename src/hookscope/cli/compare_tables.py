@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookscope.cli.tables import column, fitted, state_word
+from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
 from hookscope.core.text import one_line, printable

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.event_types import EventType, Field
 from hookscope.core.schema import context_schema, ctx_schema, told, typed
 from hookscope.core.text import one_line

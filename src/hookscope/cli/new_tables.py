@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hookscope.cli.tables import state_word
+from hookscope.cli.cells import state_word
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
 from hookscope.workbench.documents import Document, gate

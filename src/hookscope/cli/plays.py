@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from hookscope.cli import run_tables, tables
+from hookscope.cli import cells, run_tables
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
 from hookscope.workbench import run_documents
@@ -59,8 +59,8 @@ def _use(use: Use) -> Document:
 
 def text(played: Played) -> str:
     """`play`: a line for each event with its place in its stream, under it what ran; then what failed."""
-    width = tables.column((_title(scene) for scene in played.scenes), 60)
-    names = tables.column((one_line(result.call.name) for result in _results(played)), 32)
+    width = cells.column((_title(scene) for scene in played.scenes), 60)
+    names = cells.column((one_line(result.call.name) for result in _results(played)), 32)
     lines: list[str] = []
     for number, scene in enumerate(played.scenes):
         lines += _used(played, number)
@@ -82,7 +82,7 @@ def _title(scene: Scene) -> str:
 def _lines(scene: Scene, width: int, names: int) -> Iterator[str]:
     run = scene.run
     verdict = f"  {one_line(run.ending.verdict, 200)}" if run.ending.verdict else ""
-    yield f"{tables.fitted(_title(scene), width)}  {_told(scene)}{verdict}"
+    yield f"{cells.fitted(_title(scene), width)}  {_told(scene)}{verdict}"
     indent = "        " if scene.node else "    "
     for result in run.results:
         yield from (f"{indent}{line}" for line in run_tables.result(result, names))

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from hookscope.cli import run_tables
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line, printable

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 
-from hookscope.cli.tables import column, fitted, not_run_lines
+from hookscope.cli.cells import column, fitted
+from hookscope.cli.tables import not_run_lines
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
 from hookscope.core.registry import LoadReport

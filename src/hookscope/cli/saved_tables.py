@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.text import as_typed, one_line
 from hookscope.workbench.documents import Document
 from hookscope.workbench.saved import SavedRow

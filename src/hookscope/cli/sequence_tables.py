@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from hookscope.cli import run_tables, tables, test_tables
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.runs import Plan
 from hookscope.core.text import one_line
 from hookscope.workbench import run_documents

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document

@@ -1,4 +1,4 @@
-"""The Journal: what the rest of the house records with, and reads from."""
+"""The Journal: what the rest of the house records with, and reads from. What is read is in `reader`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import asyncio
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from hookscope.core.dialect import Dialect, Settings
 from hookscope.core.event import iso
@@ -27,26 +26,16 @@ from hookscope.journal.circumstances import (
     handlers_text,
     masked_settings,
 )
-from hookscope.journal.database import explained, open_reading
 from hookscope.journal.masking import mask_event, mask_run, secrets_of_event, secrets_of_run
 from hookscope.journal.owner import Owner
-from hookscope.journal.reading import (
-    Condition,
-    Entry,
-    StoredRun,
-    moment,
-    select_entries,
-    select_run,
-    select_runs,
-    select_settings,
-)
-from hookscope.journal.records import Outcome, event_document, outcome_of, plain, run_document, storable
+from hookscope.journal.reader import Reader
+from hookscope.journal.reading import moment
+from hookscope.journal.records import event_document, outcome_of, plain, run_document, storable
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
 from hookscope.journal.thin import thinned
 from hookscope.journal.tidying import pin
 from hookscope.journal.transactions import Work
-from hookscope.journal.wanted import NOT_FAILED, Wanted
 from hookscope.journal.writer import Writer
 from hookscope.values import dataclass
 
@@ -62,8 +51,6 @@ INSERT_ENTRY = """
     insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
 GLANCE = 0.001  # seconds in which a short job is on disk: waited for without a turn of the loop
-GARBLED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # what such documents raise
-PAGE = 500  # runs read at once where all are wanted
 
 
 @dataclass(slots=True)
@@ -77,12 +64,11 @@ class _Shared:
     known: tuple[Secret, ...] = ()
 
 
-class Journal:
+class Journal(Reader):
     """The durable record of one workspace; the file may hold those of others. A PlanRecorder.
 
-    Making one touches nothing: the file is made by the first write, and reading before gives nothing.
-    `close` it, or use it in a `with`. Writing is awaited from any loop; reading is called from any
-    thread and blocks it, so not from the one that draws the screen.
+    Making one touches nothing: the file is made by the first write. `close` it, or use it in a `with`.
+    Writing is awaited from any loop; reading blocks, see Reader.
 
     All of it raises JournalError, an OSError whose text is a sentence for the user.
     """
@@ -94,8 +80,7 @@ class Journal:
         dialect: str,
         retention: Retention = KEPT,
     ) -> None:
-        self.path = path
-        self.workspace = storable(workspace)
+        super().__init__(path, workspace)
         self.dialect = storable(dialect)
         self.version = ""
         self._settings: Settings | None = None
@@ -234,70 +219,6 @@ class Journal:
         row = (iso(now), moment(now), self.workspace, *map(storable, texts), shown)
         return await self._written(lambda database: database.execute(INSERT_ENTRY, row).lastrowid or 0)
 
-    def recent(
-        self,
-        limit: int = 200,
-        *,
-        hook: str | None = None,
-        key: str | None = None,
-        failed: bool | None = None,
-        since: datetime | None = None,
-        text: str | None = None,
-    ) -> tuple[StoredRun, ...]:
-        """The last runs of this workspace, newest first, of which all that is given holds. As `select`.
-
-        Args:
-            failed: True: only failed runs; False: only others, those without an end included.
-        """
-        outcomes: frozenset[Outcome] | None = None
-        if failed is not None:
-            outcomes = frozenset({"failed"}) if failed else NOT_FAILED
-        return self.select(Wanted(hook, key, outcomes, since, None, text), limit)
-
-    def select(self, wanted: Wanted, limit: int = 200) -> tuple[StoredRun, ...]:
-        """The last runs of this workspace that are wanted, newest first."""
-        return self._runs(wanted, limit)
-
-    def each(self, wanted: Wanted) -> Iterator[StoredRun]:
-        """All runs of this workspace that are wanted, oldest first, read bit by bit."""
-        after = 0
-        while page := self._runs(wanted, PAGE, after=after, newest_first=False):
-            yield from page
-            after = page[-1].id
-
-    def newer_than(self, run_id: int, limit: int = 1_000) -> tuple[StoredRun, ...]:
-        """The runs of this workspace begun after that one, oldest first: for following.
-
-        Such a run may have no end yet; ask `run` for it again.
-        """
-        return self._runs(Wanted(), limit, after=run_id, newest_first=False)
-
-    def run(self, run_id: int) -> StoredRun | None:
-        """The run of that id, of whatever workspace; None where there is none, or no more."""
-        with self._reading() as database:
-            return None if database is None else select_run(database, run_id)
-
-    def settings(self, runs: Iterable[StoredRun]) -> dict[str, Any]:
-        """The settings that were in force then, each once, by their digest: `{"file": …, "value": …}`."""
-        with self._reading() as database:
-            if database is None:
-                return {}
-            return select_settings(database, (run.settings for run in runs if run.settings is not None))
-
-    def entries(
-        self, limit: int = 200, *, kind: str | None = None, newer_than: int | None = None
-    ) -> tuple[Entry, ...]:
-        """The last entries of this workspace, newest first; oldest first where `newer_than` is given."""
-        wanted = [Condition("workspace = ?", (self.workspace,))]
-        if kind is not None:
-            wanted.append(Condition("kind = ?", (storable(kind),)))
-        if newer_than is not None:
-            wanted.append(Condition("id > ?", (newer_than,)))
-        with self._reading() as database:
-            if database is None:
-                return ()
-            return select_entries(database, wanted, limit, newest_first=newer_than is None)
-
     async def _written(self, work: Work, glance: float = 0.0) -> int:
         """What the job gives, once it is on disk. For `glance` seconds the loop stands still at most."""
         written = self._shared.writer.submit(work)
@@ -305,28 +226,6 @@ class Journal:
             with suppress(TimeoutError):  # of our wait: a job raises none
                 return written.result(glance)
         return await asyncio.wrap_future(written)
-
-    def _runs(
-        self, wanted: Wanted, limit: int, *, after: int = 0, newest_first: bool = True
-    ) -> tuple[StoredRun, ...]:
-        with self._reading() as database:
-            if database is None:
-                return ()
-            return select_runs(
-                database, self.workspace, wanted, limit, after=after, newest_first=newest_first
-            )
-
-    @contextmanager
-    def _reading(self) -> Iterator[sqlite3.Connection | None]:
-        """A connection for one query; None where nothing was written yet."""
-        database = open_reading(self.path)
-        try:
-            yield database
-        except (sqlite3.Error, *GARBLED) as error:
-            raise explained(self.path, error) from error
-        finally:
-            if database is not None:
-                database.close()
 
 
 @cache

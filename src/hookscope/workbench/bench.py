@@ -31,10 +31,11 @@ from hookscope.workbench.view import PastRun, View
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hookscope.engine import HookEngine, Lanes
+    from hookscope.engine import HookEngine
     from hookscope.journal import Journal
     from hookscope.journal.secrets import Secret
     from hookscope.runtime import Firing
+    from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.doctor import Finding
     from hookscope.workbench.edits import Edits
     from hookscope.workbench.filling import Filler, Filling

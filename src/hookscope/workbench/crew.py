@@ -16,10 +16,10 @@ from hookscope.runtime.limits import Limits
 from hookscope.workbench.state_files import state_folder
 
 if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
-    from hookscope.engine import Lanes
     from hookscope.runtime import ProcessLane, WorkerFacts
     from hookscope.runtime.lanes import Inside
     from hookscope.runtime.node import Node, NoNode
+    from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.guarded import Guard
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
@@ -102,9 +102,9 @@ class Crew:
 
         Each environment has lanes of its own, since a worker keeps the one that it was started with.
         """
-        from hookscope.engine import Lanes
         from hookscope.runtime import node_lane, python_lane
         from hookscope.runtime.node import Node
+        from hookscope.runtime.which_lane import Lanes
 
         self._turn_to(frozenset(host.env.items()))
         if "python" not in self._processes:

@@ -12,10 +12,10 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Language
 from hookscope.core.lanes import Lane
 from hookscope.core.runs import Run
-from hookscope.engine import Lanes
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
+from hookscope.runtime.which_lane import Lanes
 from hookscope.workbench.state_files import state_folder
 
 

@@ -18,7 +18,7 @@ from hookscope.core.runs import Code, Failure, Module
 from hookscope.loading import LOADED
 
 if TYPE_CHECKING:
-    from hookscope.engine import Lanes
+    from hookscope.runtime.which_lane import Lanes
 
 OF_MODULES = ("stream", "arguments", "plugin")  # shapes whose events, or whose function, a load finds out
 NO_HANDLERS = "it registers nothing"

@@ -11,7 +11,8 @@ from hookscope.engine import HookEngine
 from hookscope.runtime.waiting import until_over
 from hookscope.systems.streams.session_words import Ended, Waiting
 from hookscope.values import dataclass
-from hookscope.workbench.stage import NOT_TRUSTED, Scene, Stage, Stopped, Use, Wanted
+from hookscope.workbench.own_code import NOT_TRUSTED
+from hookscope.workbench.stage import Scene, Stage, Stopped, Use, Wanted
 
 __all__ = ["Played", "Playing", "Scene", "Use", "Wanted"]
 

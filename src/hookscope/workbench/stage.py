@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Literal
 
-from hookscope.core.arguments import CANCEL, arguments
+from hookscope.core.arguments import CANCEL
 from hookscope.core.hooks import LogLine
-from hookscope.core.lanes import Lane
 from hookscope.core.runs import (
     Ending,
     Event,
-    Failure,
     Fold,
-    Module,
     Next,
     Plan,
     Policy,
     Registration,
     Result,
     Run,
-    Shape,
-    Step,
 )
 from hookscope.engine import HookEngine
 from hookscope.runtime import Firing
@@ -53,13 +47,13 @@ from hookscope.systems.streams.session_words import (
     Waiting,
     asked_of_model,
 )
-from hookscope.workbench.cast import Cast, Member, cast_of, rules_of
+from hookscope.workbench.cast import Cast, cast_of, rules_of
 from hookscope.workbench.compose import as_plain
+from hookscope.workbench.own_code import OwnCode
 from hookscope.workbench.replies import Script, reply_of, scripted, thrown_of
 
 NO_MODEL = "has no file `agent` that names a model"
 MOST_EVENTS = 2_000  # of a play: a script that calls a tool for ever would never end
-NOT_TRUSTED = "NotTrusted"  # the failure of a tool or model whose folder is not
 OF_SUBAGENT = {"kind": "subagent"}  # the channel of a child session
 
 
@@ -144,7 +138,7 @@ class Stage:
         self._context = stream_system_of(self.engine.host.dialect).context
         self._places: dict[str, int] = {}
         self._parents: dict[str, dict[str, Any]] = {}
-        self._targets: dict[tuple[Path, Shape], Any] = {}
+        self._own = OwnCode(self.engine)
 
     async def play(self) -> Command:
         """All messages, one after another; the command with which the last one came to rest."""
@@ -242,7 +236,7 @@ class Stage:
                 return scripted(self.wanted.replies, asked)
             if member.model is None:
                 return Reply(failure=Thrown(f"{member.root.name} {NO_MODEL}"))
-            (result,) = await self._run(member, "model", [(member.model, asked_of_model(asked))])
+            (result,) = await self._own.run(member, "model", [(member.model, asked_of_model(asked))])
             if result.error is not None:
                 return Reply(failure=thrown_of(result.error))
             return reply_of(result.returned, asked)
@@ -252,7 +246,9 @@ class Stage:
     async def _use(self, session: Session, calls: Sequence[ToolCall]) -> tuple[ToolResult, ...]:
         member = self.cast[session.agent.node]
         begin_run()
-        results = await self._run(member, "tool", [(member.tools[call.name], call.input) for call in calls])
+        results = await self._own.run(
+            member, "tool", [(member.tools[call.name], call.input) for call in calls]
+        )
         found = []
         for call, result in zip(calls, results, strict=True):
             failure = thrown_of(result.error) if result.error is not None else None
@@ -265,46 +261,6 @@ class Stage:
         self, session: Session, what: Literal["tool", "model"], name: str, failure: Thrown | None
     ) -> None:
         self.uses.append(Use(session.id, what, name, self.published, failure))
-
-    async def _run(self, member: Member, shape: Shape, asked: Sequence[tuple[Path, Any]]) -> list[Result]:
-        """What each file answers to its own input, in this order; those of one lane at once."""
-        calls = [(await self._call(member, path, shape), arguments(given, {})) for path, given in asked]
-        results: dict[Registration, Result] = {}
-
-        def step(news: Step) -> None:
-            if isinstance(news, Result):
-                results[news.call] = news
-
-        lanes: dict[int, tuple[Lane, list[tuple[Registration, Any]]]] = {}
-        for call, view in calls:
-            if isinstance(call, Result):
-                results[call.call] = call
-            else:
-                lane = self.engine.lanes.of(call)
-                lanes.setdefault(id(lane), (lane, []))[1].append((call, view))
-        for lane, together in lanes.values():
-            await lane.run_together(together, step)
-        return [results[call.call if isinstance(call, Result) else call] for call, _ in calls]
-
-    async def _call(self, member: Member, path: Path, shape: Shape) -> Registration | Result:
-        """What is to be called, loaded once; a result where it cannot be."""
-        if (path, shape) not in self._targets:
-            self._targets[path, shape] = await self._target(member, path, shape)
-        target = self._targets[path, shape]
-        if isinstance(target, Failure):
-            return Result(Registration(shape, path.stem, print), "error", error=target)
-        return Registration(shape, path.stem, target)
-
-    async def _target(self, member: Member, path: Path, shape: Shape) -> Any:
-        code = member.code(path, shape, self.engine.host.env)
-        if not member.trusted:
-            text = f"{path.name} did not run: {member.root} is not trusted"
-            return Failure(NOT_TRUSTED, text, phase="load")
-        lane = self.engine.lanes.code.get(code.language)
-        if lane is None:
-            return Failure("NoLane", f"{path.name} did not run: nothing here runs {code.language}")
-        target = await lane.load(code)
-        return Failure("NoTool", f"{path.name} is no {shape}") if isinstance(target, Module) else target
 
 
 def _thrown_in(run: Run) -> Thrown | None:

@@ -14,8 +14,8 @@ import click
 
 from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.cells import fitted
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
-from hookscope.cli.tables import fitted
 from hookscope.core.event import iso
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, run_documents

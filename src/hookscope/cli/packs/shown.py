@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from hookscope.cli.tables import column, fitted, state_word
+from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, State, gate_state
 from hookscope.core.text import as_typed, lasting, one_line, printable

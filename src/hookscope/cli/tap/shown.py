@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hookscope.cli.tables import column, fitted
+from hookscope.cli.cells import column, fitted
 from hookscope.core.event import iso
 from hookscope.core.text import lasting, one_line, printable
 from hookscope.workbench import Refusal, View, run_documents

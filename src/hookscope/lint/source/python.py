@@ -7,7 +7,8 @@ import re
 import warnings
 from collections.abc import Iterator
 
-from hookscope.lint.source.facts import FARTHEST, MOST, HandlerFacts, Met
+from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.python_without import SCOPES, Without, text_of
 from hookscope.lint.source.words import ANSWERS, EVENT, GUARDED, HOME, program_in, program_named
 
 COMMANDS = {  # function → does it take a whole command line
@@ -45,7 +46,6 @@ WRITERS = frozenset(
 )
 WRITING_METHODS = frozenset({"write_text", "write_bytes"})
 LINE_END = re.compile(r"\r\n|\r|\n")  # as Python counts lines
-SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
 def python_facts(text: str) -> HandlerFacts:
@@ -79,7 +79,7 @@ class _Reader:
         self._names = dict(_imported(self._nodes))
         self._events = _event_names(tree)
         self._contexts = self._context_names()
-        self._texts: dict[ast.expr, frozenset[str]] = {}
+        self._without = Without(self._parents)
         self._met: dict[str, list[Met]] = {}
 
     def facts(self) -> HandlerFacts:
@@ -188,7 +188,7 @@ class _Reader:
         if function.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
             if owner.attr == "messages" and self._is_event(owner.value):
                 self._note("pushes", function.attr, node)
-        elif self._is_context(owner) and node.args and isinstance(field := _text(node.args[0]), str):
+        elif self._is_context(owner) and node.args and isinstance(field := text_of(node.args[0]), str):
             if function.attr == "get":
                 self._note("fields", field, node)
             elif function.attr == "setdefault":
@@ -204,27 +204,27 @@ class _Reader:
                 return attr in WRITING_METHODS
             case _:
                 return False
-        return any(set(_text(mode) or "") & set("wax+") for mode in modes)
+        return any(set(text_of(mode) or "") & set("wax+") for mode in modes)
 
     def _command(self, node: ast.Call, *, whole_line: bool) -> None:
         if not node.args:
             return
         first = node.args[0]
         if isinstance(first, ast.List | ast.Tuple) and first.elts:
-            program = program_named(_text(first.elts[0]) or "")
+            program = program_named(text_of(first.elts[0]) or "")
         else:
-            text = _text(first) or _begins(first)
+            text = text_of(first) or _begins(first)
             program = program_in(text) if whole_line or " " in text else program_named(text)
         if program:
             self._note("programs", program, node)
 
     def _subscript(self, node: ast.Subscript) -> None:
-        name = _text(node.slice)
+        name = text_of(node.slice)
         if name is None:
             return
         stores = not isinstance(node.ctx, ast.Load)
         if self._dotted(node.value) == "os.environ" and not stores:
-            self._variable(node.slice, node, optional=self._is_tried(node))
+            self._variable(node.slice, node, optional=self._without.is_tried(node))
         elif self._is_context(node.value):
             self._note("stored" if stores else "fields", name, node)
 
@@ -235,56 +235,10 @@ class _Reader:
             self._note("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
 
     def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
-        text = _text(name)
+        text = text_of(name)
         if text:
-            optional = optional or self._has_fallback(node) or self._is_asked_for(text, node)
+            optional = optional or self._without.has_fallback(node) or self._without.is_asked_for(text, node)
             self._note("env", text, node, "optional" if optional else "")
-
-    def _has_fallback(self, node: ast.expr) -> bool:
-        """Does what it belongs to go on without it: `x or y`, `if x:`, `x == "1"`, `x in …`."""
-        parent = self._parents.get(node)
-        match parent:
-            case ast.BoolOp():
-                return isinstance(parent.op, ast.And) or parent.values[-1] is not node
-            case ast.UnaryOp(op=ast.Not()) | ast.Compare():
-                return True
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-                return test is node
-            case ast.Call(func=ast.Name(id="bool")):
-                return True
-        return False
-
-    def _is_asked_for(self, name: str, node: ast.AST) -> bool:
-        """Does a condition around it name it: `if "A" in os.environ: use(os.environ["A"])`."""
-        for _ in range(FARTHEST):
-            parent = self._parents.get(node)
-            if parent is None or isinstance(parent, SCOPES):
-                break
-            asked: list[ast.expr] = []
-            if isinstance(parent, ast.If | ast.IfExp | ast.While) and parent.test is not node:
-                asked = [parent.test]
-            elif isinstance(parent, ast.BoolOp) and isinstance(parent.op, ast.And):
-                asked = _before(node, parent.values[:FARTHEST])
-            if any(name in self._texts_of(condition) for condition in asked):
-                return True
-            node = parent
-        return False
-
-    def _texts_of(self, condition: ast.expr) -> frozenset[str]:
-        """The texts that stand in a condition. Read once: many may stand below it."""
-        found = self._texts.get(condition)
-        if found is None:
-            texts = (_text(part) for part in ast.walk(condition))
-            found = self._texts[condition] = frozenset(text for text in texts if text is not None)
-        return found
-
-    def _is_tried(self, node: ast.AST) -> bool:
-        """Does it stand in a `try` that takes the KeyError."""
-        while (parent := self._parents.get(node)) is not None:
-            if isinstance(parent, ast.Try) and node in parent.body:
-                return any(_takes_key_error(handler.type) for handler in parent.handlers)
-            node = parent
-        return False
 
     # Guards
 
@@ -313,7 +267,7 @@ class _Reader:
                     self._guard(member, pattern.value)
 
     def _guard(self, member: str, value: ast.expr) -> None:
-        text = _text(value)
+        text = text_of(value)
         if member and text is not None:
             self._note("guards", text, value, member)
 
@@ -324,7 +278,7 @@ class _Reader:
         if scope is None or not any(argument.arg in self._events for argument in scope.args.args[:1]):
             return
         for key in answer.keys:
-            name = _text(key) if key is not None else None
+            name = text_of(key) if key is not None else None
             if name in ANSWERS and name is not None and key is not None:
                 self._note("answers", name, key)
 
@@ -350,23 +304,10 @@ def _event_names(tree: ast.Module) -> frozenset[str]:
     return frozenset(found)
 
 
-def _takes_key_error(type_: ast.expr | None) -> bool:
-    names = [node.id for node in ast.walk(type_) if isinstance(node, ast.Name)] if type_ else ["Exception"]
-    return bool({"KeyError", "LookupError", "Exception"} & set(names))
-
-
-def _before(node: ast.AST, values: list[ast.expr]) -> list[ast.expr]:
-    return values[: values.index(node)] if node in values else values
-
-
-def _text(node: ast.AST) -> str | None:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
-
-
 def _begins(node: ast.AST) -> str:
     """The plain beginning of an f-string, up to its last blank: the program's name is whole."""
     if isinstance(node, ast.JoinedStr) and node.values:
-        return (_text(node.values[0]) or "").rpartition(" ")[0]
+        return (text_of(node.values[0]) or "").rpartition(" ")[0]
     return ""
 
 

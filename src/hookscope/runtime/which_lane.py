@@ -1,0 +1,58 @@
+"""Which lane runs which handler: one for functions of this process, one for each language."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+
+from hookscope.core.dialect import Host
+from hookscope.core.hooks import Language
+from hookscope.core.lanes import Lane
+from hookscope.core.runs import Code, Registration
+from hookscope.runtime.limits import Limits
+from hookscope.runtime.node import NoNode, find_node
+from hookscope.values import dataclass
+
+OF_NODE: tuple[Language, ...] = ("typescript", "javascript")
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Where handlers run: one lane for functions of this process, one for each language."""
+
+    functions: Lane
+    code: dict[Language, Lane] = field(default_factory=dict)
+
+    @property
+    def languages(self) -> frozenset[Language]:
+        """The languages that somebody runs here."""
+        return frozenset(self.code)
+
+    def of(self, call: Registration) -> Lane:
+        """The lane of a planned call."""
+        return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
+
+    async def close(self) -> None:
+        """End all workers and wait until they are gone."""
+        for lane in {id(lane): lane for lane in (self.functions, *self.code.values())}.values():
+            await lane.close()
+
+
+def in_process() -> Lanes:
+    """Python handlers, written as functions or as files, in the caller's own process."""
+    from hookscope.runtime import InProcessLane  # here: a look runs nothing, and loads nothing that does
+
+    lane = InProcessLane()
+    return Lanes(lane, {"python": lane})
+
+
+def with_node(lanes: Lanes, host: Host) -> Lanes | NoNode:
+    """With a lane for TypeScript and JavaScript, whose workers have no limits; or why there is no Node."""
+    surroundings = host.surroundings
+    found = find_node(surroundings.files.program("node", surroundings.search_path()).path)
+    if isinstance(found, NoNode):
+        return found
+    from hookscope.runtime import node_lane  # here: as above
+
+    none = Limits(spawn=None, load=None, run=None, warn=None, memory=None)
+    lane = node_lane(env=host.env, cwd=surroundings.cwd, node=found.path, limits=none)
+    return replace(lanes, code={**lanes.code, **dict.fromkeys(OF_NODE, lane)})
