@@ -10,6 +10,7 @@ from textual.pilot import Pilot
 
 from hookscope.console import typed
 from hookscope.console.app import Console
+from hookscope.console.fire import frame
 from hookscope.console.focus import pane_of
 from hookscope.console.keymap.hints import put_in_force
 from hookscope.console.keymap.resolve import DEFAULT
@@ -87,6 +88,7 @@ def console(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(Console, "NOTIFICATION_TIMEOUT", 600)  # a slow machine reads as slowly as it draws
     monkeypatch.setattr(typed, "PATIENCE", 60.0)  # and a key waits as long for what the one before has opened
+    monkeypatch.setattr(frame, "LATELY", 0.0)  # nobody here presses a key too late, who does not wait
     bundled = tmp_path / "bundled"
     bundled.mkdir(exist_ok=True)
 

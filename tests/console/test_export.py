@@ -9,6 +9,7 @@ from tests.console.conftest import READY, Open, Story
 from textual.widgets import Input
 
 from hookscope.console.fire.plan_view import PlanView
+from hookscope.console.fire.waterfall import Waterfall
 from hookscope.journal.secrets import Secret
 from hookscope.workbench import Refusal, Workbench
 from hookscope.workbench.exporting import masked, write_export
@@ -49,9 +50,12 @@ async def test_what_the_focus_is_on_is_written(
     (home / ".openclaw").mkdir()
     (home / ".openclaw" / "openclaw.json").write_text("{}")
     Workbench().trust(workspace / "hooks")
-    for name in ("greet", "other"):
+    for name, metadata in (("greet", READY), ("other", "{openclaw: {events: [command]}}")):
         make_hook(
-            workspace / "hooks", name, READY, "def handler(event):\n    event.messages.append('hello you')\n"
+            workspace / "hooks",
+            name,
+            metadata,
+            "def handler(event):\n    event.messages.append('hello you')\n",
         )
     async with console((120, 36)) as story:
         await story.press("slash", *"greet", "enter")
@@ -80,12 +84,23 @@ async def test_what_the_focus_is_on_is_written(
         fire = story.screen.fire_pane
         await story.until(lambda: fire.event is not None, "an event is composed")
         await story.focus_in("fire")
+        files = [line.index("/handler.py") for line in story.lines() if "/handler.py" in line]
+        assert len(files) == 2, "the plan is on the screen"
+        assert len(set(files)) == 1, "whatever the hooks listen to, their files stand in one column"
         await story.press("ctrl+r")
         await story.until(lambda: fire.runs.sheets and not story.screen.state.job, "the run is over")
+        await story.press("y")
+        await story.shows("Copied the event")
+        assert json.loads(story.app.clipboard)["senderId"] == "dev"
+        await export(story)
+        await story.until((home / "command-new.json").exists, "the event is written")
+        assert json.loads((home / "command-new.json").read_text())["context"]["senderId"] == "dev"
+        fire.query_one(Waterfall).focus()
+        await story.until(lambda: fire.part_in_focus == "run", "the run has the focus")
         await export(story)
         await story.until((home / "run-1.json").exists, "the run is written")
         run = json.loads((home / "run-1.json").read_text())
-        assert [result["hook"] for result in run["results"]] == ["greet", "other"]
+        assert {result["hook"] for result in run["results"]} == {"greet", "other"}
         fire.query_one(PlanView).focus()
         await story.until(lambda: fire.part_in_focus == "plan", "the plan has the focus")
         await story.press("y")

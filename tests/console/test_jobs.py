@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story
 
+from hookscope.console.fire import frame
 from hookscope.console.fire.history import History
 from hookscope.console.recall import stored_runs
 from hookscope.workbench import Options, Workbench
@@ -78,12 +80,13 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
 
 
 async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
-    console: Open, workspace: Path, make_hook: MakeHook
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_hook(workspace / "hooks", "waits", READY, WAITS)
     for name in ("first", "second"):
         save(workspace, name, "event: command:new\nexpect: {errors: 0}\n")
     Workbench(Options(workspace=workspace)).trust(workspace)
+    monkeypatch.setattr(frame, "NOTICED", 0.0)
     async with console((80, 24)) as story:
         await story.press("2", "s")
         await story.shows("Saved events")
@@ -103,6 +106,9 @@ async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
         await story.press("x")
         await story.shows("⊘ cancelled")
         await rests(story)
+        monkeypatch.setattr(frame, "LATELY", 3600.0)
+        await story.press("x")  # a moment too late: it was to stop the run, and exports nothing
+        await story.shows("The run is over already.")
         await story.press("Z")
         await story.shows("» The search")
         await story.press("escape")

@@ -75,7 +75,10 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
         await story.until(lambda: fire.runs.sheets and not story.screen.state.job, "run 1 is over")
         await story.press("ctrl+r")
         await story.until(lambda: len(fire.runs.sheets) == 2 and not story.screen.state.job, "run 2 is over")
-        await story.press("1", "ctrl+p", *"run 1")
+        await story.press("1", "ctrl+p", *"edit")
+        await story.shows("E      Edit   Hooks")  # three parts have an action of that name
+        await story.shows("E      Edit   a run")
+        await story.press("escape", "ctrl+p", *"run 1")
         await story.shows("run    1  command:new")
         await story.press("enter")
         await story.until(

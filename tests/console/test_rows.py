@@ -17,7 +17,7 @@ from hookscope.console.hooks.rows import (
     row_line,
 )
 from hookscope.console.theme import LOOKS, WORD_WIDTH
-from hookscope.core.hooks import State
+from hookscope.core.hooks import Folder, Gate, Hook, Standing, State, Verdict
 from hookscope.core.inventory import Rejected
 
 NAMES = [
@@ -86,6 +86,14 @@ def test_reasons_are_words_where_there_is_room_and_a_number_where_not() -> None:
     narrow = row_line(row(), Columns(10, 12, 0, 3)).plain
     assert "Binary" not in narrow
     assert narrow.rstrip().endswith("2")
+
+
+def test_an_untrusted_hook_names_the_key_that_asks_and_what_else_there_is() -> None:
+    folder = Folder("workspace", "workspace", Path("/w"), 1)
+    gates = (Gate("trusted", False), Gate("sent", False))
+    found = Standing(Hook("a", "folder", folder, Path("/w/a")), Verdict(gates))
+    waits = row(item=found, why="`hookscope trust ./hooks/very/far/away` lets it run")
+    assert row_line(waits, Columns(10, 12, 0, 20)).plain.rstrip().endswith("t trusts it +1")
 
 
 def test_a_heading_keeps_its_count_in_sight() -> None:

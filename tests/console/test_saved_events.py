@@ -11,6 +11,7 @@ from tests.console.conftest import READY, Open, Story, small
 from tests.console.test_reload import saved
 
 from hookscope.cli.main import exit_code
+from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.saved_screen import why_no_name
 from hookscope.workbench import Options, Workbench
@@ -138,6 +139,9 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
     async with console((80, 24)) as story:
         await story.press("2")
         await story.focus_in("fire")
+        composer = story.screen.query_one(Composer)
+        composer.sheet.rewrite('{"who": "written by hand"}')
+        composer.read()
         await story.press("f2")
         await story.shows("Saved events", "good", "missed", "no[b]thing", "✗ cannot be read")
         await story.press("f5")
@@ -150,6 +154,13 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         event = story.screen.state.draft.event
         assert event is not None
         assert event.context == {"who": "Ada"}
+        await story.shows("What you had written for command:new is kept")
+        await story.press("ctrl+@", *"command:new", "enter")
+        await story.until(lambda: "written by hand" in composer.draft.text, "it is there again")
+        await story.shows("What you had written stands here again")
+        await story.press("ctrl+@", *"command:reset", "enter")
+        await story.until(lambda: composer.draft.key == "command:reset", "another event")
+        assert "written by hand" in composer.draft.text, "as before: what is written goes on to another event"
 
 
 @pytest.mark.parametrize("name", ["", "../out", "/etc/x", ".hidden", "~me", "a\\b", "a\nb"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
@@ -20,6 +21,7 @@ from textual.screen import Screen
 from hookscope.console.dialog import Over
 from hookscope.console.doing import anywhere, deeds, do, moves
 from hookscope.console.finding import Found, best
+from hookscope.console.keymap.actions import room_of
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.keymap.names import written
@@ -192,12 +194,16 @@ class Palette(Entries):
     def _actions(screen: Screen[Any]) -> Iterator[Entry]:
         """The focused widget's actions first: the same key may mean more there. Those that move come last."""
         app = cast("Console", screen.app)
-        for deed in sorted(deeds(anywhere(screen), app.keymap), key=lambda deed: moves(deed.binding)):
-            if deed.node is app and isinstance(screen, MainScreen):
-                continue  # it has the same in its own name
+        over = isinstance(screen, MainScreen)  # it has the same as the app, in its own name
+        found = [deed for deed in deeds(anywhere(screen), app.keymap) if deed.node is not app or not over]
+        named = Counter(deed.binding.description for deed in found)
+        for deed in sorted(found, key=lambda deed: moves(deed.binding)):
             binding = deed.binding
+            title = binding.description
+            if named[title] > 1:  # of two of one name each says where it acts
+                title = f"{title}   {room_of(deed.id).title}"
             told = " · ".join(filter(None, (with_keys(binding.tooltip), command_of(deed.id))))
-            yield Entry(written(binding.key)[:6], binding.description, told, partial(do, app, deed))
+            yield Entry(written(binding.key)[:6], title, told, partial(do, app, deed))
 
 
 class Kept(Entries):

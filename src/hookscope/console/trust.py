@@ -45,11 +45,19 @@ def question(folders: tuple[Path, ...], view: View, width: int) -> Content:
         sheet.say(foreign(short(folder)).stylize("bold"))
         sheet.say(Content.styled("and everything below it, now and later", MUTED), 2)
         for hook in hooks[:MOST]:
-            file = short(hook.leads_out or hook.handler) if hook.handler else "no file"
-            sheet.put([(foreign(hook.name), 24)], foreign(file).stylize(MUTED), 2)
+            sheet.put([(foreign(hook.name), 24)], foreign(_file(hook, folder, view)).stylize(MUTED), 2)
         if len(hooks) > MOST:
             sheet.say(Content.styled(f"… and {count(len(hooks) - MOST, 'more hook')}", MUTED), 2)
     return sheet.content()
+
+
+def _file(hook: Hook, folder: Path, view: View) -> str:
+    """Which file would run: from the folder on, where it really lies there."""
+    if hook.handler is None:
+        return "no file"
+    if hook.leads_out is None and hook.handler.is_relative_to(folder):
+        return str(hook.handler.relative_to(folder))
+    return view.host.surroundings.short(hook.leads_out or hook.handler)
 
 
 class TrustScreen(Over[Answer]):

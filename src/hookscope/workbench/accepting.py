@@ -54,7 +54,7 @@ def acceptance(item: Checked) -> Change | None:
     if item.steps and item.passed:
         return None
     if not item.steps:
-        _check_whole(item, str(item.file))
+        _check_whole(item, item.file.name)
     source, text, document = _read(item.file)
     asked = _of_steps(item, document) if item.steps else _of_event(item, document)
     if not asked:
@@ -72,7 +72,8 @@ def acceptance(item: Checked) -> Change | None:
 
 def _check_whole(item: Checked, what: str) -> None:
     if item.run is None or item.left or item.run.cancelled:
-        raise Refusal(f"{what} is not accepted: it did not run as a whole.", "Mend that first.")
+        why = f"it did not run as a whole: {item.left[0]}" if item.left else "it did not run as a whole."
+        raise Refusal(f"{what} is not accepted: {why}", "Mend that first.")
 
 
 def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:

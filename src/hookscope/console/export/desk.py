@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hookscope.console.export.picture import picture_of
 from hookscope.console.export.shown import (
     Shown,
+    shown_event,
     shown_hook,
     shown_hosts,
     shown_list,
@@ -77,6 +78,8 @@ class ExportDesk:
     def _fire(self, dialect: str) -> Shown | None:
         pane = self.screen.fire_pane
         plan, sheet = pane.shown_plan(), pane.runs.current
+        if pane.part_in_focus == "composer" and pane.event is not None:
+            return shown_event(pane.event)
         if sheet is None or (pane.part_in_focus == "plan" and plan is not None):
             return plan
         return shown_run(sheet.number, sheet.run, pane.run_text(), dialect)

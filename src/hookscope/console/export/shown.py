@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,7 @@ from hookscope.workbench import comparison_document, documents, run_documents
 
 if TYPE_CHECKING:
     from hookscope.console.state import Checked, Source
-    from hookscope.core.runs import Plan, Run
+    from hookscope.core.runs import Event, Plan, Run
     from hookscope.core.side.model import Comparison
     from hookscope.core.side.model import Line as Compared
     from hookscope.core.side.runs import RunThere
@@ -111,6 +112,14 @@ def shown_hosts(
     text = f"{table}\n{runs_sheet(runs, WIDTH).plain}\n"
     return Shown(
         "comparison and the runs", "hosts", text, {**document, "runs": comparison_document.runs(runs)}
+    )
+
+
+def shown_event(event: Event) -> Shown:
+    """What is composed."""
+    document = run_documents.event(event)
+    return Shown(
+        "event", stem(event.key), json.dumps(document, indent=2, ensure_ascii=False) + "\n", document
     )
 
 

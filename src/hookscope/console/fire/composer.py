@@ -73,6 +73,8 @@ class Composer(Leaves, Vertical):
         self.draft = Draft()
         self.checked = Checked(None)
         self._pristine = Draft()  # the template: replaced without regret
+        self._given = Draft()  # as it was put here: what is otherwise now was written by hand
+        self._kept: dict[str, Draft] = {}  # by event: what was written by hand, and gave way to another
         self._head = Head(id="fire-head")
         self._first, self._second = Sheet(id="fire-context"), Sheet(id="fire-ctx")
         self._in_ctx = False
@@ -125,20 +127,54 @@ class Composer(Leaves, Vertical):
         """Write the template of an event."""
         if self.view is not None:
             self.put(template_draft(key, self.view, only))
-            self._pristine = self.draft
+            self._pristine = self._given = self.draft
+
+    def begin(self, key: str, only: str | None = None) -> None:
+        """An event of this key: as it was written by hand before, else its template."""
+        self._keep()
+        kept = self._kept.pop(key, None)
+        self.load(key, only)
+        if kept is not None:
+            self.put(replace(kept, only=only))
+            self._tell(
+                "What you had written stands here again; {fire.template} puts the example in its place."
+            )
+
+    def take(self, draft: Draft) -> None:
+        """One that lies in a file or was sent: what was written by hand is kept until its event is chosen."""
+        key = self._keep()
+        self.put(draft)
+        self._given = draft
+        if key:
+            then = with_keys("{fire.keys} and that event bring it back.")
+            self.app.notify(f"What you had written for {word(key, 60)} is kept: {then}", markup=False)
+
+    def settled(self, draft: Draft) -> None:
+        """This lies in a file now."""
+        self._given = draft
+
+    def _keep(self) -> str:
+        """Keep what was written by hand since it was put here; the key of its event, or nothing."""
+        draft, given = self.draft, self._given
+        if (draft.text, draft.ctx_text, draft.session) == (given.text, given.ctx_text, given.session):
+            return ""
+        self._kept[draft.key] = draft
+        return draft.key
+
+    def _tell(self, template: str) -> None:
+        self.app.notify(with_keys(template), markup=False)
 
     def rekey(self, key: str) -> None:
-        """Another event: its template, unless the texts were written by hand."""
-        if self.untouched:
-            self.load(key, self.draft.only)
+        """Another event: as it was written before, or its template, unless this is written by hand."""
+        if self.untouched or (key in self._kept and not self._keep()):
+            self.begin(key, self.draft.only)
             return
         draft = replace(self.draft, key=key)
         if self.view is not None and draft.ctx_text.strip() in ("", self._pristine.ctx_text.strip()):
             draft = replace(draft, ctx_text=template_draft(key, self.view).ctx_text)
             self._pristine = replace(self._pristine, ctx_text=draft.ctx_text)
         self.put(draft)
-        told = with_keys("Your context was kept; {fire.template} puts the event's example in its place.")
-        self.app.notify(told, markup=False)
+        self._tell("Your context was kept; {fire.template} puts the event's example in its place.")
 
     def limit(self, only: str | None) -> None:
         """Fire at one hook only, or at all."""

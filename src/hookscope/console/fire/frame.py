@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from hookscope.workbench.testing import Checked
 
 FRAME = 0.1  # seconds between two drawings of a running run
+NOTICED = 0.3  # seconds after which somebody may want to stop something
+LATELY = 1.0  # seconds in which a key that was to stop it means nothing else
 SOON = 0.5  # seconds in which most things are begun; what takes longer is named
 
 
@@ -72,6 +74,9 @@ class FireFrame(LatePane):
         self._filling: Filling | None = None
         self._restoring: tuple[KeptDraft, str | None, bool] | None = None  # once there are parts and a view
         self.runs = Runs(clock)
+        self._clock = clock
+        self._began = 0.0
+        self._over = ("", 0.0)  # what has ended last that could have been stopped, and when
         self._frame: Timer | None = None
         self._told: asked.DraftChanged | None = None
         self._wanted: tuple[str, str | None] | None = None  # asked for before there was a view
@@ -109,12 +114,22 @@ class FireFrame(LatePane):
             self._show_view()
             self.refresh_bindings()
 
-    def watch_job(self) -> None:
-        if self.job:
+    def watch_job(self, before: str, job: str) -> None:
+        now = self._clock()
+        if not job and now - self._began >= NOTICED:
+            self._over = before, now
+        if job:
+            self._began = now
             self.set_timer(SOON, self._still_goes, name="fire-job")
         elif self._unseen:
             self._unseen = False
             self._draw_run()
+
+    @property
+    def just_over(self) -> str:
+        """What has ended a moment ago, as the beginning of a sentence; else empty."""
+        name, at = self._over
+        return name if self._clock() - at < LATELY else ""
 
     def _still_goes(self) -> None:
         if self.job and self.runs.running is None:
@@ -135,7 +150,7 @@ class FireFrame(LatePane):
         if composer.draft.key == key and not composer.untouched:
             composer.limit(only)
         else:
-            composer.load(key, only)
+            composer.begin(key, only)
         self._zoom(None)
         self._prefer_plan(True)
         self.call_after_refresh(self._focus_key)  # a pane just shown takes no focus before
@@ -182,7 +197,7 @@ class FireFrame(LatePane):
         self._draw_title()
 
     def _put(self, draft: Draft) -> None:
-        self.query_one(Composer).put(draft)
+        self.query_one(Composer).take(draft)
         self._zoom(None)
         self._prefer_plan(True)
         self.call_after_refresh(self._focus_key)
@@ -192,6 +207,7 @@ class FireFrame(LatePane):
         """This file says what the composer held as `draft`, and still does unless it is another event now."""
         if draft.key == self.key:
             self._loaded = Loaded(file, draft)
+            self._composer.settled(draft)
             self._draw_title()
 
     def kept(self) -> tuple[KeptDraft, str | None, bool]:

@@ -261,6 +261,8 @@ class FirePane(FireFrame):
     def action_cancel(self) -> None:
         if self._going:
             self.post_message(asked.CancelAsked())
+        elif self.just_over:
+            self._say(f"{self.just_over} is over already.")
         elif shared("fire.cancel", "console.export"):
             raise SkipAction  # the key means that while nothing runs
         else:
@@ -338,7 +340,7 @@ class FirePane(FireFrame):
         if self.part_in_focus == "plan" and plan is not None:
             self.post_message(CopyAsked(plan.text, "plan"))
             return
-        if self.runs.current is None and self.part_in_focus == "composer":
+        if self.part_in_focus == "composer":
             self.post_message(CopyAsked(self.query_one(Composer).sheet.text, "event"))
             return
         text = self.query_one(RunPane).copied_text()

@@ -94,8 +94,10 @@ def state_of(hook: Hook | None, view: View | None) -> State | None:
     return row.state if row is not None else None
 
 
-def _call_row(number: int, call: Registration, plan: Plan) -> PlanRow:
-    parts = [word(call.key, 60)]
+def _call_row(number: int, call: Registration, plan: Plan, keys: int) -> PlanRow:
+    """`keys`: the cells of the column in which the keys stand."""
+    key = word(call.key, 60)
+    parts = [key + " " * (keys - cells(key))]
     if call.priority:
         parts.append(f"priority {call.priority}")
     if any(call in group.calls and group.together and len(group.calls) > 1 for group in plan.groups):
@@ -165,6 +167,8 @@ class PlanView(Lines):
         self._unfolded = False
         self._items: tuple[Item, ...] = ()
         self._width = 8
+        self._keys = 0
+        self._folders: tuple[Path, ...] | None = None
 
     def on_mount(self) -> None:
         self.border_title = Content("Plan")
@@ -176,6 +180,7 @@ class PlanView(Lines):
     def show(self, plan: Plan | None, problem: str, view: View | None) -> None:
         """Draw this plan, or why there is none."""
         self._plan, self._problem, self._view = plan, problem, view
+        self._folders = None
         self.border_title = Content(f"Plan   {summary(plan)}")
         self._draw()
 
@@ -183,6 +188,8 @@ class PlanView(Lines):
         self._items = plan_items(self._plan, self._problem, self._unfolded)
         names = [0 if isinstance(item, PlanRow) else cells(item.name) for item in self._items]
         self._width = min(max(names, default=8), WIDEST)
+        calls = self._plan.calls if self._plan is not None else ()
+        self._keys = min(max([cells(call.key) for call in calls], default=0), WIDEST)
         self.lines_changed()
 
     def _row(self, index: int) -> PlanRow:
@@ -193,7 +200,7 @@ class PlanView(Lines):
         if isinstance(item, NotRun):
             return _missed_row(item, self._view)
         assert self._plan is not None
-        return _call_row(index + 1, item, self._plan)
+        return _call_row(index + 1, item, self._plan, self._keys)
 
     def line_at(self, index: int, width: int) -> Content:
         row = self._row(index)
@@ -222,9 +229,20 @@ class PlanView(Lines):
         self._unfolded = not self._unfolded
         self._draw()
 
+    @property
+    def _waiting(self) -> tuple[Path, ...]:
+        """The folders to be trusted: worked out when first asked for, of thousands of listeners once."""
+        if self._folders is None:
+            self._folders = untrusted_folders(self._plan, self._view)
+        return self._folders
+
+    def cannot(self, action: str) -> str:
+        """Why an action would come to nothing now."""
+        asked = action == "trust_folders"
+        return "" if not asked or self._waiting else "No listener of this event waits for trust."
+
     def action_trust_folders(self) -> None:
-        folders = untrusted_folders(self._plan, self._view)
-        if not folders:
-            self.app.notify("No listener of this event waits for trust.", markup=False)
-            return
-        self.post_message(self.TrustAsked(folders))
+        if self._waiting:
+            self.post_message(self.TrustAsked(self._waiting))
+        else:
+            self.app.notify(self.cannot("trust_folders"), markup=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.cells import cell_len
 from textual.content import Content
 
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, WORD_WIDTH, Look
 from hookscope.core.hooks import Folder, Hook, Standing, State
@@ -29,6 +30,7 @@ POINTER, NO_POINTER = "▸ ", "  "
 COUNT = 3  # cells of a number of reasons
 ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
 WORDS = 24  # cells that most reasons need
+TRUSTS = "{hooks.trust} trusts it"  # shorter than its gate says it, which names a command
 HEARD = 15  # cells that the events keep where reasons want room: one key
 
 
@@ -299,6 +301,8 @@ def _why(row: Row, width: int) -> Content:
     if width < ROOM_FOR_WORDS:
         return fit(str(row.reasons), width)
     more = f" +{row.reasons - 1}" if row.reasons > 1 else ""
+    if row.state is State.UNTRUSTED:
+        return fit(with_keys(TRUSTS) + more, width)
     return fit(row.why, width - len(more)) + more if more and _cells(row.why) > width else fit(row.why, width)
 
 

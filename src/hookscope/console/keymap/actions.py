@@ -116,15 +116,24 @@ def owner_of(room: Room) -> type[DOMNode]:
     return owner
 
 
-@cache
 def binding_of(action: str) -> Binding:
     """The binding of one action. Only rooms that its name speaks of are imported."""
+    return _home_of(action)[1]
+
+
+def room_of(action: str) -> Room:
+    """The room that brings this action."""
+    return _home_of(action)[0]
+
+
+@cache
+def _home_of(action: str) -> tuple[Room, Binding]:
     prefix = action.partition(".")[0]
     for room in ROOMS:
         if (room.prefix or room.name) == prefix:
             for binding in bindings_of(owner_of(room)):
                 if binding.id == action:
-                    return binding
+                    return room, binding
     raise KeyError(action)
 
 
