@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -77,12 +78,23 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+def statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """All of a file, wherever they stand. Not what they are made of: that is most of a tree."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            within = getattr(node, field, ())
+            waiting += within if isinstance(within, list) else ()  # of a lambda it is an expression
+
+
 @cache
 def imported(path: Path) -> frozenset[str]:
     """Every module that a file imports: inside functions and under TYPE_CHECKING too."""
     package = ("hookscope", *path.relative_to(SOURCE).parent.parts)
     names = []
-    for node in ast.walk(tree_of(path)):
+    for node in statements(tree_of(path)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level:
@@ -119,7 +131,8 @@ def test_a_pure_room_does_not_reach_into_the_world() -> None:
 def test_no_host_is_known_by_name_outside_the_dialects() -> None:
     named = []
     for path in FILES:
-        if room_of(path) != "dialects":
+        named_at_all = any(host in path.read_text().lower() for host in HOSTS)
+        if room_of(path) != "dialects" and named_at_all:
             nodes = list(ast.walk(tree_of(path)))
             documentation = {
                 id(node.body[0].value)

@@ -62,7 +62,7 @@ async def test_hostile_hooks_are_shown_letter_for_letter_everywhere(
     (home / ".openclaw" / "openclaw.json").write_text("{}")
     for number, text in enumerate(texts):
         hostile_hook(workspace / "hooks" / f"evil-{number}", text)
-    async with console((width, 36), paints=True) as story:
+    async with console((width, 36)) as story:
         for text in texts:
             await story.shows(shown(text) if len(text) < 100_000 else "✗ no hook")
         for key in (*HOOK_KEYS * len(texts), *KEYS, *MODE_KEYS):

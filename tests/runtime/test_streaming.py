@@ -90,10 +90,10 @@ async def test_the_one_that_ends_the_worker_is_blamed_and_not_those_whose_answer
     calls = [*good[:3], bad, *good[3:]]
     before = await outcome_of(*calls)
     assert set(before.statuses.values()) == {"ok"}
-    outcome = await outcome_of(*calls, event=HookEvent("command", "new", "s", {"do": "it"}))
     bad_one = "crashed"
     if ends == "time.sleep(60)":
         bad_one, calls[3] = "timeout", replace(bad, limit=SHORT)
+    outcome = await outcome_of(*calls, event=HookEvent("command", "new", "s", {"do": "it"}))
     assert outcome.statuses == dict.fromkeys("abcde", "ok") | {"bad": bad_one}
     assert [result.messages for result in outcome.results if result.call.name != "bad"] == [("fine",)] * 5
 
