@@ -95,11 +95,13 @@ class FireDesk:
         if view is None:
             self._say("Still looking.", "warning")
             return
+        from hookscope.workbench.loads import untrusted_on_stage  # here: few sessions are played
+
         filling, bench = self.state.filling, self.screen.bridge.bench
         try:
             if filling is not None:
                 message = str(bench.filled(message, filling.variables, datetime.now(UTC), "The message"))
-            folders = bench.untrusted_on_stage(view)
+            folders = untrusted_on_stage(view)
         except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
             self._say(str(error) or type(error).__name__, "warning")
             return

@@ -122,10 +122,11 @@ async def replay(runner: Runner, past: PastRun, start: str | None, told: Callabl
 
 async def play(runner: Runner, message: str) -> None:
     """Play a session that begins with this message."""
+    from hookscope.workbench.loads import staged
     from hookscope.workbench.play import Playing, Wanted
 
     try:
-        engine, _ = await runner.bench.stage()
+        engine, _ = await staged(runner.bench)
         if _unwanted(runner):
             return
         playing = Playing(engine, Wanted((message,), token_hex(8)))

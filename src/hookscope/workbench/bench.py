@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.hooks import Hook, Standing
-from hookscope.core.look import look
 from hookscope.core.plan import make_plan
-from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Event, EventKind, Failure, Module, Plan, Registration, Run
 from hookscope.core.surroundings import Files
 from hookscope.runtime.limits import COMMAND_LINE, Limits
@@ -283,52 +281,6 @@ class Workbench:
             return then if plan.only is not None else without_taps(then)
 
         return engine.fire(plan, complete=complete, follow=follow)
-
-    async def load(self, *, strict: bool = False, only: str | None = None) -> LoadReport:
-        """Import all trusted handlers in a worker process, and report as the host's loader does.
-
-        `only`: those of this name alone.
-        """
-        from contextlib import suppress
-
-        from hookscope.engine import HookEngine
-
-        host = self.open()
-        languages, without = self.crew.languages(host, look(host))
-        engine = HookEngine(host, self.crew.lanes(host, languages), without=without)
-        report = await engine.load(strict=strict, only=only)
-        said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
-        errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
-        detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
-        with suppress(OSError):  # a journal that cannot be written stops no load
-            level = "error" if report.failed else "info"
-            await self.journal(host).note("load", host.dialect.name, said, level, detail)
-        return report
-
-    async def stage(self) -> tuple[HookEngine, LoadReport]:
-        """An engine to play sessions with: all trusted hooks loaded, lanes for the project's tools as well.
-
-        Raises Refusal where the host has no sessions; OSError where an agent's folder cannot be read.
-        """
-        from hookscope.engine import HookEngine
-        from hookscope.workbench.cast import cast_of, languages_of, rules_of  # here: a look plays nothing
-
-        host = self.open()
-        rules_of(host)
-        languages, without = self.crew.languages(host, look(host))
-        wanted = languages | languages_of(cast_of(host))
-        engine = HookEngine(host, self.crew.lanes(host, wanted), self.journal(host), without=without)
-        return engine, await engine.load()
-
-    def untrusted_on_stage(self, view: View) -> tuple[Path, ...]:
-        """The folders that would have to be trusted for a session to be played with all that is the
-        project's: hooks, tools, models. Raises as `stage`."""
-        from hookscope.workbench.cast import cast_of, rules_of, untrusted_in
-        from hookscope.workbench.left_out import untrusted_folders
-
-        rules_of(view.host)
-        folders = (*untrusted_in(cast_of(view.host)), *untrusted_folders(view))
-        return tuple(one for one in folders if not any(other in one.parents for other in folders))
 
     def trust(self, folder: Path) -> Path:
         """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""

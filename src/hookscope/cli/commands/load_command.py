@@ -10,6 +10,7 @@ from hookscope.core.hooks import State
 from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Workbench, run_documents
 from hookscope.workbench.left_out import untrusted_folders
+from hookscope.workbench.loads import load
 
 
 @answers.command(
@@ -39,6 +40,6 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
 
 async def _load(bench: Workbench, name: str | None) -> LoadReport:
     try:
-        return await bench.load(only=name)
+        return await load(bench, only=name)
     finally:
         await bench.close()

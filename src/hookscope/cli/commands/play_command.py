@@ -17,6 +17,7 @@ from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.cast import cast_of, untrusted_in
 from hookscope.workbench.left_out import untrusted_folders
+from hookscope.workbench.loads import staged, topmost
 from hookscope.workbench.play import Played, Playing, Wanted
 from hookscope.workbench.replies import Script, read_script
 
@@ -56,7 +57,7 @@ def command(
     )
     wanted = Wanted(tuple(messages) or (FIRST,), secrets.token_hex(8), _script(replies, script))
     played, report, folders = asyncio.run(_play(bench, wanted))
-    left = answers.not_trusted(_topmost(folders))
+    left = answers.not_trusted(topmost(folders))
     not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
     return Answer(
         plays.document(played, bench.dialect.name),
@@ -80,15 +81,10 @@ def _script(replies: Sequence[str], script: str | None) -> Script | None:
     return tuple(replies) or None
 
 
-def _topmost(folders: Sequence[Path]) -> list[Path]:
-    """Without those that lie in another: trusting that one covers them."""
-    return [one for one in folders if not any(other in one.parents for other in folders)]
-
-
 async def _play(bench: Workbench, wanted: Wanted) -> tuple[Played, LoadReport, Sequence[Path]]:
     """Ctrl-C cancels it, and what was played is still the answer."""
     try:
-        engine, report = await bench.stage()
+        engine, report = await staged(bench)
         folders = untrusted_folders(bench.look())
         playing = Playing(engine, wanted)
         with ended_by_interrupt(playing.cancel):
