@@ -58,7 +58,7 @@ class Trust:
     digests: Mapping[Path, str] = field(default_factory=dict)  # of handler files, when they were trusted
 
     def allows(self, path: Path) -> bool:
-        """`path` is a real path."""
+        """May what lies at this real path run: it, or a folder above it, is trusted, or everything is."""
         return self.everything or any(lies_in(path, folder) for folder in self.folders)
 
 

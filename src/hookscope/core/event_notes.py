@@ -84,7 +84,7 @@ class Place:
         return Place((*self.path, step), self.in_ctx)
 
     def note(self, what: str, joined: str = " ") -> Note:
-        """A note that begins with this place."""
+        """A sentence about this place: the place as a path, `joined`, and what there is to say of it."""
         return Note(f"{self}{joined}{what}", self.path, self.in_ctx)
 
     def __str__(self) -> str:

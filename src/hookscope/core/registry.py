@@ -33,7 +33,7 @@ class Registry:
         return tuple(call for key in keys for call in self.by_key.get(key, ()))
 
     def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
-        """The next generation."""
+        """Another registry that holds these alone, numbered one higher: a run keeps the one it began with."""
         return Registry(self.generation + 1, tuple(registrations))
 
 

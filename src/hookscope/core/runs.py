@@ -163,11 +163,11 @@ class Policy(Protocol):
         ...
 
     def start(self, event: Event) -> Fold:
-        """The state before the first handler."""
+        """The state before the first handler: nothing answered, the event as it was given."""
         ...
 
     def view(self, fold: Fold, call: Registration) -> Any:
-        """What this handler gets."""
+        """What this handler is called with: the event itself, a copy, or the two arguments of its kind."""
         ...
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
@@ -175,7 +175,7 @@ class Policy(Protocol):
         ...
 
     def finish(self, fold: Fold) -> Ending:
-        """What it all came to."""
+        """What the results add up to: the merged answer, a failure, and the events that follow."""
         ...
 
 

@@ -28,7 +28,7 @@ def ctx_schema(event: EventType) -> dict[str, Any] | None:
 
 
 def field_schema(field: Field) -> dict[str, Any]:
-    """The schema of one field."""
+    """A field of the catalogue as JSON Schema, with its members; without `type` where it may be of any."""
     schema: dict[str, Any] = {"description": field.text}
     if field.types:
         schema["type"] = field.types[0] if len(field.types) == 1 else list(field.types)

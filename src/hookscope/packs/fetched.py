@@ -39,5 +39,5 @@ class Fetching:
 
 
 def integrity_of(source: bytes) -> str:
-    """As registries write it."""
+    """The SHA-512 of a package in the form that registries write: `sha512-` and base64."""
     return f"sha512-{b64encode(sha512(source).digest()).decode()}"

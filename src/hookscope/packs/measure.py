@@ -18,11 +18,11 @@ class Measure:
     name: str = ""
 
     def begin(self, name: str) -> None:
-        """The next file."""
+        """From here on bytes are counted for this file, and for all together."""
         self.name, self.of_file = name, 0
 
     def count(self, size: int) -> None:
-        """So many more bytes of it."""
+        """So many more bytes have come out of it. Raises PackError where a limit is passed."""
         limits = self.limits
         self.of_file += size
         self.total += size

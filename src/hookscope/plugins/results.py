@@ -45,7 +45,7 @@ class MessageSendingResult(HookResult):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyPayloadResult(HookResult):
-    """Is the reply sent, and which."""
+    """What `reply_payload_sending` came to: whether the reply is sent, and the payload that is."""
 
     cancelled: bool = False
     payload: Any = None

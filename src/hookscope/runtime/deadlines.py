@@ -93,7 +93,7 @@ def stack_in(message: Message, run: str) -> tuple[Frame, ...]:
 
 
 def check_memory(worker: Link, limits: Limits) -> None:
-    """Raises TooLarge."""
+    """Look at the worker's memory, where that has a limit. Raises TooLarge where it is above it."""
     used = memory_of(worker.pid) if limits.memory is not None else 0
     if limits.memory is not None and used > limits.memory:
         most = size_in_words(limits.memory)

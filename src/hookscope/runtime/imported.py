@@ -36,7 +36,7 @@ class Modules:
             return _raising(LoadFailed(raised(missing, "load")))
 
     async def load(self, code: Code) -> Handler | Module:
-        """Raises LoadFailed."""
+        """Import the code: a handler, or the module with all that it declares. Raises LoadFailed."""
         made = await self._made(code)
         if made.module is None:
             return made.targets[""]

@@ -20,7 +20,7 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A Node that runs handlers."""
+    """A Node that is new enough to run handlers: its program, its version, and who named it."""
 
     path: str
     version: str

@@ -23,7 +23,7 @@ OWN_PAGE = frozenset({"same-origin", "none"})  # none: typed, or chosen from the
 
 
 def made_token() -> str:
-    """A token that nobody guesses."""
+    """A new token: 256 random bits, in characters that an address may have."""
     return secrets.token_urlsafe(32)
 
 
@@ -116,7 +116,7 @@ def asked_of(
     query: tuple[str, ...],
     cookies: Mapping[str, str],
 ) -> Asked:
-    """The facts of a request."""
+    """What of a request decides whether it may pass; all else is left unread."""
     return Asked(
         path,
         headers.get("Host", ""),

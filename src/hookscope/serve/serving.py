@@ -40,7 +40,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where it is."""
+    """Where the console is served, and what lets one in."""
 
     origin: str
     token: str

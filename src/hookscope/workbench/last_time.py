@@ -100,7 +100,7 @@ class _Newer(Refusal):
 
 
 def last_time() -> LastTime:
-    """Where it is kept."""
+    """The file in the state folder that keeps what the console showed. Nothing is read yet."""
     return LastTime(state_folder() / "console.json")
 
 

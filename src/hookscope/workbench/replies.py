@@ -23,7 +23,7 @@ Script = Sequence[Any]  # the reply used is the one at the number of tool result
 
 
 def thrown_of(failure: Failure) -> Thrown:
-    """What was thrown in a lane."""
+    """A failure in a lane as a session is told of it: its own text, and its type unless it is a bare one."""
     return Thrown(failure.own_text, "" if failure.type in BARE else failure.type)
 
 

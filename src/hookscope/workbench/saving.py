@@ -88,7 +88,7 @@ def named(value: Any, *, literal: bool = False) -> Any:
 
 
 def variable_name(name: str) -> str:
-    """A name that a variable can have."""
+    """The name as a variable may be called: it begins with no digit."""
     return f"_{name}" if name[0].isdigit() else name
 
 

@@ -35,7 +35,7 @@ def text_of(node: Node) -> str:
 
 
 def is_text(node: Node | None) -> bool:
-    """Is it a text that is written out."""
+    """Is it a literal text: in quotes, or a template with nothing filled in."""
     if node is None:
         return False
     whole = node.type == "template_string" and all(

@@ -11,7 +11,7 @@ from hookscope.workbench.refusal import Refusal
 
 
 def dialect_names() -> tuple[str, ...]:
-    """All dialects."""
+    """The names of all dialects, guides and shipped ones, in their order."""
     return tuple(DIALECTS)
 
 

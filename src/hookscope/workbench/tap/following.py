@@ -17,7 +17,7 @@ AT_ONCE = 1_000  # events that are told at once; of more, the newest
 
 @dataclass(frozen=True, slots=True)
 class Came:
-    """What came, oldest first."""
+    """Real events that came since the last time, oldest first, and what of them is not told."""
 
     events: tuple[Heard, ...]
     left: int = 0  # events before these that are not told, since too many came at once
