@@ -394,13 +394,15 @@ async def test_zoom_shows_one_pane_and_all_again(
     settings(home, "{}")
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
-        before = story.screen.panes
-        await story.press("z")
-        await story.pilot.pause()
-        assert story.screen.panes == ("list",)
-        await story.press("z")
-        await story.pilot.pause()
-        assert story.screen.panes == before
+        for mode, pane in (("1", "list"), ("enter", "why"), ("3", "log")):
+            await story.press(mode)
+            await story.focus_in(pane)
+            before, place = story.screen.panes, story.screen.query_one(f"#{pane}")
+            await story.press("z")
+            await story.until(lambda: place.region.width == size[0], f"{pane} has all the room")  # noqa: B023
+            assert story.screen.panes == (pane,)
+            await story.press("z")
+            await story.until(lambda: story.screen.panes == before, "all is as it was")  # noqa: B023
 
 
 @medium

@@ -32,14 +32,19 @@ class Layout:
     @property
     def classes(self) -> frozenset[str]:
         """The classes of the screen that the style sheet knows."""
-        return frozenset({f"-{self.size}", f"-in-{self.mode}", *(f"-show-{pane}" for pane in self.panes)})
+        shown = (f"-show-{pane}" for pane in self.panes)
+        alone = ("-alone",) if len(self.panes) == 1 else ()
+        return frozenset({f"-{self.size}", f"-in-{self.mode}", *shown, *alone})
 
 
 def every_class() -> frozenset[str]:
     """All classes that some layout gives."""
     sizes = {f"-{size}" for size in ("tiny", "small", "medium", "wide")}
     return frozenset(
-        sizes | {f"-in-{mode}" for mode in MODE_OF.values()} | {f"-show-{pane}" for pane in MODE_OF}
+        sizes
+        | {"-alone"}
+        | {f"-in-{mode}" for mode in MODE_OF.values()}
+        | {f"-show-{pane}" for pane in MODE_OF}
     )
 
 
