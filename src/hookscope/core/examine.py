@@ -12,7 +12,7 @@ from hookscope.core.text import nearest
 from hookscope.formats import Export, FormatError, read_exports
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
-LARGEST_DIGEST = 8 * 1_048_576  # bytes; of a larger one there is no digest, on the record of runs either
+LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
 KNOWN_AFTER_LOAD = "known after a load"
 PLUGIN_DOORS = ("plugin", "default")  # an object, or a function, in place of `register`
 

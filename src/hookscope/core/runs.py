@@ -1,4 +1,4 @@
-"""What happens when an event is fired: plans, policies, lanes, results. Data and protocols only."""
+"""What happens when an event is fired: plans, policies, steps, results. Data, and the policy protocol."""
 
 from __future__ import annotations
 

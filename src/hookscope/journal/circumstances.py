@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.core.dialect import Settings
+from hookscope.core.examine import LARGEST_DIGEST
 from hookscope.core.runs import Code, Registration
 from hookscope.journal.records import plain
 from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
 from hookscope.values import dataclass
 
-LARGEST = 8 * 2**20  # bytes of a file that a digest is taken of
 MOST_FILES = 1_000  # of a folder with more, only the handler's own file is compared
 CODE = frozenset({".py", ".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx"})
 PASSED_OVER = ("__pycache__", "node_modules")
@@ -174,7 +174,9 @@ class Fingerprints:
         """The first half of the content's SHA-256, in hexadecimal; empty where it cannot be read."""
         try:
             facts = os.stat(path)
-            if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST:  # a pipe would be read for ever
+            if (
+                not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST_DIGEST
+            ):  # a pipe would be read for ever
                 return ""
             mark = (facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino)
             known = self._known.get(path)
