@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import pytest
 from rich.cells import get_character_cell_size
@@ -10,11 +11,16 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from textual import events
 from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.css.stylesheet import Stylesheet
+from textual.dom import DOMNode
+from textual.geometry import Size
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from hookscope.console.app import Console
+from hookscope.console.export import shown
 from hookscope.console.log.model import LogEntry
-from hookscope.console.painting import Painter
+from hookscope.console.painting import LaidOutOnce, Painter, _bars
 
 NOW = datetime(2026, 11, 22)
 # Each goes to another pane, opens or shuts something, or moves something.
@@ -70,11 +76,11 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             workspace / "hooks", f"hook-{number:02}", READY if number % 3 else "{openclaw: {events: []}}"
         )
     terminal = Terminal()
-    shown = Console._display
+    displays = Console._display
 
     def display(app: Console, screen: object, update: object) -> None:
         terminal.take(update, app)
-        shown(app, screen, update)  # type: ignore[arg-type]
+        displays(app, screen, update)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Console, "_display", display)
     async with console((200, 50), paints=True) as story:
@@ -115,7 +121,11 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             assert whole(over._compositor) == in_pieces, f"{key}: not all was styled or measured"
             await story.press("escape")
             await story.pilot.pause()
-            assert terminal.cells == whole(painter), f"{key}: what lay below was not painted again"
+            assert terminal.cells == (below := whole(painter)), f"{key}: what lay below was not painted again"
+            story.app.stylesheet.update(screen)
+            screen.refresh(layout=True)
+            await story.pilot.pause()
+            assert whole(painter) == below, f"{key}: what lay below was not styled as it should"
 
 
 async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(console: Open) -> None:
@@ -132,3 +142,56 @@ async def test_who_is_asked_for_before_it_is_laid_out_hears_how_large_it_is(cons
         assert late in c.screen._compositor.full_map  # and whoever asks where a part stands
         await c.until(lambda: heard, "the new part knows its size")
         assert heard[-1] == late.outer_size
+
+
+async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_styled(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    asked_again, styled, written = [], [], []
+    lays_out, styles, writes = LaidOutOnce._refresh_layout, Stylesheet.apply, shown._list_text
+
+    def lay_out(screen: LaidOutOnce[object], size: Size | None = None, scroll: bool = False) -> None:
+        before = {part: (part._layout_required, _bars(part)) for part in screen.walk_children(Widget)}
+        lays_out(screen, size, scroll)
+        for part in (screen, *screen._compositor.visible_widgets):
+            kept = part is screen or before.get(part) == (False, _bars(part))
+            if part._repaint_required or (kept and not scroll and part._layout_required):
+                asked_again.append((screen, part))
+
+    def apply(sheet: Stylesheet, node: DOMNode, **how: object) -> None:
+        styled.append(node)
+        styles(sheet, node, **how)  # type: ignore[arg-type]
+
+    def write(*what: object) -> str:
+        written.append(current_thread())
+        return writes(*what)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(LaidOutOnce, "_refresh_layout", lay_out)
+    monkeypatch.setattr(Stylesheet, "apply", apply)
+    monkeypatch.setattr(shown, "_list_text", write)
+    async with console((80, 24), paints=True) as story:
+        screen = story.screen
+        asked_again.clear()  # of the start: nothing is painted before all is there
+        for key in ("3", "1", "enter", "escape"):
+            await story.press(key)
+        for key in ("W", "n", "question_mark", "x"):
+            await story.press(key)
+            await story.until(lambda: story.app.screen is not screen, f"{key} has opened a dialog")
+            await story.until(
+                lambda: story.app.screen.size == story.app.screen._compositor.size, "it is there"
+            )
+            await story.pilot.pause()
+            styled.clear()
+            await story.press("escape")
+            await story.until(lambda: story.app.screen is screen, f"{key}: the dialog is closed")
+            await story.pilot.pause()
+            assert len(styled) < 20, f"{key}: all that lay below is styled anew, {len(styled)} parts"
+        assert not asked_again, "what a layout has placed and painted asks for no other"
+        assert not written, "thousands of hooks are written out for nobody"
+        await story.press("x")
+        await story.until(lambda: len(story.app.screen_stack) == 2, "a file is asked for")
+        await story.until(lambda: isinstance(story.app.focused, Input), "it can be typed")
+        await story.press(*"list.txt", "enter")
+        await story.until(lambda: written, "the list is written out")
+        assert written[0] is not main_thread(), "keys are answered meanwhile"

@@ -95,7 +95,7 @@ async def click_help(story: Story, name: str, done: Callable[[], object]) -> Non
     await story.press("f1")
     await story.until(lambda: isinstance(story.app.screen, HelpScreen), "help is open")
     sheet = story.app.screen.query_one(HelpSheet)
-    await story.until(lambda: sheet.make is not None, "help is laid out")
+    await story.until(lambda: sheet.size, "help is laid out")
     middle, height = story.app.size.width // 2, story.app.size.height
     for _ in range(40):  # down to it, page by page
         styles = (story.app.screen.get_style_at(middle, y) for y in range(height))

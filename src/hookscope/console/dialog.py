@@ -6,6 +6,7 @@ from typing import ClassVar, TypeVar
 
 from textual import events, on
 from textual.await_complete import AwaitComplete
+from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
@@ -38,6 +39,13 @@ class Over(ModalScreen[Answer], LaidOutOnce[Answer], ShinesThrough[Answer]):
         &.-tall > Vertical, &.-tall > VerticalScroll { padding: 1 2; }
     }
     """
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """For the first time: when its parts have asked for what they need, and not once before that too."""
+        if size is not None and not self._compositor.size:
+            self.refresh(layout=True)
+        else:
+            super()._refresh_layout(size or self.outer_size or self.app.size, scroll)
 
     @property
     def leaving(self) -> bool:

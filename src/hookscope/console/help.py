@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
@@ -16,7 +15,6 @@ from textual.reactive import reactive
 from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Static
 
 from hookscope.console.dialog import Over
 from hookscope.console.doing import Deed, deeds, here, moves, own_bindings
@@ -25,7 +23,7 @@ from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import hints, with_keys, with_keys_of
 from hookscope.console.keymap.names import all_written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
-from hookscope.console.reading import Reading
+from hookscope.console.reading import Fitted, Reading
 from hookscope.console.theme import FAINT, MUTED
 
 if TYPE_CHECKING:
@@ -87,7 +85,7 @@ def about_of(widget: Widget) -> str:
     return ""
 
 
-class HelpSheet(Static):
+class HelpSheet(Fitted):
     """The lines of help: each does what it tells, where help was asked for."""
 
     class Asked(Message):
@@ -98,16 +96,13 @@ class HelpSheet(Static):
             self.action = action
 
     under: reactive[str] = reactive("", init=False)
-    make: Callable[[str], Content] | None = None
 
-    def show(self, make: Callable[[str], Content]) -> None:
-        """Show what `make` gives for the action under the pointer."""
-        self.make = make
-        self.update(make(self.under))
+    def __init__(self, make: Callable[[str, int], Content]) -> None:
+        """`make` gives the lines for the action under the pointer, and a width."""
+        super().__init__(lambda width: make(self.under, width), id="help-sheet")
 
     def watch_under(self) -> None:
-        if self.make is not None:
-            self.update(self.make(self.under), layout=False)
+        self.made_anew()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         self.under = event.style.meta.get(CLICKED, "")
@@ -146,18 +141,10 @@ class HelpScreen(Over[Deed | None]):
         with Reading(id="help") as box:
             box.border_title = "Help   a click does it"
             box.border_subtitle = hints(("help.close", "close"))
-            yield HelpSheet(id="help-sheet")
+            yield HelpSheet(self._sheet)
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._lay_out)
-
-    def _lay_out(self) -> None:
-        box = self.query_one("#help", Reading)
-        box.focus()
-        width = box.scrollable_content_region.width or 60
-        keymap = cast("Console", self.app).keymap
-        sheet = partial(help_sheet, self.about, self.nodes, width, keymap)
-        self.query_one(HelpSheet).show(lambda under: sheet(under=under))
+    def _sheet(self, under: str, width: int) -> Content:
+        return help_sheet(self.about, self.nodes, width, cast("Console", self.app).keymap, under)
 
     def on_help_sheet_asked(self, event: HelpSheet.Asked) -> None:
         keymap = cast("Console", self.app).keymap

@@ -95,11 +95,13 @@ class Painter(Compositor):
 
 
 class LaidOutOnce(Leaves, Screen[Answer]):
-    """Textual lays all out again wherever a layout has given a part another size: this does so once."""
+    """Textual lays all out again wherever a layout has given a part another size, and paints those parts once
+    more: this does so once."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._compositor: Painter = Painter()
+        self._laying_out = False
 
     def _compositor_refresh(self) -> None:
         """Below another screen: Textual has all of that painted anew, though nothing has changed in it."""
@@ -107,8 +109,13 @@ class LaidOutOnce(Leaves, Screen[Answer]):
         if self in self.app._background_screens and painter.drawn == painter.changes:
             painter._dirty_regions.clear()
             self._dirty_widgets.clear()
-        else:
-            super()._compositor_refresh()
+            return
+        if self._laying_out:  # what it has given another size is painted with the rest, and not once more
+            asked = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
+            painter.update_widgets(asked)
+            for part in asked:
+                part._repaint_required = False
+        super()._compositor_refresh()
 
     def _on_timer_update(self) -> None:
         self._compositor.changed(
@@ -118,7 +125,7 @@ class LaidOutOnce(Leaves, Screen[Answer]):
 
     def _on_screen_resume(self, event: events.ScreenResume) -> None:
         """For the first time: all its parts were styled as they were mounted, just now."""
-        event.refresh_styles = self.stack_updates > 0
+        event.refresh_styles = event.refresh_styles and self.stack_updates > 0
 
     def _screen_resized(self, size: Size) -> None:
         """This screen, or one that was put above it, has heard of its size: it may be known already."""
@@ -126,11 +133,24 @@ class LaidOutOnce(Leaves, Screen[Answer]):
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        asked = {widget for widget in self.walk_children(Widget) if widget._layout_required}
-        super()._refresh_layout(size, scroll)
-        for widget in self._compositor.widgets - asked:
-            if widget._layout_required and "auto" not in (widget.styles.overflow_x, widget.styles.overflow_y):
-                widget._layout_required = False  # no scroll bar has come or gone: all stands where it belongs
+        before = {part: (part._layout_required, _bars(part)) for part in self.walk_children(Widget)}
+        before[self] = scroll, _bars(self)  # what it has asked for is this
+        self._laying_out = True
+        try:
+            super()._refresh_layout(size, scroll)
+        finally:
+            self._laying_out = False
+        for part in (self, *self._compositor.widgets):
+            if part._layout_required and before.get(part, NEW) == (False, _bars(part)):
+                part._layout_required = False  # no scroll bar has come or gone: all stands where it belongs
+
+
+NEW = False, (False, False)  # a part that was not there yet: it has asked for nothing, and has no bars
+
+
+def _bars(part: Widget) -> tuple[bool, bool]:
+    """Which scroll bars it shows."""
+    return part.show_vertical_scrollbar, part.show_horizontal_scrollbar
 
 
 class OneLine(Input):

@@ -15,6 +15,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.geometry import Size
 from textual.messages import Prune
 from textual.screen import Screen
 
@@ -25,6 +26,7 @@ from hookscope.console.keymap.actions import room_of
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.keymap.names import written
+from hookscope.console.painting import LaidOutOnce
 from hookscope.console.recall import RunLine, saved_here, stored_runs
 from hookscope.console.screen import MainScreen
 from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
@@ -84,6 +86,10 @@ class CommandScreen(CommandPalette, Over[None]):
 
     HAS_HELP = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", "Back", show=False)]
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        """At once: the field is there before what can be found is."""
+        LaidOutOnce._refresh_layout(self, size, scroll)
 
     def _gather_commands(self, *given: Any, **named: Any) -> Any:
         """What fits, unless it has been left since the letter was typed: there is no list any more."""

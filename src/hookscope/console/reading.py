@@ -1,14 +1,78 @@
-"""A text that is scrolled: its keys have names, as all keys have."""
+"""Texts: how they are drawn, and scrolled. Its keys have names, as all keys have."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.geometry import Size
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
+from textual.widget import Widget
 
 
-class Reading(VerticalScroll):
+class ByLine(Widget):
+    """A text of which those lines are drawn that are seen."""
+
+    def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(*children, id=id)
+        self._said: list[Content] = []  # line by line
+        self._strips: dict[int, Strip] = {}
+
+    def say_lines(self, lines: Iterable[Content]) -> None:
+        """Draw these from now on."""
+        self._said = [*lines]
+        self._strips.clear()
+
+    def strip_of(self, number: int, width: int) -> Strip:
+        """One line as it is drawn."""
+        if number >= len(self._said):
+            return Strip.blank(width, self.visual_style.rich_style)
+        if number not in self._strips:
+            self._strips[number] = self._drawn(number, width)
+        return self._strips[number]
+
+    def _drawn(self, number: int, width: int) -> Strip:
+        line, style = self._said[number], self.visual_style
+        span = self.text_selection.get_span(number) if self.text_selection is not None else None
+        if span is not None:
+            start, end = span
+            chosen = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+            line = line.stylize(chosen, start, len(line) if end < 0 else end)
+        drawn = Visual.to_strips(self, line, width, 1, style, apply_selection=False)
+        strip = drawn[0] if drawn else Strip.blank(0)
+        return strip.adjust_cell_length(width, style.rich_style).apply_offsets(0, number)
+
+    def notify_style_update(self) -> None:
+        self._strips.clear()
+        super().notify_style_update()
+
+    # Selecting with the mouse.
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        self._strips.clear()
+        super().selection_updated(selection)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        return selection.extract("\n".join(line.plain for line in self._said)), "\n"
+
+
+class Roll(VerticalScroll):
+    """Scrolls what does not fit."""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Textual measures what lies in it as though there were no room for a bar beside it."""
+        kept = self.styles.scrollbar_gutter == "stable"
+        beside = self.styles.scrollbar_size_vertical if kept else 0
+        return super().get_content_height(container, viewport, width - beside)
+
+
+class Reading(Roll):
     """Scrolls by line, by page, to its ends."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -19,3 +83,35 @@ class Reading(VerticalScroll):
         Binding("home", "scroll_home", "Top", show=False, id="sheet.first", tooltip="To the beginning"),
         Binding("end", "scroll_end", "End", show=False, id="sheet.last", tooltip="To the end"),
     ]
+
+
+class Fitted(ByLine):
+    """Made for the width that it gets, while it is laid out. A text that was put in when the width was known
+    had all laid out, and painted, once more."""
+
+    def __init__(self, make: Callable[[int], Content], *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._make = make
+        self._made_for = 0
+
+    def made_anew(self) -> None:
+        """It says the same otherwise, on as many lines."""
+        self._made_for = 0
+        self.refresh()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self._fit(width)
+        return len(self._said)
+
+    def render_line(self, y: int) -> Strip:
+        width = self.content_size.width
+        self._fit(width)
+        return self.strip_of(y, width)
+
+    def _fit(self, width: int) -> None:
+        if width and self._made_for != width:
+            self._made_for = width
+            lines = self._make(width).split("\n", allow_blank=True)
+            self.say_lines(
+                part for line in lines for part in (line.wrap(width) if line.cell_length > width else (line,))
+            )

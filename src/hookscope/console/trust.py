@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Button, Static
+from textual.widgets import Button
 
 from hookscope.console.dialog import Over
 from hookscope.console.fire.marks import count
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
+from hookscope.console.reading import Fitted, Roll
 from hookscope.console.theme import MUTED
 
 if TYPE_CHECKING:
@@ -87,8 +90,8 @@ class TrustScreen(Over[Answer]):
             box.border_subtitle = hints(
                 ("trust.choose", "choose"), (ENTER, "answer"), ("trust.cancel", "cancel")
             )
-            with VerticalScroll(id="question-text", can_focus=False):
-                yield Static(id="question-sheet")
+            with Roll(id="question-text", can_focus=False):
+                yield Fitted(partial(question, self.folders, self.view), id="question-sheet")
             with Horizontal(id="answers"):
                 yield Button("Cancel", id="cancel", compact=True)
                 if self.firing:
@@ -96,16 +99,16 @@ class TrustScreen(Over[Answer]):
                 yield Button(self._label("trust"), id="trust", compact=True)
 
     def on_mount(self) -> None:
+        self.query_one("#question-text").styles.height = "auto"
+        self._make_lines(self.size.height)
         self.query_one("#cancel", Button).focus()
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._lay_out)
+    def on_resize(self, event: events.Resize) -> None:
+        self._make_lines(event.size.height)
 
-    def _lay_out(self) -> None:
-        text = self.query_one("#question-text")
-        sheet = question(self.folders, self.view, text.scrollable_content_region.width or 60)
-        self.query_one("#question-sheet", Static).update(sheet)
-        text.styles.height = min(sheet.plain.count("\n") + 1, max(3, self.size.height - AROUND))
+    def _make_lines(self, height: int) -> None:
+        """The text has as many as it needs, and as there are."""
+        self.query_one("#question-text").styles.max_height = max(3, height - AROUND)
 
     def _label(self, answer: str) -> str:
         wide = self.app.size.width >= WIDE

@@ -91,7 +91,7 @@ class ExportDesk:
             self._say(NOTHING, "warning")
             return
         picture = picture_of(self.screen.app)  # before the question covers it
-        ending = JSON if shown.document is not None else TEXT
+        ending = JSON if shown.as_document is not None else TEXT
         view = self.screen.state.view
         folder = view.host.surroundings.cwd if view is not None else Path.cwd()
         short = partial(below_home, surroundings=view.host.surroundings) if view is not None else str
@@ -100,7 +100,7 @@ class ExportDesk:
         def why_not(typed: str) -> str:
             file = export_place(typed, folder)
             problem = why_not_there(file)
-            if not problem and file.suffix == JSON and shown.document is None:
+            if not problem and file.suffix == JSON and shown.as_document is None:
                 return f"The {shown.what} has no JSON: {TEXT} or {PICTURE}."
             if not problem and file.exists() and file != self._again:
                 self._again = file

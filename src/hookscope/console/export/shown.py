@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.hooks.registry import registry_sheet
@@ -42,43 +43,71 @@ WHOLE = 10_000_000  # characters of a text
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One thing on the screen. Without a document it has no JSON."""
+    """One thing on the screen, as it was when it was asked for. It is written out where it is needed, in any
+    thread: of thousands of hooks that takes seconds. Without a document it has no JSON."""
 
     what: str  # in a sentence
     name: str  # of a file, without its ending
-    text: str
-    document: Any = None
+    as_text: Callable[[], str]
+    as_document: Callable[[], Any] | None = None
+
+    @property
+    def text(self) -> str:
+        return self.as_text()
+
+    @property
+    def document(self) -> Any:
+        return self.as_document() if self.as_document is not None else None
 
 
 def shown_list(rows: Sequence[Row], view: View, grouping: Grouping, filtered: str = "") -> Shown:
     """The hooks as they are listed: those that a filter hides are left out of the document, too."""
+    return Shown(
+        "list of hooks",
+        "hooks",
+        partial(_list_text, rows, view, grouping, filtered),
+        partial(_list_document, rows, view),
+    )
+
+
+def _list_text(rows: Sequence[Row], view: View, grouping: Grouping, filtered: str) -> str:
     columns: Columns = columns_for(WIDTH, rows, grouping)
     lines = [heading_line(columns)]
     for group in grouped(rows, view, grouping, all_folders=not filtered):
         lines.append(group_line(group, WIDTH, grouping))
         lines += [row_line(one, columns) for one in group.rows]
+    return _lines(line.plain for line in lines)
+
+
+def _list_document(rows: Sequence[Row], view: View) -> Any:
     document = documents.inventory(view)
     document["hooks"] = [documents.hook(one.item) for one in rows if isinstance(one.item, Standing)]
     document["rejected"] = [documents.rejected(one.item) for one in rows if isinstance(one.item, Rejected)]
-    return Shown("list of hooks", "hooks", _lines(line.plain for line in lines), document)
+    return document
 
 
 def shown_hook(one: Row, view: View, source: Source | None, checked: Checked | None) -> Shown:
     """Everything that is known of a hook."""
     item = one.item
-    document = documents.hook(item) if isinstance(item, Standing) else documents.rejected(item)
-    return Shown(f"report on {one.name}", one.name, report(one, view, source, checked), document)
+    document = (
+        partial(documents.hook, item) if isinstance(item, Standing) else partial(documents.rejected, item)
+    )
+    return Shown(f"report on {one.name}", one.name, partial(report, one, view, source, checked), document)
 
 
 def shown_registry(view: View) -> Shown:
     """Who is called for each event."""
-    return Shown("registry", "registry", registry_sheet(view, WIDTH).plain + "\n")
+    return Shown("registry", "registry", lambda: registry_sheet(view, WIDTH).plain + "\n")
 
 
 def shown_log(entries: Iterable[LogEntry]) -> Shown:
     """The entries, each on one line."""
     kept = tuple(entries)
-    document = [
+    return Shown("log", "log", lambda: _lines(map(log_line, kept)), partial(_log_document, kept))
+
+
+def _log_document(kept: Sequence[LogEntry]) -> Any:
+    entries = [
         {
             "at": iso(one.at.astimezone()),
             "level": one.level,
@@ -89,7 +118,7 @@ def shown_log(entries: Iterable[LogEntry]) -> Shown:
         }
         for one in kept
     ]
-    return Shown("log", "log", _lines(map(log_line, kept)), {"entries": document})
+    return {"entries": entries}
 
 
 def log_line(one: LogEntry) -> str:
@@ -102,36 +131,44 @@ def shown_hosts(
     comparison: Comparison, lines: Sequence[Compared], runs: Sequence[RunThere] = (), *, different: bool
 ) -> Shown:
     """The matrix, and below it the runs of an event at every host where those are shown."""
+    what = "comparison and the runs" if runs else "comparison"
+    return Shown(
+        what,
+        "hosts",
+        partial(_hosts_text, comparison, lines, runs),
+        partial(_hosts_document, comparison, runs, different),
+    )
+
+
+def _hosts_text(comparison: Comparison, lines: Sequence[Compared], runs: Sequence[RunThere]) -> str:
     widths = columns_of(comparison, WIDTH)
     table = _lines(
         line.plain for line in (heading(comparison, widths), *(row(line, widths) for line in lines))
     )
+    return f"{table}\n{runs_sheet(runs, WIDTH).plain}\n" if runs else table
+
+
+def _hosts_document(comparison: Comparison, runs: Sequence[RunThere], different: bool) -> Any:
     document = comparison_document.document(comparison, different=different)
-    if not runs:
-        return Shown("comparison", "hosts", table, document)
-    text = f"{table}\n{runs_sheet(runs, WIDTH).plain}\n"
-    return Shown(
-        "comparison and the runs", "hosts", text, {**document, "runs": comparison_document.runs(runs)}
-    )
+    return {**document, "runs": comparison_document.runs(runs)} if runs else document
 
 
 def shown_event(event: Event) -> Shown:
     """What is composed."""
     document = run_documents.event(event)
-    return Shown(
-        "event", stem(event.key), json.dumps(document, indent=2, ensure_ascii=False) + "\n", document
-    )
+    text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return Shown("event", stem(event.key), lambda: text, lambda: document)
 
 
-def shown_plan(plan: Plan, text: str) -> Shown:
-    """Who would run and who not; `text` as the plan is drawn."""
-    return Shown("plan", f"plan-{stem(plan.event.key)}", text, run_documents.plan(plan))
+def shown_plan(plan: Plan, as_text: Callable[[], str]) -> Shown:
+    """Who would run and who not; `as_text` as the plan is drawn."""
+    return Shown("plan", f"plan-{stem(plan.event.key)}", as_text, partial(run_documents.plan, plan))
 
 
 def shown_run(number: int, run: Run | None, text: str, dialect: str) -> Shown:
     """A run; one that has not ended has no document. `text` as it is drawn."""
-    document = run_documents.run(run, dialect) if run is not None else None
-    return Shown(f"run {number}", f"run-{number}", text, document)
+    document = partial(run_documents.run, run, dialect) if run is not None else None
+    return Shown(f"run {number}", f"run-{number}", lambda: text, document)
 
 
 def stem(text: str) -> str:

@@ -290,7 +290,7 @@ class FireFrame(LatePane):
         plan = self._plan
         if plan is None or not self.furnished:
             return None
-        return shown_plan(plan, self.query_one(PlanView).as_text())
+        return shown_plan(plan, self.query_one(PlanView).as_drawn())
 
     def run_text(self) -> str:
         """The run on the screen as plain text."""

@@ -91,6 +91,8 @@ class Head(Horizontal):
         yield SessionInput(id="fire-session", compact=True, select_on_focus=False)
 
     def on_resize(self) -> None:
+        if not self.size:
+            return  # it is not shown, and hears of its size when it is
         self.set_class(self.size.width < (64 if self.query_one(PartChoice).display else 40), "-narrow")
 
     @property

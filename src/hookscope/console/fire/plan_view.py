@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 WIDEST = 26
+WRITTEN = 120  # cells of a line, where the plan is written to a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,31 @@ def _missed_row(item: NotRun, view: View | None) -> PlanRow:
     return PlanRow(glyph, word(item.name), reason, style, quiet=not item.listens)
 
 
+def _row_of(index: int, item: Item, plan: Plan | None, view: View | None, keys: int) -> PlanRow:
+    if isinstance(item, PlanRow):
+        return item
+    if isinstance(item, NotRun):
+        return _missed_row(item, view)
+    assert plan is not None
+    return _call_row(index + 1, item, plan, keys)
+
+
+def _line(row: PlanRow, names: int, width: int) -> Content:
+    """`names`: cells of the column of names, where there is room."""
+    lead = Content.styled(f"{row.lead:>2}  ", row.style or MUTED)
+    if not row.name:
+        return lead + Content.styled(row.detail, MUTED if row.quiet else row.style)
+    # A call's details step back behind its name; a reason is what its reader came for.
+    detail = Content.styled(row.detail, MUTED if row.quiet or row.lead.isdigit() else "")
+    name = fitted(row.name, min(names, max(16, width * 2 // 5)), MUTED if row.quiet else "")
+    return lead + name + Content("  ") + detail
+
+
+def _text(items: Sequence[Item], plan: Plan | None, view: View | None, names: int, keys: int) -> str:
+    rows = (_row_of(index, item, plan, view, keys) for index, item in enumerate(items))
+    return "".join(f"{_line(row, names, WRITTEN).plain.rstrip()}\n" for row in rows)
+
+
 class PlanView(Lines):
     """Draws the plan, unfolds it, and asks for trust."""
 
@@ -194,27 +222,14 @@ class PlanView(Lines):
 
     def _row(self, index: int) -> PlanRow:
         """What one line says: of thousands it is made of those that are seen."""
-        item = self._items[index]
-        if isinstance(item, PlanRow):
-            return item
-        if isinstance(item, NotRun):
-            return _missed_row(item, self._view)
-        assert self._plan is not None
-        return _call_row(index + 1, item, self._plan, self._keys)
+        return _row_of(index, self._items[index], self._plan, self._view, self._keys)
 
     def line_at(self, index: int, width: int) -> Content:
-        row = self._row(index)
-        lead = Content.styled(f"{row.lead:>2}  ", row.style or MUTED)
-        if not row.name:
-            return lead + Content.styled(row.detail, MUTED if row.quiet else row.style)
-        # A call's details step back behind its name; a reason is what its reader came for.
-        detail = Content.styled(row.detail, MUTED if row.quiet or row.lead.isdigit() else "")
-        return (
-            lead
-            + fitted(row.name, min(self._width, max(16, width * 2 // 5)), MUTED if row.quiet else "")
-            + Content("  ")
-            + detail
-        )
+        return _line(self._row(index), self._width, width)
+
+    def as_drawn(self) -> Callable[[], str]:
+        """All lines as plain text, of what is shown now; any thread may ask for them."""
+        return partial(_text, self._items, self._plan, self._view, self._width, self._keys)
 
     def action_choose(self) -> None:
         if self._items and self._row(self.cursor).folds:

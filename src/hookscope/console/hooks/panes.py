@@ -10,17 +10,14 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
-from textual.selection import Selection
 from textual.strip import Strip
-from textual.style import Style
-from textual.visual import Visual
 
 from hookscope.console.keymap.hints import hints
 from hookscope.console.painting import resized
-from hookscope.console.reading import Reading
+from hookscope.console.reading import ByLine, Reading
 
 
-class SheetPane(ScrollView, Reading):
+class SheetPane(ScrollView, ByLine, Reading):
     """A sheet that is laid out anew for every width. Stays where it was while its subject is the same.
 
     It draws the lines that are seen, and nobody measures it: for another hook no screen is laid out anew.
@@ -32,8 +29,6 @@ class SheetPane(ScrollView, Reading):
         super().__init__(id=id)
         self._make: Callable[[int], Content] | None = None
         self._subject = ""
-        self._said: list[Content] = []  # line by line
-        self._strips: dict[int, Strip] = {}
 
     def on_mount(self) -> None:
         self.name_keys()
@@ -58,44 +53,12 @@ class SheetPane(ScrollView, Reading):
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
         if self._make is not None and width:
-            self._said = self._make(width).split("\n", allow_blank=True)
-            self._strips.clear()
+            self.say_lines(self._make(width).split("\n", allow_blank=True))
             resized(self, Size(width, len(self._said)))
             self.refresh()
 
-    # Drawing.
-
     def render_line(self, y: int) -> Strip:
-        number, width = y + round(self.scroll_y), self.scrollable_content_region.width
-        if number >= len(self._said):
-            return Strip.blank(width, self.visual_style.rich_style)
-        if number not in self._strips:
-            self._strips[number] = self._strip(number, width)
-        return self._strips[number]
-
-    def _strip(self, number: int, width: int) -> Strip:
-        line, style = self._said[number], self.visual_style
-        span = self.text_selection.get_span(number) if self.text_selection is not None else None
-        if span is not None:
-            start, end = span
-            chosen = Style.from_styles(self.screen.get_component_styles("screen--selection"))
-            line = line.stylize(chosen, start, len(line) if end < 0 else end)
-        drawn = Visual.to_strips(self, line, width, 1, style, apply_selection=False)
-        strip = drawn[0] if drawn else Strip.blank(0)
-        return strip.adjust_cell_length(width, style.rich_style).apply_offsets(0, number)
-
-    def notify_style_update(self) -> None:
-        self._strips.clear()
-        super().notify_style_update()
-
-    # Selecting with the mouse.
-
-    def selection_updated(self, selection: Selection | None) -> None:
-        self._strips.clear()
-        super().selection_updated(selection)
-
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return selection.extract("\n".join(line.plain for line in self._said)), "\n"
+        return self.strip_of(y + round(self.scroll_y), self.scrollable_content_region.width)
 
 
 class WhyPane(SheetPane):

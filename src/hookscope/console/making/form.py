@@ -17,6 +17,7 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.console.making.completion import OfWords, completed
 from hookscope.console.making.preview import problem_sheet, sketch_sheet
+from hookscope.console.painting import OneLine
 from hookscope.workbench.making.offers import dialect_names, event_names
 from hookscope.workbench.making.wish import KINDS, LANGUAGES, MANAGED, WORKSPACE, Kind, Script, Wish
 
@@ -88,35 +89,40 @@ class NewScreen(Dialog["Sketched | None"]):
             frame.border_subtitle = hints(
                 ("new.write", "write"), ("new.events", "events"), ("new.cancel", "back")
             )
-            yield from self._line("name", Input(placeholder="letters, digits, - and _", id="new-name"))
+            yield from self._line(
+                "name", OneLine(placeholder="letters, digits, - and _", id="new-name", compact=True)
+            )
             yield from self._line("kind", Choice((AUTOMATIC, *KINDS), id="new-kind"))
-            events = Input(
+            events = OneLine(
                 placeholder="a good first one; several with commas",
                 suggester=OfWords(self._events),
                 id="new-events",
+                compact=True,
             )
             yield from self._line("events", events)
             yield from self._line("language", Choice((AUTOMATIC, *LANGUAGES), id="new-language"))
-            dialects = Input(
+            dialects = OneLine(
                 placeholder=f"{host.dialect.name}; several with commas",
                 suggester=OfWords(dialect_names),
                 id="new-dialects",
+                compact=True,
             )
             yield from self._line("dialects", dialects)
-            where = Input(
+            where = OneLine(
                 placeholder=f"{WORKSPACE}, {MANAGED} or a folder",
                 suggester=OfWords(lambda: (WORKSPACE, MANAGED)),
                 id="new-where",
+                compact=True,
             )
             yield from self._line("in", where)
-            yield from self._line("about", Input(placeholder="what it is, in one line", id="new-about"))
+            yield from self._line(
+                "about", OneLine(placeholder="what it is, in one line", id="new-about", compact=True)
+            )
             with VerticalScroll(can_focus=False):
                 yield Static(id="new-preview")
 
     @staticmethod
     def _line(label: str, field: Input | Choice) -> ComposeResult:
-        if isinstance(field, Input):
-            field.compact = True
         with Horizontal(classes="-choice" if isinstance(field, Choice) else ""):
             yield Label(label)
             yield field

@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.suggester import Suggester
 from textual.widgets import Input, Label, Static
@@ -17,6 +17,7 @@ from textual.widgets import Input, Label, Static
 from hookscope.console.dialog import Dialog, Over
 from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
+from hookscope.console.reading import Fitted, Roll
 from hookscope.workbench.packs.planning import Asked
 
 SHORT = "folder, archive, npm name, python:NAME or git+https://…"
@@ -162,7 +163,7 @@ class SheetScreen(Over[bool]):
         & > VerticalScroll {
             max-width: 110; max-height: 95%; scrollbar-size-vertical: 1; scrollbar-gutter: stable;
         }
-        & Static { width: 1fr; height: auto; }
+        & Fitted { width: 1fr; height: auto; }
     }
     """
 
@@ -172,14 +173,14 @@ class SheetScreen(Over[bool]):
         self.seen = False  # long enough that enter answers this, and not what stood here before
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(id="plan") as box:
+        with Roll(id="plan") as box:
             box.border_title = Content(self._title)
             answers = [("plan.yes", self._verb)] if self._verb else []
             leaves = ("plan.cancel", "cancel" if self._verb else "close")
             box.border_subtitle = Content.assemble(
                 hints(*answers, leaves), "   ↑ ↓ scroll   ", hints(("plan.copy", "copy"))
             )
-            yield Static(id="plan-sheet", markup=False)
+            yield Fitted(self._sheet, id="plan-sheet")
 
     def on_mount(self) -> None:
         self.query_one("#plan").focus()
@@ -187,14 +188,6 @@ class SheetScreen(Over[bool]):
 
     def _was_seen(self) -> None:
         self.seen = True
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._lay_out)
-
-    def _lay_out(self) -> None:
-        box = self.query_one("#plan", VerticalScroll)
-        width = box.scrollable_content_region.width or self.size.width - 5
-        self.query_one("#plan-sheet", Static).update(self._sheet(width))
 
     def action_answer(self, answer: bool) -> None:
         if self.seen or not answer:
