@@ -210,6 +210,11 @@ def test_new_events_are_followed(home: Path, workspace: Path) -> None:
         )
         assert json.loads(following.stdout.readline())["session"] == "second"
         following.terminate()
+    program[-3] = "command:stop"
+    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True, cwd=workspace) as waiting:
+        assert waiting.stderr is not None
+        assert "as it comes, Ctrl-C ends it" in waiting.stderr.readline()
+        waiting.terminate()
 
 
 @pytest.mark.parametrize(

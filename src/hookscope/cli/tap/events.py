@@ -57,6 +57,10 @@ def _follow(spool: Path, limit: int, key: str | None, as_json: bool) -> None:
 
 def _as_they_come(spool: Path, limit: int, key: str | None) -> Iterator[Sequence[Heard]]:
     events, tail = opened(spool, limit, key)
+    if not events:
+        click.echo(
+            "hookscope: no such event has come yet: each is shown as it comes, Ctrl-C ends it.", err=True
+        )
     yield events
     while True:
         news = tail.news()
