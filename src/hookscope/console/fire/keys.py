@@ -105,7 +105,7 @@ KEYS: list[BindingType] = [
         "copy_tab",
         "Copy",
         id="fire.copy",
-        tooltip="Copy the open tab as text, or the plan where that has the focus",
+        tooltip="Copy what has the focus: the event, the plan, or the open tab of the run",
     ),
     Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="This part alone, or all again"),
     Binding("p", "swap", "Plan", id="fire.plan", tooltip="Go to the plan, or back to the run"),
