@@ -212,7 +212,7 @@ async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_sa
         await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
         palette = {entry.text: entry.kind for entry in Palette(story.screen).entries()}
-        assert (palette["Help"], palette["Group"], palette["Filter"]) == ("f11", "v", "/")
+        assert (palette["Help"], palette["Group"], palette["Filter   Hooks"]) == ("f11", "v", "/")
         await story.press("ctrl+x", "end")
         await story.shows("f11  ^x")
         await story.press("escape")
