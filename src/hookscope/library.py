@@ -56,8 +56,8 @@ def embedded_host(
     chosen = dialect_named(dialect)
     here = surroundings or real_surroundings()
     choices = Choices(
-        workspace=here.absolute(workspace_path) if workspace_path is not None else None,
-        bundled=here.absolute(bundled_dir) if bundled_dir is not None else None,
+        workspace=here.absolute(workspace_path) if workspace_path else None,
+        bundled=here.absolute(bundled_dir) if bundled_dir else None,
         extra=tuple(here.absolute(folder) for folder in extra_dirs),
     )
     file = here.absolute(chosen.layout.state) / chosen.layout.settings

@@ -188,7 +188,7 @@ class Loading:
         if has_none:
             parts["error"] = self.rules.no_function.format(**parts)
         if self.rules.reworded is not None:
-            parts["error"] = self.rules.reworded(failure)
+            parts["error"] = self.rules.reworded(failure, str(parts["file"]))
         self._refuse(self.rules.failed.format(**parts))
 
     def inventory(self) -> Inventory:

@@ -71,7 +71,7 @@ async def test_a_module_declares_its_handlers_in_its_own_order(
         ("export default null;", "to return an object."),
         ("export default [];", "to return an object."),
         ("export default () => undefined;", "to return an object."),
-        ("export default { events: null };", "to expose events as an object."),
+        ("export default Promise.resolve({ events: null });", "to expose events as an object."),
         ("export default { events: [] };", "to expose events as an object."),
         (
             "export default { events: { 'turn.started': 'x' } };",
@@ -94,7 +94,8 @@ async def test_what_is_no_hook_is_refused_as_eve_refuses_it(text: str, what: str
     ("text", "type_", "message"),
     [
         ("throw new RangeError('no')", "RangeError", "no"),
-        ("export default () => { throw undefined; }", "undefined", "undefined"),
+        ("export default () => { throw undefined; }", "Malformed", '"hooks/bad.mjs": undefined'),
+        ("export default async () => { throw { a: 1 }; }", "Malformed", ': {"a":1}'),
         ("const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); export default { events: proxy };",
          "TypeError", "Cannot perform"),
         ("export default { get events() { throw new Error('peeped'); } };", "Error", "peeped"),

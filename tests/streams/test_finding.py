@@ -11,7 +11,8 @@ from hookscope.core.hooks import State
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
 from hookscope.core.registry import Registry
-from hookscope.core.runs import Event
+from hookscope.core.runs import Event, Failure
+from hookscope.dialects import DIALECTS
 
 RULE = (
     "Expected ASCII letters, digits, underscores, and dashes only, "
@@ -240,3 +241,13 @@ def test_folders_without_end_and_pipes_in_place_of_modules_end_no_look(
     assert [hook.name for hook in inventory.load_order] == ["a", "pipe"]
     (item,) = inventory.rejected
     assert "64 folders in one another" in item.reason
+
+
+def test_a_module_that_throws_is_named_by_its_file_where_the_host_says_no_more() -> None:
+    thrown = Failure("Error", "boom", phase="load")
+    said = {name: DIALECTS[name].load_rules.reworded for name in ("eve@0.80", "eve@0.18")}
+    assert all(said.values())
+    assert [reworded(thrown, "/app/bad.ts") for reworded in said.values() if reworded] == [
+        "Failed to evaluate authored module:\n  /app/bad.ts",
+        "boom",
+    ]

@@ -85,7 +85,7 @@ class LoadRules:
     no_events: str | None = None  # what fails a hook without events; None: it is skipped
     failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
-    reworded: Callable[[Failure], str] | None = None  # what the host makes of a failure in place of {error}
+    reworded: Callable[[Failure, str], str] | None = None  # (failure, file): what is in place of {error}
     refuses: Callable[[Module], str] | None = (
         None  # why a plugin that registers this fails; empty: it does not
     )

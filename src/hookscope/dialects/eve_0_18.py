@@ -24,6 +24,7 @@ IN_THE_MODEL_STEP = frozenset(
     }
 )
 FILE = re.compile(r' from "([^"]+)" ')  # in the sentence of a refused module
+FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
 REPEATED = 'Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}'
 
 
@@ -47,12 +48,14 @@ def cascades(event: Event, failure: Failure) -> tuple[Event, ...]:
     return (session_failed(event, "FatalError", REPEATED.format(error=message), outside=True),)
 
 
-def reworded(failure: Failure) -> str:
-    """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09)."""
+def reworded(failure: Failure, file: str) -> str:
+    """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09, 21)."""
+    if failed := FAILED.match(failure.message):
+        return f'Failed to attach hook handlers from "{failed[1]}": {failed[2]}'
     text = re.sub(r"for (events\.\S+)\.$", r'for "\1".', failure.message)
     text = text.replace("to expose events as", "to expose `events` as")
-    file = FILE.search(text)
-    return f'Failed to attach hook handlers from "{file[1]}": {text}' if file else text
+    place = FILE.search(text)
+    return f'Failed to attach hook handlers from "{place[1]}": {text}' if place else text
 
 
 EVE_0_18 = replace(

@@ -41,13 +41,9 @@ def _line(level: str, text: str, event: Event, call: Registration, **more: Any) 
     return LogLine(level, f"[eve:hooks] {text} {json.dumps(told, ensure_ascii=False, default=str)}")
 
 
-def reworded(failure: Failure) -> str:
-    """Why it does not compile: the shape in its own words (eve 08, 09), else the module that threw."""
-    return (
-        failure.message
-        if failure.type == MALFORMED
-        else f"Failed to evaluate authored module: {failure.message}"
-    )
+def reworded(failure: Failure, file: str) -> str:
+    """Why it does not compile: the shape in its own words (eve 08, 09, 21), else the module that threw."""
+    return failure.message if failure.type == MALFORMED else f"Failed to evaluate authored module:\n  {file}"
 
 
 def cancelled(event: Event) -> tuple[Event, ...]:

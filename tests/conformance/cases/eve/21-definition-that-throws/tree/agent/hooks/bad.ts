@@ -1,0 +1,3 @@
+export default async () => {
+  throw new TypeError("no definition today");
+};
