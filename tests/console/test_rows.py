@@ -94,6 +94,7 @@ def test_an_untrusted_hook_names_the_key_that_asks_and_what_else_there_is() -> N
     found = Standing(Hook("a", "folder", folder, Path("/w/a")), Verdict(gates))
     waits = row(item=found, why="`hookscope trust ./hooks/very/far/away` lets it run")
     assert row_line(waits, Columns(10, 12, 0, 20)).plain.rstrip().endswith("t trusts it +1")
+    assert "hookscope trust" in row_line(waits, Columns(10, 12, 0, 20), keys=False).plain, "in a file"
 
 
 def test_a_heading_keeps_its_count_in_sight() -> None:

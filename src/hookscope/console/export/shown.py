@@ -75,7 +75,7 @@ def _list_text(rows: Sequence[Row], view: View, grouping: Grouping, filtered: st
     lines = [heading_line(columns)]
     for group in grouped(rows, view, grouping, all_folders=not filtered):
         lines.append(group_line(group, WIDTH, grouping))
-        lines += [row_line(one, columns) for one in group.rows]
+        lines += [row_line(one, columns, keys=False) for one in group.rows]
     return _lines(line.plain for line in lines)
 
 

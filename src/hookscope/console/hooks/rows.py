@@ -280,8 +280,8 @@ def heading_line(columns: Columns) -> Content:
     return Content.assemble(*parts).stylize(MUTED)
 
 
-def row_line(row: Row, columns: Columns, pointed: bool = False) -> Content:
-    """One hook in one line."""
+def row_line(row: Row, columns: Columns, pointed: bool = False, *, keys: bool = True) -> Content:
+    """One hook in one line. `keys`: it may name some, being on the screen."""
     off = row.state in (State.OFF, State.SHADOWED)
     parts: list[Content | str] = [
         POINTER if pointed else NO_POINTER,
@@ -293,15 +293,15 @@ def row_line(row: Row, columns: Columns, pointed: bool = False) -> Content:
         parts += [GAP, fit(row.source, columns.source).stylize(MUTED)]
     parts += [GAP, fit(Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style), WORD_WIDTH)]
     if columns.why and row.why:
-        parts += [GAP, _why(row, columns.why).stylize(MUTED)]
+        parts += [GAP, _why(row, columns.why, keys).stylize(MUTED)]
     return Content.assemble(*parts)
 
 
-def _why(row: Row, width: int) -> Content:
+def _why(row: Row, width: int, keys: bool) -> Content:
     if width < ROOM_FOR_WORDS:
         return fit(str(row.reasons), width)
     more = f" +{row.reasons - 1}" if row.reasons > 1 else ""
-    if row.state is State.UNTRUSTED:
+    if keys and row.state is State.UNTRUSTED:
         return fit(with_keys(TRUSTS) + more, width)
     return fit(row.why, width - len(more)) + more if more and _cells(row.why) > width else fit(row.why, width)
 
