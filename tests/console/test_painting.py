@@ -195,3 +195,14 @@ async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_s
         await story.press(*"list.txt", "enter")
         await story.until(lambda: written, "the list is written out")
         assert written[0] is not main_thread(), "keys are answered meanwhile"
+
+
+async def test_a_dialog_that_is_covered_as_it_opens_lies_below(console: Open) -> None:
+    async with console((120, 36), paints=True) as story:
+        story.screen.action_workers()
+        below = story.app.screen
+        story.app.action_help()
+        assert story.app.screen is not below
+        await story.until(lambda: below._compositor.size == story.app.size, "it stands below the other")
+        await story.press("escape")
+        await story.shows("Worker processes")
