@@ -33,7 +33,7 @@ LEAVES = {"app.quit", "console.quit"}
 LEAST = 80  # actions that are met
 ENTER = re.compile(r"\benter\b")  # Textual's own in a field: nobody moves it
 CLICK = re.compile(r"\[/?@click=[^\]]*\]")  # what a click on a hint does, as Textual writes it
-PATIENCE = 1_000  # turns of the event loop
+PATIENCE = 4_000  # turns of the event loop, longer than a key waits for what the one before has opened
 
 
 def moved() -> dict[str, str]:
@@ -52,10 +52,12 @@ class Presser:
         self.done: set[str] = set()
         self.silent: list[str] = []
         self.told: dict[str, list[str]] = {}
+        self._at: tuple[Mode, str] = ("hooks", "#rows")
 
     async def home(self, mode: Mode, place: str) -> None:
         """The mode as it is gone to, with the focus there."""
         app, screen = self.story.app, self.story.screen
+        self._at = mode, place
         while len(app.screen_stack) > 1:
             app.screen.dismiss(None)
             await self.story.pilot.pause()
@@ -80,6 +82,8 @@ class Presser:
         return [notice.message for notice in self.story.app._notifications]
 
     async def press(self, action: str) -> None:
+        while len(self.story.app.screen_stack) > 1:  # what the last one has led to came late
+            await self.home(*self._at)
         before = self.seen()
         await self.story.press(self.keys[action])
         for _ in range(PATIENCE):
