@@ -14,10 +14,11 @@ from textual.app import App, ComposeResult
 from textual.widget import Widget
 
 from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
+from hookscope.console.happening import LookBegan, Looked, LookFailed
 from hookscope.console.jobs import fire
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
 from hookscope.console.runner import Runner
-from hookscope.console.state import Draft, LookBegan, Looked, LookFailed
+from hookscope.console.state import Draft
 from hookscope.core.inventory import Inventory
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Event, Plan

@@ -13,12 +13,12 @@ from tests.console.test_hints import KEY, NONE
 from textual.widget import Widget
 
 from hookscope.console.doing import MOVES
+from hookscope.console.happening import WentBack
 from hookscope.console.header import ModeTab
 from hookscope.console.keymap.actions import actions
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.keymap.names import all_written
 from hookscope.console.layout import Mode
-from hookscope.console.state import WentBack
 from hookscope.workbench.preferences import config_folder
 
 # Mode → where the focus is put in it; each action is pressed where it is met first.

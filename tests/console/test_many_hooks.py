@@ -19,12 +19,12 @@ from textual.widgets import Input
 from hookscope.console import shell
 from hookscope.console.collecting import set_aside
 from hookscope.console.fire.head import SessionInput
+from hookscope.console.happening import Looked
 from hookscope.console.hooks.lines import GroupedLines, Line
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.listing import Listing, Narrowed, listing_of
 from hookscope.console.hooks.rows import Group, Row, matching
 from hookscope.console.palette import UNASKED, Palette, written_out
-from hookscope.console.state import Looked
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import State
 from hookscope.core.inventory import Rejected

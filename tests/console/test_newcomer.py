@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
-from hookscope.console.state import Jumped
+from hookscope.console.happening import Jumped
 from hookscope.workbench import Options, Workbench
 
 SETTINGS = '{"hooks": {"internal": {"enabled": true, "entries": {"switched-off": {"enabled": false}}}}}'

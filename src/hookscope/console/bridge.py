@@ -11,6 +11,7 @@ from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from hookscope.console.collecting import go_on, set_aside
+from hookscope.console.happening import HookChecked, LookBegan, Looked, LookFailed, SourceRead
 from hookscope.console.hooks.listing import listing_of
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import (
@@ -27,7 +28,7 @@ from hookscope.console.messages import (
     UndoPlanned,
 )
 from hookscope.console.posting import post, said
-from hookscope.console.state import Checked, HookChecked, LookBegan, Looked, LookFailed, Source, SourceRead
+from hookscope.console.state import Checked, Source
 from hookscope.core.hooks import Standing
 
 if TYPE_CHECKING:

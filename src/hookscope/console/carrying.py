@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from hookscope.console.fire import asked
+from hookscope.console.happening import Armed, Busy, Drafted, ModeChosen
 from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.log.pane import LogPane
@@ -20,7 +21,7 @@ from hookscope.console.messages import (
     StepsCame,
 )
 from hookscope.console.shell import Shell
-from hookscope.console.state import Armed, Busy, Draft, Drafted, ModeChosen
+from hookscope.console.state import Draft
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun

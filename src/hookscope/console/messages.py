@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from hookscope.console.happening import Change
     from hookscope.console.log.model import LogEntry
-    from hookscope.console.state import Change, Draft
+    from hookscope.console.state import Draft
     from hookscope.core.hooks import Hook, Place, Standing
     from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step

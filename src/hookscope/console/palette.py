@@ -22,6 +22,7 @@ from textual.screen import Screen
 from hookscope.console.dialog import Over
 from hookscope.console.doing import anywhere, deeds, do, moves
 from hookscope.console.finding import Found, best
+from hookscope.console.happening import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.keymap.actions import room_of
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import with_keys
@@ -29,7 +30,6 @@ from hookscope.console.keymap.names import written
 from hookscope.console.painting import LaidOutOnce
 from hookscope.console.recall import RunLine, saved_here, stored_runs
 from hookscope.console.screen import MainScreen
-from hookscope.console.state import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.workbench.last_time import last_time

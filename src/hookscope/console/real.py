@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
+from hookscope.console.happening import ModeChosen
 from hookscope.console.messages import RealCame, Said, Severity
 from hookscope.console.posting import post
-from hookscope.console.state import ModeChosen
 from hookscope.workbench.tap.following import Came, Follow
 from hookscope.workbench.tap.places import spool_place
 

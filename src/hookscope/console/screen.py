@@ -14,6 +14,7 @@ from textual.worker import Worker, WorkerState
 from hookscope.console.carrying import Carrier
 from hookscope.console.fire import asked
 from hookscope.console.focus import pane_of, whereabouts
+from hookscope.console.happening import Looked, LookFailed, ModeChosen, Watching, WentBack, Zoomed
 from hookscope.console.header import ModeTab
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.layout import Mode
@@ -43,15 +44,7 @@ from hookscope.console.messages import (
     UndoAsked,
     UndoPlanned,
 )
-from hookscope.console.state import (
-    ConsoleState,
-    Looked,
-    LookFailed,
-    ModeChosen,
-    Watching,
-    WentBack,
-    Zoomed,
-)
+from hookscope.console.state import ConsoleState
 from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.core.hooks import Place
 

@@ -19,6 +19,7 @@ from textual.widgets import Static
 from hookscope.console.desks import Desks
 from hookscope.console.fire import asked
 from hookscope.console.focus import first_focusable, pane_of, pane_wanted, touched_by_focus, whereabouts
+from hookscope.console.happening import Change, PaneFocused, reduce
 from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
@@ -32,7 +33,7 @@ from hookscope.console.messages import Severity
 from hookscope.console.preferring import PreferenceDesk
 from hookscope.console.problems import ProblemLines
 from hookscope.console.start import StartHere
-from hookscope.console.state import Change, ConsoleState, PaneFocused, reduce
+from hookscope.console.state import ConsoleState
 from hookscope.console.text import plain
 from hookscope.console.whatif.strip import WhatIfStrip
 

@@ -11,6 +11,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from hookscope.console.happening import Filtered, Folded, Regrouped, Selected, SideChosen, StartShown
 from hookscope.console.hooks import why
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.listing import Narrowed
@@ -36,15 +37,7 @@ from hookscope.console.messages import (
     UndoAsked,
 )
 from hookscope.console.painting import OneLine, framed
-from hookscope.console.state import (
-    ConsoleState,
-    Filtered,
-    Folded,
-    Regrouped,
-    Selected,
-    SideChosen,
-    StartShown,
-)
+from hookscope.console.state import ConsoleState
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Standing
 

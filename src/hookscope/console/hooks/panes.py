@@ -16,6 +16,8 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.painting import resized
 from hookscope.console.reading import ByLine, Reading
 
+BESIDE = 1  # cells between a text and its scroll bar
+
 
 class SheetPane(ScrollView, ByLine, Reading):
     """A sheet that is laid out anew for every width. Stays where it was while its subject is the same.
@@ -51,8 +53,8 @@ class SheetPane(ScrollView, ByLine, Reading):
         self._lay_out()
 
     def _lay_out(self) -> None:
-        width = self.scrollable_content_region.width
-        if self._make is not None and width:
+        width = self.scrollable_content_region.width - BESIDE
+        if self._make is not None and width > 0:
             self.say_lines(self._make(width).split("\n", allow_blank=True))
             resized(self, Size(width, len(self._said)))
             self.refresh()

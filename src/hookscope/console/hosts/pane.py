@@ -120,7 +120,7 @@ class HostsPane(Leaves, Container):
             scrollbar-size-vertical: 1;
             &:focus { border: heavy $border; }
         }
-        & > Below { padding: 0 1; }
+        & > Below { padding: 0 0 0 1; }
     }
     """
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from hookscope.console.happening import Restored
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
-from hookscope.console.state import Restored
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:

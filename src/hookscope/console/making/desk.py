@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console.editor import editor_of
+from hookscope.console.happening import Jumped
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import EditAsked, Said
-from hookscope.console.state import Jumped
 from hookscope.core.hooks import Place
 from hookscope.core.text import one_line
 from hookscope.workbench.refusal import Refusal

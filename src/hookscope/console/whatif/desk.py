@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hookscope.console.happening import ModeChosen
 from hookscope.console.messages import Said, Severity
 from hookscope.console.posting import said
-from hookscope.console.state import ModeChosen
 from hookscope.console.whatif.strip import WhatIfStrip
 from hookscope.workbench.whatif.assuming import assumes, in_words, real_of
 
