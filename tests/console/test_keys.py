@@ -66,7 +66,8 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
 ) -> None:
     async with console((120, 36)) as story:
         screen = story.screen
-        palette = {entry.text for entry in written_out(await Palette(screen).collected())}
+        entries = written_out(await Palette(screen).collected())
+        palette = {entry.text.partition("   ")[0] for entry in entries}  # of one name: and where it acts
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]
         owners: dict[str, set[tuple[str, str, str]]] = {}

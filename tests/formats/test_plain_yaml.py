@@ -105,7 +105,7 @@ def test_it_reads_what_the_full_reader_reads(text: str, end: str, windows: bool)
 
 
 def test_the_headers_of_all_recorded_cases_are_read_alike() -> None:
-    files = list(Path(__file__).parents[1].rglob("HOOK.md"))
+    files = [path for path in Path(__file__).parents[1].rglob("HOOK.md") if path.is_file()]
     read = 0
     for path in files:
         try:
