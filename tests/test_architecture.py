@@ -1,6 +1,7 @@
 """The house as the README draws it: who may import whom, and what never happens where."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -204,6 +205,38 @@ def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_no
         [sys.executable, "-c", check], capture_output=True, text=True, cwd=tmp_path, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+AHEAD = """
+import asyncio, sys, threading
+from pathlib import Path
+from hookscope.console.ahead import NAME, NEXT
+from hookscope.console.app import Console
+from hookscope.workbench import Options, Workbench
+
+async def main():
+    async with Console(Workbench(Options(workspace=Path())), watches=False).run_test() as pilot:
+        while not set(NEXT) <= set(sys.modules):
+            await pilot.pause(0.01)
+        for thread in threading.enumerate():
+            if thread.name == NAME:
+                thread.join()
+        before = set(sys.modules)
+        for key in ("2", "1", "4", "1", "question_mark", "escape", "ctrl+p", "escape"):
+            await pilot.press(key)
+            await pilot.pause()
+        print(sorted(name for name in set(sys.modules) - before if name.startswith("hookscope.console")))
+
+asyncio.run(main())
+"""
+
+
+def test_the_first_key_finds_loaded_what_it_goes_to(tmp_path: Path) -> None:
+    env = {**os.environ, "HOME": str(tmp_path), "HOOKSCOPE_STATE_DIR": str(tmp_path / "state")}
+    done = subprocess.run(
+        [sys.executable, "-c", AHEAD], capture_output=True, text=True, cwd=tmp_path, env=env, timeout=240
+    )
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
 def test_help_loads_nothing_but_click(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from textual import on
 from textual.worker import Worker, WorkerState
 
+from hookscope.console.ahead import load_ahead
 from hookscope.console.carrying import Carrier
 from hookscope.console.fire import asked
 from hookscope.console.focus import pane_of, whereabouts
@@ -112,6 +113,7 @@ class MainScreen(Carrier):
         self.runner.remember(look.view)
         self.last_time.looked(look.view)
         self._follow(look)
+        load_ahead()
 
     def _follow(self, look: Looked) -> None:
         """Hear of what happens on disk from now on."""
