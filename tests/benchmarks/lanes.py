@@ -172,7 +172,6 @@ GROUP = Group(
     floor="bare round trip of JSON",
     targets=(
         Target(TEN, 4.0, "bare round trip of JSON"),
-        Target(ONE, 4.0, "bare round trip of JSON"),
         Target(ONE, 1 / 50, "a spawn of sh"),
         Target(ONE, 1 / 400, "a spawn of Python"),
         Target(ONE, 1 / 800, "a spawn of Node"),
