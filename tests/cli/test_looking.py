@@ -308,6 +308,8 @@ def test_a_folder_that_our_own_fire_has_left_is_no_host(
     fired = hookscope("--dialect", "eliza", "fire", "command:new", "--json")  # command-logger is ours
     assert fired.code == 0
     assert (home / ".eliza" / "logs" / "commands.log").is_file()
+    assert hookscope("--dialect", "eliza", "disable", "command-logger").code == 0
+    assert hookscope("--dialect", "eliza", "undo").code == 0
     listed = hookscope("list", "--json")
     assert (listed.json["dialect"], listed.err) == ("openclaw", "")
     (home / ".eliza" / "hooks").mkdir()

@@ -15,6 +15,8 @@ from textual.style import Style
 from textual.visual import Visual
 from textual.widget import Widget
 
+BESIDE = 1  # cells between a text and its scroll bar
+
 
 class ByLine(Widget):
     """A text of which those lines are drawn that are seen."""
@@ -111,7 +113,8 @@ class Fitted(ByLine):
     def _fit(self, width: int) -> None:
         if width and self._made_for != width:
             self._made_for = width
-            lines = self._make(width).split("\n", allow_blank=True)
+            most = max(1, width - BESIDE)
+            lines = self._make(most).split("\n", allow_blank=True)
             self.say_lines(
-                part for line in lines for part in (line.wrap(width) if line.cell_length > width else (line,))
+                part for line in lines for part in (line.wrap(most) if line.cell_length > most else (line,))
             )

@@ -24,7 +24,7 @@ class Definition(dict[str, Any]):
     """
 
     __slots__ = ("kind",)
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none
 
     def __init__(self, kind: str, members: Mapping[str, Any]) -> None:
         super().__init__(members)

@@ -31,6 +31,7 @@ from hookscope.workbench.whatif.assuming import assumed_surroundings
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
 LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
+LOCK = ".hookscope-lock"  # how the names end of what changes/ locks by; looking loads none of that
 PLATFORMS = ("linux", "darwin", "win32")
 
 
@@ -225,10 +226,11 @@ def _left_by_a_run(sign: Path, surroundings: Surroundings) -> bool:
 
 
 def _is_our_log(sign: Path) -> bool:
-    """Is this a folder in which nothing lies but what command-logger writes, of our bundled hooks: then we
-    made it, by a fire under that host's rules, and no host did."""
+    """Is this a folder in which nothing lies but what command-logger writes, of our bundled hooks, and the
+    lock of an edit that was taken back: then we made it, under that host's rules, and no host did."""
     try:
-        return os.listdir(sign) == ["logs"] and LOGGED.issuperset(os.listdir(sign / "logs"))
+        held = [name for name in os.listdir(sign) if not name.endswith(LOCK)]
+        return held == ["logs"] and LOGGED.issuperset(os.listdir(sign / "logs"))
     except OSError:  # a file, or none that we may read
         return False
 

@@ -14,9 +14,7 @@ from textual.strip import Strip
 
 from hookscope.console.keymap.hints import hints
 from hookscope.console.painting import resized
-from hookscope.console.reading import ByLine, Reading
-
-BESIDE = 1  # cells between a text and its scroll bar
+from hookscope.console.reading import BESIDE, ByLine, Reading
 
 
 class SheetPane(ScrollView, ByLine, Reading):
