@@ -174,3 +174,23 @@ def test_a_legacy_handler_has_no_switch(hookscope: Program, home: Path) -> None:
     done = hookscope("disable", "x.py")
     assert done.code == 1
     assert "is listed in hooks.internal.handlers" in done.err
+
+
+def test_undo_takes_back_a_saved_event_until_its_author_has_gone_on_with_it(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "session-memory", COMMAND)
+    events = workspace / ".hookscope/events"
+    for name in ("kept", "gone", "now"):
+        assert hookscope("fire", "command:new", "--trust", "--save", name).code == 0
+    told = hookscope("undo")
+    assert "save command:new as now.yaml" in told.out
+    assert not (events / "now.yaml").exists()
+    (events / "gone.yaml").unlink()
+    assert "Nothing of the last change" in hookscope("undo").err
+    (events / "kept.yaml").write_text("event: command:new\nexpect: {messages: 1}  # mine\n")
+    refused = hookscope("undo")
+    assert refused.code == 1
+    assert "has changed since it was made" in refused.err
+    assert "# mine" in (events / "kept.yaml").read_text()
+    assert "There is nothing to undo" in hookscope("undo").err

@@ -163,6 +163,44 @@ async def test_all_saved_events_are_tested_from_their_list_and_one_is_loaded(
         assert "written by hand" in composer.draft.text, "as before: what is written goes on to another event"
 
 
+async def test_undo_takes_back_what_is_saved_and_accepted_and_the_screen_says_so(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    file = workspace / ".hookscope/events/hello.yaml"
+    async with console((120, 36)) as story:
+        await composed(story)
+        await kept(story, "hello")
+        made = file.read_text()
+        await story.press("ctrl+r")
+        await story.shows("hello.yaml expects nothing yet")
+        assert "Older" not in story.lines()[-1], "there is one run alone"
+        assert "Newer" not in story.lines()[-1]
+        await story.press("A")
+        await story.shows("Expect what happened?")
+        await story.press("w")
+        await story.shows("✓ as hello.yaml expects")
+        story.screen.query_one("#fire-run Waterfall").focus()
+        await story.press("u")
+        await story.shows("taken back: accept what happened in hello.yaml", "hello.yaml expects nothing yet")
+        assert file.read_text() == made
+        story.screen.query_one(JsonEditor).rewrite('{"who": "Bob"}')
+        await story.shows("hello.yaml • changed")
+        await story.press("ctrl+s")
+        await story.until(lambda: "• changed" not in story.text(), "it is saved")
+        await story.press("u")
+        await story.shows("hello.yaml • changed")
+        assert file.read_text() == made
+        await story.press("u")
+        await story.until(lambda: "hello.yaml" not in story.lines()[3], "it is of no file")
+        assert not file.exists()
+        await story.press("A")
+        await story.shows("is of no saved event")
+        await story.press("u")
+        await story.shows("There is nothing to undo.")
+
+
 @pytest.mark.parametrize("name", ["", "../out", "/etc/x", ".hidden", "~me", "a\\b", "a\nb"])
 def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
     assert why_no_name(name)

@@ -17,6 +17,7 @@ from .meanings import MISSING, child_of, same
 from .settings_edit import edited, meaning_of, without
 
 KEPT = 50  # changes
+TEXTS = (".md", ".yaml", ".yml")  # of which lines are taken back; the meaning of all others
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,14 @@ def inverse_of(change: Change) -> Change:
     if change.to is not None or change.modes is not None:
         raise CannotEdit(f"{change.to or change.path} is not as the change has left it", meaning)
     now = read_now(change.path)
+    if now is None and change.old is None:
+        return Change(change.path, meaning, None, None)
     if now is None or change.new is None:
         raise CannotEdit(f"{change.path} is gone, or the change has removed it", meaning)
-    if change.path.suffix.lower() == ".md":
-        return Change(change.path, meaning, now, _lines_back(now, change.old or b"", change.new, meaning))
+    if change.path.suffix.lower() in TEXTS:
+        if change.old is None:
+            raise CannotEdit(f"{change.path} has changed since it was made; nothing was taken back")
+        return Change(change.path, meaning, now, _lines_back(now, change.old, change.new, meaning))
     old, new, present = (meaning_of(side or b"", meaning) for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _taken_back(now, (), old, new, present))
 

@@ -233,7 +233,10 @@ class Bridge:
             except Exception as error:
                 post(self.screen, SettingsWritten("undo", "", said(error)))
             else:
-                post(self.screen, SettingsWritten("undo", f"taken back: {undoing.change.meaning}"))
+                files = tuple(part.path for part in undoing.change.parts)
+                post(
+                    self.screen, SettingsWritten("undo", f"taken back: {undoing.change.meaning}", files=files)
+                )
 
         self._write(applying)
 

@@ -179,6 +179,8 @@ class EditDesk:
         self.screen.log_line("config", written.text, subject=written.subject)
         if written.text.startswith("on, but") or written.subject == "undo":
             self._say(f"{written.subject}: {written.text}", "information")
+        if written.files and self.screen.sits("saved"):
+            self.screen.saved.taken_back(written.files)
         self.screen.bridge.look()
 
     def _ask(self, question: EditScreen, write: Callable[[], None]) -> None:

@@ -110,10 +110,10 @@ class UndoPlanned(Message):
 
 
 class SettingsWritten(Message):
-    """The settings were changed; or could not be, and why."""
+    """The settings were changed; or could not be, and why. `files`: those of an edit that was taken back."""
 
-    def __init__(self, subject: str, text: str, problem: str = "") -> None:
-        self.subject, self.text, self.problem = subject, text, problem
+    def __init__(self, subject: str, text: str, problem: str = "", files: tuple[Path, ...] = ()) -> None:
+        self.subject, self.text, self.problem, self.files = subject, text, problem, files
         super().__init__()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from hookscope.console.edits import EditScreen, change_sheet
 from hookscope.console.fire.draft import Draft, same_event
 from hookscope.console.fire.saved import name_for
 from hookscope.console.fire.saved_screen import Kept, SavedScreen, kept, why_no_name
+from hookscope.console.keymap.hints import key_of
 from hookscope.console.log.model import LogEntry
 from hookscope.console.messages import Said, Severity
 from hookscope.console.question import Question
@@ -22,7 +23,6 @@ from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
 from hookscope.workbench.testing import Checked, compared
-from hookscope.workbench.user_files import write
 
 if TYPE_CHECKING:
     from hookscope.console.fire.pane import FirePane
@@ -131,7 +131,7 @@ class SavedDesk:
         if view is None:
             return
         if file is not None:
-            self._write(lambda: (file, overwrite(file, saved)), draft)
+            self._write(lambda: (file, overwrite(file, saved, self._keep)), draft)
             return
         host = view.host
 
@@ -145,7 +145,7 @@ class SavedDesk:
         def named(name: str | None) -> None:
             if name is not None:
                 file = place(name)
-                self._write(lambda: (file, create(file, saved)), draft)
+                self._write(lambda: (file, create(file, saved, self._keep)), draft)
 
         short = host.surroundings.short(host.workspace / EVENTS)
         question = Question(
@@ -157,6 +157,34 @@ class SavedDesk:
         )
         self.screen.app.push_screen(question, named)
 
+    def _keep(self, change: Change) -> None:
+        self.screen.bridge.bench.edits.keep(change)
+
+    def taken_back(self, files: Sequence[Path]) -> None:
+        """Files are as they were before: what is shown of them is read again, and compared again."""
+
+        def reading() -> dict[Path, SavedDraft | None]:
+            return {file: read_draft(file) if file.is_file() else None for file in files}
+
+        concerned = {self.pane.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
+        if concerned.intersection(files):
+            self.screen.bridge.ask(ROOM, reading, self._read_again)
+
+    def _read_again(self, now: Mapping[Path, SavedDraft | None]) -> None:
+        loaded = self.pane.loaded
+        if loaded is not None and loaded in now:
+            self.pane.came_from(loaded, now[loaded])
+        self.checked = {file: done for file, done in self.checked.items() if file not in now}
+        for number, (view, plan, file) in [*self._runs.items()]:
+            sheet = self.pane.runs.sheet(number)
+            if file is None or file not in now or sheet is None or sheet.run is None:
+                continue
+            if now[file] is None:
+                self._runs[number] = (view, plan, None)
+                self.pane.compared(number, None)
+            else:
+                self.ran(number, sheet.run)
+
     def _write(self, work: Callable[[], tuple[Path, tuple[str, ...]]], draft: Draft) -> None:
         self.screen.bridge.ask(ROOM, work, lambda done: self._saved(*done, draft))
 
@@ -164,7 +192,7 @@ class SavedDesk:
         self.pane.kept_as(file, draft)
         then = f"; from the environment: {', '.join(variables)}" if variables else ""
         self.screen.log_line("saved", f"{file.name}{then}", subject=draft.key)
-        self._say(f"Saved as {file.name}{then}.")
+        self._say(f"Saved as {file.name}{then}. {key_of('hooks.undo')} takes it back.")
         self._compare_shown(file)
 
     def _compare_shown(self, file: Path) -> None:
@@ -224,7 +252,9 @@ class SavedDesk:
 
         def answered(agreed: bool | None) -> None:
             if agreed:
-                self.screen.bridge.ask(ROOM, lambda: write(change), lambda _: self._accepted(number, item))
+                self.screen.bridge.ask(
+                    ROOM, lambda: self._keep(change), lambda _: self._accepted(number, item)
+                )
 
         sheet = change_sheet(change, view.host.surroundings)
         self.screen.app.push_screen(EditScreen("Expect what happened?", sheet), answered)

@@ -16,7 +16,7 @@ from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, l
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow
 from hookscope.workbench.testing import Checked
-from hookscope.workbench.user_files import write
+from hookscope.workbench.user_files import Write, write
 from hookscope.workbench.variables import escaped
 
 BY_HAND = "Write it by hand, or give `expect:` a line of its own."
@@ -131,11 +131,11 @@ def _with(value: Any, path: KeyPath, new: Any) -> Any:
     return {**value, step: _with(value.get(step), rest, new)}
 
 
-def accept(item: Checked) -> bool:
+def accept(item: Checked, writing: Write = write) -> bool:
     """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
     change = acceptance(item)
     if change is not None:
-        write(change)
+        writing(change)
     return change is not None
 
 

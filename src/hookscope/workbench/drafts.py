@@ -17,7 +17,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_saved, saved_document
 from hookscope.workbench.saving import flow, named, rendered, variable_name
-from hookscope.workbench.user_files import write
+from hookscope.workbench.user_files import Write, write
 
 PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
 
@@ -38,7 +38,7 @@ def read_draft(file: Path) -> SavedDraft:
     return SavedDraft(saved.key, saved.session, saved.context, saved.ctx)
 
 
-def create(file: Path, draft: SavedDraft) -> tuple[str, ...]:
+def create(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, ...]:
     """Write a draft as a new file, and never over another; the variables that stand for its secrets.
 
     Raises Refusal where there is such a file, or no file can hold the event.
@@ -49,11 +49,11 @@ def create(file: Path, draft: SavedDraft) -> tuple[str, ...]:
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
     if file.exists():
         raise Refusal(f"There is {file} already.", "Save under another name.")
-    write(Change(file, f"save {draft.key}", None, source))
+    writing(Change(file, f"save {draft.key} as {file.name}", None, source))
     return hidden
 
 
-def overwrite(file: Path, draft: SavedDraft) -> tuple[str, ...]:
+def overwrite(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, ...]:
     """Write a draft over the event that its file holds; the variables that stand for its secrets.
 
     Only the values that are others now are replaced where they stand, `expect:` and comments beside them
@@ -66,7 +66,7 @@ def overwrite(file: Path, draft: SavedDraft) -> tuple[str, ...]:
     new = _rewritten(source, before, wanted)
     if not _says(new, after):
         raise Refusal(f"{file} cannot be edited with certainty.", "Save under another name.")
-    write(Change(file, f"save {draft.key}", source, new))
+    writing(Change(file, f"save {draft.key} as {file.name}", source, new))
     return hidden
 
 

@@ -15,7 +15,7 @@ from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import reason_of, state_folder
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
-from hookscope.workbench.user_files import lock_aside
+from hookscope.workbench.user_files import lock_aside, write
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
@@ -56,6 +56,16 @@ class Edits:
         except ChangeError as error:
             raise Refusal(str(error)) from None
         self.note(subject, change)
+
+    def keep(self, change: Change) -> None:
+        """Write a file of its user's own, such as a saved event, as a step to take back. Raises Refusal.
+
+        It is written all the same where nothing can be remembered.
+        """
+        write(change)
+        with suppress(ChangeError):
+            self._stack.push(change)
+        self.note(change.path.name, change)
 
     def repair(
         self,
@@ -113,7 +123,7 @@ class Edits:
         try:
             undoing = undoing_of(change)
         except ChangeError as error:
-            if not change.more:
+            if not change.more and change.path == self._bench.open().settings.file.absolute():
                 raise Refusal(str(error)) from None
             self._stack.forget(change)  # its author went on with what was made: nobody takes that away
             raise Refusal(str(error), f"{FORGOTTEN}; what {change.meaning} made is there to stay.") from None

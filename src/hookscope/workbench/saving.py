@@ -16,7 +16,7 @@ from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, is_saved_event
-from hookscope.workbench.user_files import write
+from hookscope.workbench.user_files import Write, write
 from hookscope.workbench.variables import escaped
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
@@ -37,6 +37,7 @@ def save_event(
     secrets: Iterable[Secret] = (),
     *,
     expect: Mapping[str, Any] | None = None,
+    writing: Write = write,
 ) -> tuple[str, ...]:
     """Write it, and never over another; the variables that stand for its secrets.
 
@@ -46,6 +47,7 @@ def save_event(
     Args:
         secrets: those that it got from variables, though nothing in it says that they are secrets.
         expect: what the file shall say of its run.
+        writing: what writes the file.
     """
     context = {name: value for name, value in event.context.items() if name != "cfg"}
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
@@ -64,7 +66,7 @@ def save_event(
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
     if os.path.exists(file):  # unlike Path.exists it takes a name that no disk can hold
         raise Refusal(f"There is {file} already.", "Save under another name.")
-    write(Change(file, f"save {event.key}", None, source))
+    writing(Change(file, f"save {event.key} as {file.name}", None, source))
     return tuple(variable_name(secret.name) for secret in veil.secrets)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from hookscope.changes import Change, ChangeError, apply
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder
+
+Write = Callable[[Change], None]  # makes it so, or raises Refusal
 
 
 def lock_aside() -> Path:

@@ -178,7 +178,8 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())
             fired.said += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
             if asked.save is not None:
-                fired.said.append(_saved(bench, view, plan.event, asked.save))
+                saved = await asyncio.to_thread(_saved, bench, view, plan.event, asked.save)
+                fired.said.append(saved)
             fired.left |= dict.fromkeys(answers.not_trusted(waiting_for_trust(view, plan)))
             fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
             async with aclosing(_begun(bench, view, plan, asked)) as begun:
@@ -195,7 +196,8 @@ def _saved(bench: Workbench, view: View, event: Event, name: str) -> str:
     """Keep the event, before anything can become of it; a sentence that says where. Raises Refusal."""
     surroundings = view.host.surroundings
     file = place_of(name, view.host.workspace, surroundings.cwd)
-    variables = save_event(event, bench.template(view, event.key), file, bench.secrets)
+    known = bench.template(view, event.key)
+    variables = save_event(event, known, file, bench.secrets, writing=bench.edits.keep)
     then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
     return f"Saved as {file}.{then}"
 

@@ -90,7 +90,7 @@ def _tested(asked: Asked, bench: Workbench) -> Answer:
     items = asyncio.run(_all(bench, files))
     refused: list[str] = []
     if asked.accept:
-        items = [_accepted(item, refused) for item in items]
+        items = [_accepted(bench, item, refused) for item in items]
     if asked.junit is not None:
         try:
             asked.junit.write_text(test_tables.junit(items), encoding="utf-8")
@@ -160,9 +160,9 @@ def _next(
             return saved
 
 
-def _accepted(item: Checked, refused: list[str]) -> Checked:
+def _accepted(bench: Workbench, item: Checked, refused: list[str]) -> Checked:
     try:
-        return replace(item, accepted=accept_run(item))
+        return replace(item, accepted=accept_run(item, bench.edits.keep))
     except Refusal as error:
         refused.append(str(error))
         return item

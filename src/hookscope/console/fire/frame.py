@@ -246,13 +246,15 @@ class FireFrame(LatePane):
         self._zoom(part)
 
     def came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        """The composer's event is one of a file, perhaps changed since."""
+        """The composer's event is one of a file, perhaps changed since; None: of one that is gone."""
         self.once_furnished(partial(self._came_from, file, saved))
 
     def _came_from(self, file: Path, saved: SavedDraft | None) -> None:
-        if saved is not None and self.view is not None and saved.key == self.key:
+        if saved is None and self.loaded == file:
+            self._loaded = None
+        elif saved is not None and self.view is not None and saved.key == self.key:
             self._loaded = Loaded(file, draft_from(saved, self.view))
-            self._draw_title()
+        self._draw_title()
 
     def _draw_title(self) -> None:
         composer = self.query_one(Composer)
@@ -266,8 +268,8 @@ class FireFrame(LatePane):
             return None
         return loaded.file
 
-    def compared(self, number: int, checked: Checked) -> None:
-        """A run was compared with what its saved event expects."""
+    def compared(self, number: int, checked: Checked | None) -> None:
+        """A run was compared with what its saved event expects; None: that event is gone."""
         self.runs.check(number, checked)
         self._draw_run()
 

@@ -107,6 +107,7 @@ KEYS: list[BindingType] = [
         id="fire.copy",
         tooltip="Copy what has the focus: the event, the plan, or the open tab of the run",
     ),
+    Binding("u", "undo", "Undo", id="hooks.undo", show=False, tooltip="Take back the last such change"),
     Binding("z", "zoom", "Zoom", id="fire.zoom", show=False, tooltip="This part alone, or all again"),
     Binding("p", "swap", "Plan", id="fire.plan", tooltip="Go to the plan, or back to the run"),
     Binding(

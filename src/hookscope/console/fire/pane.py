@@ -28,7 +28,7 @@ from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
 from hookscope.console.keymap.hints import key_of, shared, with_keys
-from hookscope.console.messages import CopyAsked
+from hookscope.console.messages import CopyAsked, UndoAsked
 from hookscope.core.bystanders import kind_of
 from hookscope.core.runs import Event
 
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 FIRST_WORDS = "hi"  # of a session that is played with no message in the composer
+
+
+TURNS = {"turn_run(-1)": -1, "turn_run(1)": 1}
 
 
 def hooks_of(view: View, event: Event) -> tuple[str, ...]:
@@ -60,6 +63,8 @@ class FirePane(FireFrame):
         if action == "part" and self.furnished:
             ctx = has_ctx(self.query_one(Composer).draft.key, self.view)
             return "" if ctx else "Handlers of this event get no second argument."
+        if action in TURNS and self.runs.neighbour(TURNS[action]) is None:
+            return self._no_neighbour(TURNS[action])
         if action == "cancel" and not self._going:
             return with_keys("Nothing is running: {fire.fire} fires the event.")
         return ""
@@ -331,9 +336,17 @@ class FirePane(FireFrame):
     def action_turn_run(self, by: int) -> None:
         number = self.runs.neighbour(by)
         if number is None:
-            self._say("There is no older run in memory." if by < 0 else "This is the newest run.")
+            self._say(self._no_neighbour(by))
         else:
             self.show_run(number)
+
+    def _no_neighbour(self, by: int) -> str:
+        if self.runs.current is None:
+            return with_keys("Nothing was fired yet, so there are no runs to turn: {fire.fire} fires.")
+        return "There is no older run in memory." if by < 0 else "This is the newest run."
+
+    def action_undo(self) -> None:
+        self.post_message(UndoAsked())
 
     def action_copy_tab(self) -> None:
         plan = self.shown_plan()

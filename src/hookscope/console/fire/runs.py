@@ -83,8 +83,8 @@ class Runs:
         """A run that is kept."""
         return self._sheets.get(number)
 
-    def check(self, number: int, checked: Checked) -> None:
-        """A run was compared with what its saved event expects."""
+    def check(self, number: int, checked: Checked | None) -> None:
+        """A run was compared with what its saved event expects; None: that event is gone."""
         if number in self._sheets:
             self._sheets[number] = replace(self._sheets[number], checked=checked)
 
