@@ -68,21 +68,21 @@ def opened(dialect: str, workspace: Path) -> Host:
     return open_host(DIALECTS[dialect], here, Choices(workspace=workspace), trust=Trust(everything=True))
 
 
-def root_of(host: Host) -> Discovery:
-    """What is found of the root agent."""
-    files = host.surroundings.files
-    root, *_ = agents_of(host.workspace, files)
-    return discover(root, stream_system_of(host.dialect).files, files)
+def discoveries_of(host: Host) -> list[Discovery]:
+    """What is found of every agent, the root agent first."""
+    rules, files = stream_system_of(host.dialect).files, host.surroundings.files
+    return [discover(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
 
 
 def discovered(host: Host) -> dict[str, Any]:
-    """What Eve says of the root agent's hooks before it loads any."""
-    discovery = root_of(host)
+    """What Eve says of the whole project, and which hooks it finds of the root agent, before it loads any."""
+    discovery, *others = discoveries_of(host)
     paths = {source.slug: source.path.relative_to(discovery.agent.root) for source in discovery.hooks.found}
     return {
         "diagnostics": [
             {"code": one.code, "message": one.message, "sourcePath": str(one.path), "severity": one.severity}
-            for one in discovery.diagnostics
+            for agent in (discovery, *others)
+            for one in agent.diagnostics
         ],
         "discovered": [str(path) for path in paths.values()],
         "compiled": [{"slug": slug, "logicalPath": str(path)} for slug, path in paths.items()],

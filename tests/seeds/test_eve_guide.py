@@ -203,12 +203,15 @@ async def test_a_throw_fails_the_turn_and_then_the_session(fire: Fire, write: Wr
     assert [caused.event.key for caused in failed.caused] == ["session.failed"]
 
 
+@pytest.mark.parametrize("dialect", ["eve", "eve@0.80"])
 @pytest.mark.parametrize(("scope", "heard"), [("", "parent"), ("subagents/helper", "child")])
 async def test_a_subagents_hooks_hear_its_own_events_alone(
-    fire: Fire, write: Write, scope: str, heard: str
+    fire: Fire, write: Write, scope: str, heard: str, dialect: str
 ) -> None:
     write("agent/hooks/parent.ts", AUDIT_TS)
     write("agent/subagents/helper/hooks/child.ts", AUDIT_TS)
+    if dialect != "eve":  # the guide asks for no module of a subagent
+        write("agent/subagents/helper/agent.ts", "export default { description: 'Helps.' };")
     agent = {"name": "a", **({"nodeId": scope} if scope else {})}
-    run = await fire("session.started", dialect="eve@0.80", context={}, agent=agent)
+    run = await fire("session.started", dialect=dialect, context={}, agent=agent)
     assert [result.call.name for result in run.results] == [heard]

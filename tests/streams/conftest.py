@@ -18,9 +18,12 @@ DIALECTS_OF_STREAMS = ("eve", "eve@0.18", "eve@0.80")
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """project("agent/hooks/a.ts", {"agent/x.py": "text"}) → the folder, with these files in it."""
+    """project("agent/hooks/a.ts", {"agent/x.py": "text"}) → the folder, with these files in it.
 
-    def make(*files: str | dict[str, str]) -> Path:
+    Every subagent says what it is in an `agent.ts`, as its host asks; `bare=True` leaves that out.
+    """
+
+    def make(*files: str | dict[str, str], bare: bool = False) -> Path:
         root = tmp_path / "app"
         root.mkdir(exist_ok=True)
         for told in files:
@@ -28,6 +31,9 @@ def project(tmp_path: Path) -> Project:
                 path = root / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
+        for subagent in () if bare else root.rglob("subagents/*/"):
+            if not any(subagent.glob("agent.*")):
+                (subagent / "agent.ts").touch()
         return root
 
     return make

@@ -145,7 +145,7 @@ def test_every_agent_has_its_own_hooks_folders_and_definitions(project: Project,
     )
     host = opened()
     hooks = {(hook.scope, hook.name): hook for hook in look(host).load_order}
-    assert list(hooks) == [("", "a"), ("subagents/s", "a"), ("subagents/s/subagents/t", "deep")]
+    assert list(hooks) == [("", "a"), ("subagents/s", "a"), ("subagents/s::subagents/t", "deep")]
     assert [(one.kind, one.name, one.path.relative_to(root / "agent")) for one in hooks["", "a"].beside] == [
         ("tool", "maps-route", Path("tools/maps/route.ts")),
         ("tool", "get-weather", Path("tools/get-weather.ts")),
@@ -251,3 +251,32 @@ def test_a_module_that_throws_is_named_by_its_file_where_the_host_says_no_more()
         "Failed to evaluate authored module:\n  /app/bad.ts",
         "boom",
     ]
+
+
+NO_MODULE = (
+    "discover/required-subagent-config-module-missing: Expected one authored subagent config module at "
+    '"agent.ts", "agent.cts", "agent.mts", "agent.js", "agent.cjs", or "agent.mjs" (subagents/s).'
+)
+
+
+@pytest.mark.parametrize(("dialect", "state"), [("eve", State.READY), ("eve@0.18", State.BROKEN)])
+def test_as_shipped_a_subagent_without_its_module_stops_the_whole_build(
+    project: Project, opened: OpenProject, dialect: str, state: State
+) -> None:
+    project("agent/hooks/a.ts", "agent/subagents/s/hooks/b.ts", bare=True)
+    inventory = look(opened(dialect))
+    assert [row.state for row in inventory.hooks] == [state, state]
+    assert [one.text for one in inventory.problems] == ([] if state is State.READY else [NO_MODULE])
+
+
+def test_a_folder_that_no_agent_has_is_told_of_and_stops_nothing(
+    project: Project, opened: OpenProject
+) -> None:
+    project("agent/hook/a.ts", "agent/hooks/a.ts", "agent/subagents/s/agent/hooks/b.ts")
+    inventory = look(opened())
+    assert [one.text for one in inventory.problems] == [
+        'discover/unsupported-directory: Ignoring unsupported directory "hook/" in the agent root.',
+        'discover/unsupported-directory: Ignoring unsupported directory "agent/" in the local subagent root '
+        "(subagents/s).",
+    ]
+    assert [(row.hook.name, row.state) for row in inventory.hooks] == [("a", State.READY)]

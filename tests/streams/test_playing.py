@@ -227,6 +227,15 @@ async def test_a_subagent_plays_in_a_session_of_its_own(project: Project, opened
     assert first.run.event.ctx["agent"] == {"name": "helper", "nodeId": "subagents/helper"}
 
 
+async def test_a_subagent_may_be_one_module(project: Project, opened: OpenProject) -> None:
+    call = {"toolCalls": [{"name": "helper", "input": {"message": "please"}}]}
+    project({"agent/agent.py": AGENT % [call, "Done"], "agent/subagents/helper.py": AGENT % "Helper answer"})
+    play = await played(HookEngine(opened("eve@0.80")))
+    assert data_of(play, "task.settled")["output"] == "Helper answer"
+    child = next(scene for scene in play.scenes if scene.node)
+    assert child.run.event.ctx["agent"] == {"name": "helper", "nodeId": "subagents/helper.py"}
+
+
 async def test_code_of_an_untrusted_agent_does_not_run(project: Project, opened: OpenProject) -> None:
     project({"agent/agent.py": AGENT % "Hello", "agent/hooks/a.py": ALL})
     play = await played(HookEngine(opened("eve@0.80", trusted=False)))

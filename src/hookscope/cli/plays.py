@@ -75,7 +75,7 @@ def _results(played: Played) -> Iterator[Result]:
 
 def _title(scene: Scene) -> str:
     indent = "    " if scene.node else ""
-    owner = f"  ({scene.node.rpartition('/')[2]})" if scene.node else ""
+    owner = f"  ({one_line(str(scene.run.event.ctx['agent']['name']), 60)})" if scene.node else ""
     return f"{indent}{scene.place:>3}  {one_line(scene.run.event.type)}{owner}"
 
 

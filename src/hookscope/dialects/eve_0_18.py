@@ -8,7 +8,7 @@ from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.eve import EVE, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18
-from hookscope.systems.streams import ContextRule, FailureRule, FileRules, stream_system_of
+from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
 from hookscope.systems.streams.cascade import session_failed, session_waiting, step_failed, turn_failed
 
 # Written while the model's answer is handled: a throw there is the model's own (eve 12, rules note 3.1.2).
@@ -22,6 +22,11 @@ IN_THE_MODEL_STEP = frozenset(
         "action.result",
         "step.completed",
     }
+)
+HOUSEHOLD = Household(
+    frozenset({"channels", "connections", "hooks", "instructions", "lib", "sandbox", "schedules", "skills"})
+    | {"subagents", "tools"},
+    of_root=frozenset({"channels"}),
 )
 FILE = re.compile(r' from "([^"]+)" ')  # in the sentence of a refused module
 FAILED = re.compile(r'Failed to execute the hook export "[^"]*" from "([^"]+)": (.*)', re.DOTALL)
@@ -75,7 +80,7 @@ EVE_0_18 = replace(
                 methods=("getSandbox", "getSkill"),
             ),
             sessions=OF_0_18,
-            files=FileRules(tests=False, declarations=False),
+            files=FileRules(tests=False, declarations=False, household=HOUSEHOLD),
             unheard={"subagent.called": "subagent.called reaches the channel and the stream, and no hook"},
             marks_python=True,
         ),

@@ -10,10 +10,16 @@ from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve import EVE, swallowed
+from hookscope.dialects.eve_0_18 import HOUSEHOLD as EVE_0_18_HOUSEHOLD
 from hookscope.dialects.eve_sessions import OF_0_80
-from hookscope.systems.streams import ContextRule, FailureRule, stream_system_of
+from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
 from hookscope.systems.streams.cascade import session_waiting, turn_cancelled
 
+HOUSEHOLD = Household(
+    EVE_0_18_HOUSEHOLD.folders | {"extensions", "instrumentation", "memory"},
+    of_root=EVE_0_18_HOUSEHOLD.of_root | {"instrumentation"},
+    generated=frozenset({".devtools", ".eve", ".next", ".output", ".vercel", "node_modules"}),
+)
 MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
 VOCABULARY = partial(catalogue, "eve_0_80")
 
@@ -70,6 +76,7 @@ EVE_0_80 = replace(
                 methods=("getSandbox", "cancel"),
             ),
             sessions=OF_0_80,
+            files=FileRules(household=HOUSEHOLD),
             marks_python=True,
         ),
     ),

@@ -9,16 +9,14 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Language
 from hookscope.core.runs import Code, Shape
 from hookscope.dialects import GUIDES
-from hookscope.systems.streams import StreamSystem, stream_system_of
-from hookscope.systems.streams.agents import SUBAGENTS, Discovery, agents_of, discover
+from hookscope.systems.streams import stream_system_of
+from hookscope.systems.streams.agents import Agent as Found
+from hookscope.systems.streams.agents import Discovery, agents_of, discover, in_one_file, module_of
 from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.session_words import Agent
-from hookscope.systems.streams.sources import stem_of
 from hookscope.systems.streams.stamping import project_name
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-
-MODEL = "agent"  # the stem of the file that names an agent's model
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,41 +60,39 @@ def rules_of(host: Host) -> SessionRules:
 
 def cast_of(host: Host) -> Cast:
     """All agents of the project. Raises OSError where a folder of one cannot be read."""
-    system, files = stream_system_of(host.dialect), host.surroundings.files
-    found = [discover(agent, system.files, files) for agent in agents_of(host.workspace, files)]
-    return {one.agent.scope: _member(one, found, host, system) for one in found}
+    rules, files = stream_system_of(host.dialect).files, host.surroundings.files
+    found = [discover(agent, rules, files) for agent in agents_of(host.workspace, rules, files)]
+    members = {}
+    for one in found:
+        alone = list(in_one_file(one.agent, rules, files))
+        members[one.agent.scope] = _member(one, found, {name: node.scope for name, node, _ in alone}, host)
+        for name, node, module in alone:
+            told = Agent(name=name, node=node.scope, delegated=True)
+            members[node.scope] = Member(told, node.root, {}, module, _trusted(node.root, host))
+    return members
 
 
-def _member(one: Discovery, found: list[Discovery], host: Host, system: StreamSystem) -> Member:
-    scope, root = one.agent.scope, one.agent.root
+def _member(one: Discovery, found: list[Discovery], alone: Mapping[str, str], host: Host) -> Member:
+    agent, files = one.agent, host.surroundings.files
     tools = {beside.name: beside.path for beside in one.beside if beside.kind == "tool"}
-    agent = Agent(
-        name=scope.rpartition("/")[2] or project_name(host),
-        node=scope,
+    told = Agent(
+        name=agent.root.name if agent.scope else project_name(host),
+        node=agent.scope,
         tools=frozenset(tools),
-        subagents=dict(_subagents(scope, found)),
-        delegated=bool(scope),
+        subagents={**alone, **{child.root.name: child.scope for child in _right_below(agent, found)}},
+        delegated=bool(agent.scope),
     )
-    trusted = host.trust.allows(host.surroundings.files.real(root))
-    return Member(agent, root, tools, _model(root, host), trusted)
+    model = module_of(agent, stream_system_of(host.dialect).files, files)
+    return Member(told, agent.root, tools, model, _trusted(agent.root, host))
 
 
-def _subagents(scope: str, found: list[Discovery]) -> Iterator[tuple[str, str]]:
-    """The agents right below, by name."""
-    below = f"{scope}/{SUBAGENTS}/" if scope else f"{SUBAGENTS}/"
-    for other in found:
-        name = other.agent.scope.removeprefix(below)
-        if other.agent.scope.startswith(below) and name and "/" not in name:
-            yield name, other.agent.scope
+def _right_below(agent: Found, found: list[Discovery]) -> Iterator[Found]:
+    """Its own subagents, not theirs."""
+    return (other.agent for other in found if other.agent.root.parent.parent == agent.root)
 
 
-def _model(root: Path, host: Host) -> Path | None:
-    try:
-        children = sorted(host.surroundings.files.children(root), key=lambda child: child.name)
-    except OSError:
-        return None
-    named = (child for child in children if stem_of(child.name) == MODEL and not child.folder)
-    return next((child.path for child in named if not child.linked), None)
+def _trusted(root: Path, host: Host) -> bool:
+    return host.trust.allows(host.surroundings.files.real(root))
 
 
 def languages_of(cast: Cast) -> frozenset[Language]:

@@ -18,7 +18,7 @@ from hookscope.systems.streams.finding import find_hooks, project_folders
 from hookscope.systems.streams.gates import gates_of
 from hookscope.systems.streams.policy import FailureRule, Observed
 from hookscope.systems.streams.session_rules import SessionRules
-from hookscope.systems.streams.sources import FileRules
+from hookscope.systems.streams.sources import FileRules, Household
 from hookscope.systems.streams.stamping import ContextRule, prepared
 from hookscope.values import dataclass
 
@@ -27,6 +27,7 @@ __all__ = [
     "ContextRule",
     "FailureRule",
     "FileRules",
+    "Household",
     "StreamSystem",
     "problems_of",
     "stream_system_of",
@@ -50,7 +51,7 @@ class StreamSystem:
         return "stream"
 
     def folders(self, host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-        return project_folders(host), ()
+        return project_folders(host, self.files), ()
 
     def find(self, host: Host) -> Found:
         return find_hooks(host, self.files, marks_python=self.marks_python)

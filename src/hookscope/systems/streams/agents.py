@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hookscope.core.hooks import Beside
-from hookscope.core.surroundings import Child, Files
-from hookscope.systems.streams.collation import name_key
+from hookscope.core.surroundings import Files
+from hookscope.systems.streams.household import MODULE, SUBAGENTS, kept_in, said_first, said_last
 from hookscope.systems.streams.slots import CHANNELS, CONNECTION, HOOKS, TOOLS
 from hookscope.systems.streams.sources import (
+    OWN_MODULE,
     Diagnostic,
     FileRules,
     Source,
@@ -18,7 +19,7 @@ from hookscope.systems.streams.sources import (
 from hookscope.values import dataclass
 
 ROOT = "agent"  # below the workspace
-SUBAGENTS = "subagents"
+DEEPER = "::"  # between the node ids of subagents in one another
 # Modules outside of `hooks` that may hear events too: where their text says so. None of it is run.
 CHANNEL_SIGN = (b"events",)
 DYNAMIC_SIGNS = (b"defineDynamic", b"define_dynamic")
@@ -28,10 +29,16 @@ LARGEST_MODULE = 1_048_576  # bytes that are read to see whether a module hears 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent of the project. `scope` is its node id: empty for the root, else `subagents/<name>`."""
+    """An agent of the project. `scope` is its node id: empty for the root, else `subagents/<name>`, and of a
+    subagent's own `subagents/<name>::subagents/<name>`, as the program makes it."""
 
     scope: str
     root: Path
+
+    @property
+    def label(self) -> str:
+        """Where it lies below the root agent."""
+        return self.scope.replace(DEEPER, "/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +58,38 @@ class Discovery:
     hooks: Sources
     listeners: tuple[Listener, ...]
     beside: tuple[Beside, ...]
-    diagnostics: tuple[Diagnostic, ...]  # in the host's order: channels, tools, hooks
+    diagnostics: tuple[Diagnostic, ...]  # in the host's order: its folder, channels, tools, hooks, subagents
 
 
-def agents_of(workspace: Path, files: Files) -> tuple[Agent, ...]:
+def agents_of(workspace: Path, rules: FileRules, files: Files) -> tuple[Agent, ...]:
     """The root agent, then its subagents, each followed by its own. An unreadable folder has none."""
-    return tuple(_with_subagents(Agent("", workspace / ROOT), files))
+    return tuple(_with_subagents(Agent("", workspace / ROOT), rules, files))
 
 
-def _with_subagents(agent: Agent, files: Files) -> Iterator[Agent]:
+def _with_subagents(agent: Agent, rules: FileRules, files: Files) -> Iterator[Agent]:
     yield agent
-    for child in _children(agent.root / SUBAGENTS, files):
-        if child.folder and not child.linked:
-            scope = "/".join(filter(None, (agent.scope, SUBAGENTS, child.name)))
-            yield from _with_subagents(Agent(scope, child.path), files)
+    for child in kept_in(agent.root / SUBAGENTS, rules, files):
+        if child.folder:
+            yield from _with_subagents(Agent(_below(agent, child.name), child.path), rules, files)
 
 
-def _children(folder: Path, files: Files) -> list[Child]:
-    try:
-        return sorted(files.children(folder), key=lambda child: name_key(child.name))
-    except OSError:
-        return []
+def in_one_file(agent: Agent, rules: FileRules, files: Files) -> Iterator[tuple[str, Agent, Path]]:
+    """Its subagents that are a module each, `subagents/helper.ts`: name, node, module. They have no hooks."""
+    for child in kept_in(agent.root / SUBAGENTS, rules, files):
+        stem = stem_of(child.name)
+        if stem is not None and not child.folder:
+            yield stem, Agent(_below(agent, child.name), agent.root), child.path
+
+
+def module_of(agent: Agent, rules: FileRules, files: Files) -> Path | None:
+    """The file that says what an agent is: `agent.ts`, and `agent.py` only where there is no other."""
+    children = kept_in(agent.root, rules, files)
+    named = [child.path for child in children if stem_of(child.name) == MODULE and not child.folder]
+    return min(named, key=lambda path: path.suffix == OWN_MODULE, default=None)
+
+
+def _below(agent: Agent, name: str) -> str:
+    return DEEPER.join(filter(None, (agent.scope, f"{SUBAGENTS}/{name}")))
 
 
 def discover(agent: Agent, rules: FileRules, files: Files) -> Discovery:
@@ -82,27 +100,35 @@ def discover(agent: Agent, rules: FileRules, files: Files) -> Discovery:
     return Discovery(
         agent,
         hooks,
-        tuple(_listeners(agent, channels, tools, files)),
-        tuple(_beside(agent, tools, files)),
-        channels.diagnostics + tools.diagnostics + hooks.diagnostics,
+        tuple(_listeners(agent, channels, tools, rules, files)),
+        tuple(_beside(agent, tools, rules, files)),
+        (
+            *said_first(agent.root, bool(agent.scope), rules, files),
+            *channels.diagnostics,
+            *tools.diagnostics,
+            *hooks.diagnostics,
+            *said_last(agent.root, bool(agent.scope), rules, files),
+        ),
     )
 
 
-def _listeners(agent: Agent, channels: Sources, tools: Sources, files: Files) -> Iterator[Listener]:
+def _listeners(
+    agent: Agent, channels: Sources, tools: Sources, rules: FileRules, files: Files
+) -> Iterator[Listener]:
     for source in channels.found:
         if _mentions(source.path, CHANNEL_SIGN, files):
             yield Listener("channel", source, CHANNELS.folder)
     for folder in DYNAMIC:
-        found = tools.found if folder == TOOLS.folder else _flat(agent.root / folder, files)
+        found = tools.found if folder == TOOLS.folder else _flat(agent.root / folder, rules, files)
         for source in found:
             if _mentions(source.path, DYNAMIC_SIGNS, files):
                 yield Listener("dynamic", source, folder)
 
 
-def _flat(folder: Path, files: Files) -> Iterator[Source]:
-    for child in _children(folder, files):
+def _flat(folder: Path, rules: FileRules, files: Files) -> Iterator[Source]:
+    for child in kept_in(folder, rules, files):
         stem = stem_of(child.name)
-        if stem is not None and not child.folder and not child.linked:
+        if stem is not None and not child.folder:
             yield Source(stem, child.path, child.name.endswith(".py"))
 
 
@@ -114,16 +140,16 @@ def _mentions(path: Path, signs: tuple[bytes, ...], files: Files) -> bool:
     return any(sign in text for sign in signs)
 
 
-def _beside(agent: Agent, tools: Sources, files: Files) -> Iterator[Beside]:
+def _beside(agent: Agent, tools: Sources, rules: FileRules, files: Files) -> Iterator[Beside]:
     """What `toolResultFrom` may be asked about. A tool in a folder is called `folder-file`."""
     for tool in tools.found:
         yield Beside("tool", tool.slug.replace("/", "-"), tool.path)
-    for child in _children(agent.root / "connections", files):
+    for child in kept_in(agent.root / "connections", rules, files):
         stem, module = child.name, child.path
         if child.folder:
-            inner = (one for one in _flat(child.path, files) if one.slug == "connection")
+            inner = (one for one in _flat(child.path, rules, files) if one.slug == "connection")
             module = next((one.path for one in inner), child.path)
         else:
             stem = stem_of(child.name) or ""
-        if not child.linked and module.suffix and CONNECTION.fullmatch(stem):
+        if module.suffix and CONNECTION.fullmatch(stem):
             yield Beside("connection", stem, module)

@@ -12,7 +12,7 @@ from hookscope.core.surroundings import Files
 from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
 from hookscope.systems.streams.slots import HOOKS
-from hookscope.systems.streams.sources import FileRules, Passed, Source
+from hookscope.systems.streams.sources import ERROR, FileRules, Passed, Source
 from hookscope.values import dataclass
 
 AGENT, SUBAGENT = "agent", "subagent"
@@ -23,10 +23,10 @@ BESIDE = (
 )  # looked at where they are, for what hooks have to do with them
 
 
-def project_folders(host: Host) -> tuple[Folder, ...]:
+def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:
     """The hooks folder of every agent, which need not exist, and the folders beside it that do."""
     files, paths = host.surroundings.files, []
-    for agent in agents_of(host.workspace, files):
+    for agent in agents_of(host.workspace, rules, files):
         paths.append((agent, agent.root / HOOKS.folder))
         for name in BESIDE:
             facts = files.facts(agent.root / name)
@@ -39,7 +39,7 @@ def project_folders(host: Host) -> tuple[Folder, ...]:
 
 def _folder(host: Host, agent: Agent, path: Path, rank: int) -> Folder:
     source = SUBAGENT if agent.scope else AGENT
-    label = "/".join(filter(None, (agent.scope, path.name)))
+    label = "/".join(filter(None, (agent.label, path.name)))
     return replace(hooks_folder(host, source, path, rank, label=label), aside=path.name != HOOKS.folder)
 
 
@@ -64,16 +64,24 @@ def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
     folders = {folder.path: folder for folder in host.folders}
     finding = _Finding(folders, host.surroundings.files, marks_python)
     discoveries = list(_discoveries(host, rules, finding))
-    errors = [diagnostic for discovery in discoveries for diagnostic in discovery.diagnostics]
-    finding.problems += [Problem(error.text, Place(error.path)) for error in errors]
-    finding.build = finding.problems[-len(errors)] if errors else None
+    for discovery in discoveries:
+        for said in discovery.diagnostics:
+            problem = Problem(_with_agent(said.text, discovery.agent), Place(said.path))
+            finding.problems.append(problem)
+            if said.severity == ERROR and finding.build is None:
+                finding.build = problem
     for discovery in discoveries:
         _take(discovery, finding)
     return Found(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
 
 
+def _with_agent(text: str, agent: Agent) -> str:
+    """The host's words, and whose they are: those for one subagent are the same as for another."""
+    return text if agent.label in text else f"{text.removesuffix('.')} ({agent.label})."
+
+
 def _discoveries(host: Host, rules: FileRules, finding: _Finding) -> Iterator[Discovery]:
-    for agent in agents_of(host.workspace, host.surroundings.files):
+    for agent in agents_of(host.workspace, rules, host.surroundings.files):
         try:
             yield discover(agent, rules, host.surroundings.files)
         except OSError as error:

@@ -19,18 +19,19 @@ DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
 
 DEEPEST = 64  # folders in one another; nobody names a hook so, and somebody may try
 
+ERROR = "error"
 COLLISION = "discover/module-slot-collision"
 COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """What the host says of its sources when it builds them. Any error stops the whole build."""
+    """What the host says of its sources when it builds them. Any error stops the whole build, no warning."""
 
     code: str
     message: str
     path: Path
-    severity: str = "error"
+    severity: str = ERROR
 
     @property
     def text(self) -> str:
@@ -67,11 +68,21 @@ class Sources:
 
 
 @dataclass(frozen=True, slots=True)
+class Household:
+    """What an agent's folder may hold. A folder of another name is ignored, and the host says so."""
+
+    folders: frozenset[str]
+    of_root: frozenset[str]  # those of `folders` that a subagent has none of
+    generated: frozenset[str] = frozenset()  # passed over without a word
+
+
+@dataclass(frozen=True, slots=True)
 class FileRules:
     """Which files a version of the host passes over without a word."""
 
     tests: bool = True  # `x.test.ts`, `x.spec.ts` and `__tests__` folders
     declarations: bool = True  # `x.d.ts`
+    household: Household | None = None  # what it asks of an agent's folder as a whole; None: nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +167,7 @@ def _why_ignored(child: Child, rules: FileRules) -> str:
     name = child.name
     if child.linked:
         return f"{name} is a link"
-    if rules.tests and (name == TESTS or TEST_FILE.search(name)):
+    if holds_tests(name, rules):
         return f"{name} holds tests"
     if child.folder:
         return ""
@@ -165,6 +176,11 @@ def _why_ignored(child: Child, rules: FileRules) -> str:
     if stem_of(name) is None:
         return f"{Path(name).suffix or name} is no module"
     return ""
+
+
+def holds_tests(name: str, rules: FileRules) -> bool:
+    """Is it a file or folder of tests, which this version passes over wherever it meets one."""
+    return rules.tests and (name == TESTS or TEST_FILE.search(name) is not None)
 
 
 def stem_of(name: str) -> str | None:

@@ -10,6 +10,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.event import iso
 from hookscope.core.runs import Event
 from hookscope.systems.streams.arranging import DEFAULT_CHANNEL, node_of
+from hookscope.systems.streams.sources import stem_of
 from hookscope.values import dataclass
 
 CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -52,7 +53,8 @@ def _members(ctx: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def _agent(event: Event, host: Host) -> dict[str, Any]:
     node = node_of(event)
     if node:
-        return {"name": node.rpartition("/")[2], "nodeId": node}
+        last = node.rpartition("/")[2]
+        return {"name": stem_of(last) or last, "nodeId": node}
     return {"name": project_name(host)}
 
 
