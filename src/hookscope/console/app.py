@@ -15,6 +15,7 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.events import Event, Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 
+from hookscope.console.collecting import Pauses
 from hookscope.console.keymap.hints import in_force, put_in_force
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.opening import Opener
@@ -97,6 +98,7 @@ class Console(App[None]):
         self.watches = watches
         self.keymap = DEFAULT
         self._typed = Typed(self)
+        self._pauses = Pauses()
 
     def on_load(self) -> None:
         """Before any screen: tasks begin one after another, as on Python 3.11.
@@ -211,6 +213,7 @@ class Console(App[None]):
             if not event.is_forwarded and self._typed.holds(event):
                 return
         if isinstance(event, Key | MouseDown | MouseScrollDown | MouseScrollUp | Paste):
+            self._pauses.end()
             for screen in self._main_screens():
                 screen.touched()
         await super().on_event(event)

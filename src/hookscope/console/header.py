@@ -129,6 +129,8 @@ class ModeTab(Static):
 
     def mark(self, current: bool) -> None:
         """Brackets say which mode this is, where there are no colours too."""
+        if current == self._current:
+            return
         self._current = current
         self.set_class(current, "-current")
         text = self._shown()

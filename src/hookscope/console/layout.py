@@ -34,7 +34,9 @@ class Layout:
         """The classes of the screen that the style sheet knows."""
         shown = (f"-show-{pane}" for pane in self.panes)
         alone = ("-alone",) if len(self.panes) == 1 else ()
-        return frozenset({f"-{self.size}", f"-in-{self.mode}", *shown, *alone})
+        # A wide screen stands the same in all modes that have no pane of their own alone.
+        inside = () if self.size == "wide" and len(self.panes) > 1 else (f"-in-{self.mode}",)
+        return frozenset({f"-{self.size}", *inside, *shown, *alone})
 
 
 def every_class() -> frozenset[str]:

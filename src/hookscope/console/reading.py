@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import zip_longest
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -12,8 +14,9 @@ from textual.geometry import Size
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
-from textual.visual import Visual
 from textual.widget import Widget
+
+from hookscope.console.strips import Strips, one_line
 
 BESIDE = 1  # cells between a text and its scroll bar
 
@@ -24,20 +27,26 @@ class ByLine(Widget):
     def __init__(self, *children: Widget, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(*children, id=id)
         self._said: list[Content] = []  # line by line
-        self._strips: dict[int, Strip] = {}
+        self._strips: Strips[int] = Strips(self)
+        self._drawn_for = 0  # cells
 
-    def say_lines(self, lines: Iterable[Content]) -> None:
-        """Draw these from now on."""
-        self._said = [*lines]
-        self._strips.clear()
+    def say_lines(self, lines: Iterable[Content]) -> tuple[int, ...]:
+        """Draw these from now on. The numbers of those that say something else than before."""
+        before, self._said = self._said, [*lines]
+        pairs = enumerate(zip_longest(before, self._said))
+        others = tuple(number for number, (old, new) in pairs if not _is_same(old, new))
+        for number in others:
+            self._strips.discard(number)
+        return others
 
     def strip_of(self, number: int, width: int) -> Strip:
         """One line as it is drawn."""
         if number >= len(self._said):
             return Strip.blank(width, self.visual_style.rich_style)
-        if number not in self._strips:
-            self._strips[number] = self._drawn(number, width)
-        return self._strips[number]
+        if width != self._drawn_for:
+            self._drawn_for = width
+            self._strips.clear()
+        return self._strips.drawn(number, partial(self._drawn, number, width))
 
     def _drawn(self, number: int, width: int) -> Strip:
         line, style = self._said[number], self.visual_style
@@ -46,13 +55,11 @@ class ByLine(Widget):
             start, end = span
             chosen = Style.from_styles(self.screen.get_component_styles("screen--selection"))
             line = line.stylize(chosen, start, len(line) if end < 0 else end)
-        drawn = Visual.to_strips(self, line, width, 1, style, apply_selection=False)
-        strip = drawn[0] if drawn else Strip.blank(0)
-        return strip.adjust_cell_length(width, style.rich_style).apply_offsets(0, number)
+        return one_line(self, line.truncate(width), width, style).apply_offsets(0, number)
 
     def notify_style_update(self) -> None:
-        self._strips.clear()
         super().notify_style_update()
+        self._strips.style_updated()
 
     # Selecting with the mouse.
 
@@ -62,6 +69,10 @@ class ByLine(Widget):
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         return selection.extract("\n".join(line.plain for line in self._said)), "\n"
+
+
+def _is_same(before: Content | None, now: Content | None) -> bool:
+    return before is not None and now is not None and before.is_same(now)
 
 
 class Roll(VerticalScroll):

@@ -10,15 +10,15 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
-from textual.visual import Visual
 
 from hookscope.console.jump.spots import Spot, rows_on_screen
 from hookscope.console.painting import resized
+from hookscope.console.strips import one_line
 
 GUTTER = 2  # cells before each line, where the cursor stands
 
@@ -50,7 +50,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
 
-    cursor: reactive[int] = reactive(0, init=False)
+    cursor: reactive[int] = reactive(0, init=False, repaint=False)
 
     class Moved(Message):
         """The cursor stands on another line."""
@@ -123,17 +123,22 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _strip(self, content: Content, width: int, component: str = "") -> Strip:
         style = self.get_visual_style(component) if component else self.visual_style
-        cut = content.truncate(width, ellipsis=True, pad=True)
-        strips = Visual.to_strips(self, cut, width, 1, style, apply_selection=False)
-        return strips[0].adjust_cell_length(width, style.rich_style) if strips else Strip.blank(width)
+        return one_line(self, content.truncate(width, ellipsis=True, pad=True), width, style)
 
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, self.line_count - 1))
 
-    def watch_cursor(self) -> None:
+    def watch_cursor(self, before: int, now: int) -> None:
         self.show_cursor_line()
-        self.refresh()
+        self.redraw(before, now)
         self.post_message(self.Moved(self, self.cursor))
+
+    def redraw(self, *lines: int) -> None:
+        """Draw these anew, those of them that are on the screen; scrolling draws all."""
+        above = round(self.scroll_y) - self.has_heading
+        seen = [line - above for line in lines if self.has_heading <= line - above < self.size.height]
+        if seen:
+            self.refresh(*(Region(0, y, self.size.width, 1) for y in seen))
 
     def show_cursor_line(self) -> None:
         """Scroll as little as is needed to see the cursor."""

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
-from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
@@ -20,6 +19,7 @@ from hookscope.console.hooks.lines import GroupedLines
 from hookscope.console.hooks.rows import Columns, Group, Grouping, Row, columns_for, group_line, row_line
 from hookscope.console.jump.spots import Spot, rows_on_screen
 from hookscope.console.painting import resized
+from hookscope.console.strips import Strips
 
 
 class HookList(Lines, inherit_bindings=False):
@@ -67,7 +67,7 @@ class HookList(Lines, inherit_bindings=False):
         self._lines = GroupedLines()
         self._laid_out = (0, False)  # for which width, and with room between groups
         self._columns = Columns(0, 0, 0, 0)
-        self._strips: LRUCache[tuple[int, str, bool, str], Strip] = LRUCache(1024)
+        self._strips: Strips[tuple[int, str, bool]] = Strips(self)
         self._last_row = ""  # that was pointed at, also when a filter hides all
 
     def show(self, groups: tuple[Group, ...], grouping: Grouping, rows: Sequence[Row]) -> None:
@@ -164,8 +164,9 @@ class HookList(Lines, inherit_bindings=False):
         found = self._lines.line_of_number(above if direction > 0 else above - 1)
         return found if found is not None else line
 
-    def watch_cursor(self) -> None:
+    def watch_cursor(self, before: int, now: int) -> None:
         self.show_cursor_line()
+        self.redraw(before, now)
         self._tell()
 
     def _tell(self) -> None:
@@ -181,7 +182,6 @@ class HookList(Lines, inherit_bindings=False):
         wanted = 0 if first and self.cursor < shown else min(max(top, self.cursor - shown + 1), self.cursor)
         if shown > 0 and wanted != top:
             self.scroll_to(y=wanted, animate=False, force=True, immediate=True)
-        self.refresh()
 
     def action_move(self, by: int) -> None:
         """The next hook that way; behind the last one comes the first."""
@@ -233,11 +233,8 @@ class HookList(Lines, inherit_bindings=False):
         if not 0 <= index < self.line_count:
             return Strip.blank(width, self.visual_style.rich_style)
         component = self._component(index)
-        key = index, component, self.has_focus, self.app.theme
-        strip = self._strips.get(key)
-        if strip is None:
-            strip = self._strips[key] = self._strip(self.line_at(index, width), width, component)
-        return strip
+        key = index, component, self.has_focus and index == self.cursor
+        return self._strips.drawn(key, lambda: self._strip(self.line_at(index, width), width, component))
 
     def _component(self, index: int) -> str:
         if not isinstance(self._lines.at(index), Row):
@@ -245,5 +242,5 @@ class HookList(Lines, inherit_bindings=False):
         return "hooks--cursor" if index == self.cursor else "hooks--hover" if index == self.hovered else ""
 
     def notify_style_update(self) -> None:
-        self._strips.clear()
         super().notify_style_update()
+        self._strips.style_updated()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hookscope.console.keymap.hints import hints
-from hookscope.console.painting import resized
+from hookscope.console.painting import framed, resized
 from hookscope.console.reading import BESIDE, ByLine, Reading
 
 
@@ -40,7 +40,7 @@ class SheetPane(ScrollView, ByLine, Reading):
 
     def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
         """Show what `make` gives for the width that there is."""
-        self.border_title = title
+        framed(self, title, self._border_subtitle or Content())
         if subject != self._subject:
             self._subject = subject
             self.scroll_home(animate=False)
@@ -53,9 +53,16 @@ class SheetPane(ScrollView, ByLine, Reading):
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width - BESIDE
         if self._make is not None and width > 0:
-            self.say_lines(self._make(width).split("\n", allow_blank=True))
+            others = self.say_lines(self._make(width).split("\n", allow_blank=True))
             resized(self, Size(width, len(self._said)))
-            self.refresh()
+            self.redraw(others)
+
+    def redraw(self, numbers: Iterable[int]) -> None:
+        """Draw these lines anew, those of them that are on the screen."""
+        shown, top = self.scrollable_content_region.size, round(self.scroll_y)
+        seen = [number - top for number in numbers if 0 <= number - top < shown.height]
+        if seen:
+            self.refresh(*(Region(0, y, shown.width, 1) for y in seen))
 
     def render_line(self, y: int) -> Strip:
         return self.strip_of(y + round(self.scroll_y), self.scrollable_content_region.width)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from textual.cache import LRUCache
 from textual.content import Content
 from textual.strip import Strip
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.log.model import SAME, Index, LogEntry, Ring
+from hookscope.console.strips import Strips
 
 SIGNS: Mapping[str, tuple[str, str]] = {
     "error": ("✗", "$text-error"),
@@ -50,7 +51,7 @@ class LogView(Lines):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self._index = Index(Ring())
-        self._strips: LRUCache[object, Strip] = LRUCache(1024)
+        self._strips: Strips[tuple[int | None, int, int]] = Strips(self)
         self.following = True
 
     @property
@@ -113,20 +114,17 @@ class LogView(Lines):
         line = y + round(self.scroll_y)
         if not 0 <= line < len(self._index):
             return super().render_line(y)
-        cursor = line == self.cursor and (1 + self.has_focus)
-        key = (self._index.number(line), self.inner_width, self.app.theme, cursor)
-        strip = self._strips.get(key)
-        if strip is None:
-            strip = self._strips[key] = super().render_line(y)
-        return strip
+        cursor = 1 + self.has_focus if line == self.cursor else 0
+        key = self._index.number(line), self.inner_width, cursor
+        return self._strips.drawn(key, partial(super().render_line, y))
 
     def notify_style_update(self) -> None:
-        self._strips.clear()
         super().notify_style_update()
+        self._strips.style_updated()
 
-    def watch_cursor(self) -> None:
-        self.following = self.cursor >= self.line_count - 1
-        super().watch_cursor()
+    def watch_cursor(self, before: int, now: int) -> None:
+        self.following = now >= self.line_count - 1
+        super().watch_cursor(before, now)
 
     def action_last(self) -> None:
         super().action_last()
