@@ -31,7 +31,8 @@ MAY_IMPORT = {
     "loading": {"core"},
     "otel": {"core"},
     "engine": {"loading", "dialects", "settings", "runtime", "otel", "core"},
-    "library": {"engine", "dialects", "settings", "runtime", "core"},
+    "embedded": {"dialects", "settings", "core"},
+    "library": {"embedded", "engine", "dialects", "core"},
     "plugins": {"library", "engine", "runtime", "core"},  # the library's plugin face
     "workbench": {
         "engine",
@@ -59,7 +60,7 @@ MAY_IMPORT = {
     "serve": {"workbench", "core"},  # starts the console as a program; talks to it by its streams
     "pytest_plugin": {"workbench", "core"},
     "values": set(),
-    "__init__": {"plugins", "library", "engine", "runtime", "core"},
+    "__init__": {"plugins", "library", "embedded", "engine", "runtime", "core"},
     "__main__": {"cli"},
 }
 EVERYBODYS = {"values"}  # below all rooms

@@ -4,10 +4,14 @@ The public functions share one engine of this process; `HookEngine` is the same 
 Everything is loaded when it is first asked for, so `import hookscope` costs next to nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
 
+from importlib import import_module
+
+TYPE_CHECKING = False  # as type checkers know it; to import typing costs more than all else here
 if TYPE_CHECKING:
+    from typing import Any
+
     from hookscope.core.authoring import define_agent as define_agent
     from hookscope.core.authoring import define_channel as define_channel
     from hookscope.core.authoring import define_connection as define_connection
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event as Event
     from hookscope.core.runs import Result as Result
     from hookscope.core.runs import Run as Run
+    from hookscope.embedded import embedded_host as embedded_host
     from hookscope.engine import HookEngine as HookEngine
     from hookscope.library import HookFailure as HookFailure
     from hookscope.library import check_eligibility as check_eligibility
@@ -32,7 +37,6 @@ if TYPE_CHECKING:
     from hookscope.library import close_hooks as close_hooks
     from hookscope.library import create_hook_event as create_hook_event
     from hookscope.library import discover_hooks as discover_hooks
-    from hookscope.library import embedded_host as embedded_host
     from hookscope.library import has_listeners as has_listeners
     from hookscope.library import load_hooks as load_hooks
     from hookscope.library import register_hook as register_hook
@@ -71,6 +75,7 @@ _HOMES = {
     "Result": "hookscope.core.runs",
     "Run": "hookscope.core.runs",
     "Firing": "hookscope.runtime",
+    "embedded_host": "hookscope.embedded",
     "HookEngine": "hookscope.engine",
     **dict.fromkeys(
         (
@@ -80,7 +85,6 @@ _HOMES = {
             "close_hooks",
             "create_hook_event",
             "discover_hooks",
-            "embedded_host",
             "has_listeners",
             "load_hooks",
             "register_hook",
@@ -103,7 +107,10 @@ __all__ = sorted(_HOMES)
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
-        raise AttributeError(f"module 'hookscope' has no attribute {name!r}")
+        import sys
+
+        text = f"module 'hookscope' has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=sys.modules[__name__])  # so the nearest one is named
     return getattr(import_module(home), name)
 
 

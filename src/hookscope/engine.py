@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hookscope.core import expecting
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
@@ -32,7 +33,10 @@ MOST_PLANS = 512  # kept at a time: event keys may come from outside
 class HookEngine:
     """The hooks of one host: what is there, what is registered, and what an event does.
 
-    The registry is replaced as a whole: a run keeps the generation that it started with.
+    The registry is replaced as a whole: a run keeps the generation that it started with. `look`, `plan` and
+    `fire` are called in one thread at a time; an engine that is closed neither loads nor fires.
+
+    Source: guides 000 ("loadHooks") and 004 ("Execution Engine").
     """
 
     def __init__(
@@ -47,8 +51,9 @@ class HookEngine:
         """Without lanes, Python handlers run in the caller's own process, others in a Node if one is found.
 
         `without` says what handlers lack for whose language there is no lane. `listener` hears of every run;
-        where none is given, the process's OpenTelemetry, if it has set one up.
+        where none is given, the process's OpenTelemetry, if it has set one up. Raises TypeError for no Host.
         """
+        expecting.expect_host(host, "a HookEngine takes a Host")
         self.host = host
         self.lanes = lanes or in_process()
         self._finds_node = lanes is None
@@ -58,6 +63,7 @@ class HookEngine:
         self.inventory = Inventory()
         self.registry = Registry()
         self.enabled = True
+        self._closed = False
         self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
         self._planned_for: Registry | None = None
         self._plans: dict[tuple[str, str, str | None], Plan] = {}
@@ -67,8 +73,7 @@ class HookEngine:
 
         `host` replaces the engine's host: settings and surroundings are those of its opening.
         """
-        if host is not None:
-            self.host = host
+        self._take(host)
         self.inventory = examine(look(self.host), self.host)
         self._provide_node(self.inventory)
         self.registry = self.registry.with_registrations(registrations_of(self.inventory, self.host))
@@ -83,9 +88,9 @@ class HookEngine:
         them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
         load-03); the report's `refusal` is the host's sentence. With `only`, the hooks of that name alone.
         """
+        self._expect_open()
         before = self.host
-        if host is not None:
-            self.host = host
+        self._take(host)
         switched_off, _ = self.host.hooks_setting("enabled")
         inventory = look(self.host)
         if only is not None:
@@ -115,6 +120,15 @@ class HookEngine:
         self.registry = self.registry.with_registrations((*left, *loading.registrations, *self._kept()))
         said = self._said_off() if switched_off is False else ()
         return replace(report, refusal="", log=(*said, *report.log))
+
+    def _take(self, host: Host | None) -> None:
+        if host is not None:
+            expecting.expect_host(host, "a HookEngine looks at a Host")
+            self.host = host
+
+    def _expect_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("this HookEngine is closed, and its workers are gone: make another one")
 
     def _set_dispatch(self, on: bool) -> None:
         """All hooks are switched on or off: where the host says so, for events too."""
@@ -191,8 +205,9 @@ class HookEngine:
         no load forgets it. `remove` takes back the registration that is returned.
         Raises ValueError for an empty key, TypeError for what cannot be called.
         """
-        if not key:
-            raise ValueError("an event key wants a type, such as `command`, or `command:new`")
+        expecting.expect_key(key)
+        expecting.expect(priority, (int, float), "a priority is a number")
+        expecting.expect_seconds(limit, "limit")
         if not callable(handler):
             raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
         name = name or str(getattr(handler, "__name__", "handler"))
@@ -218,6 +233,7 @@ class HookEngine:
 
     def unregister(self, key: str, handler: Handler) -> bool:
         """Take back one registration of `handler` under `key`; False where there is none."""
+        expecting.expect_key(key)
         for call in self.registry.by_key.get(key, ()):
             if call.target is handler:
                 return self.remove(call)
@@ -229,16 +245,22 @@ class HookEngine:
 
     def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
         """Would anybody hear this event."""
+        expecting.expect_parts(type, action, "")
         event = Event(type, action)
         return self.hears(replace(event, kind=self.host.dialect.kind_of_event(event.key)))
 
     def hears(self, event: Event) -> bool:
         """Is anybody registered for this event. Raises LookupError where the host has none of its kind."""
+        expecting.expect_event(event)
         keys = self.host.dialect.system_of(event.kind).keys(event)
         return any(key in self.registry.by_key for key in keys)
 
     def plan(self, event: Event, *, only: str | None = None) -> Plan:
-        """Who would run for this event and who not, each with the reason. Runs nothing."""
+        """Who would run for this event and who not, each with the reason. Runs nothing.
+
+        Raises TypeError for what is no Event, LookupError where the host has no hooks of its kind.
+        """
+        expecting.expect_event(event)
         plan = self._planned(event, only)
         plan = plan if plan.event is event else replace(plan, event=event)
         if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
@@ -281,11 +303,13 @@ class HookEngine:
         """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run.
 
         `complete` has the last word on the Run, before its end is recorded. `follow` plans the events that
-        this one causes; else they are fired at all who hear them, or at the one hook of the plan.
+        this one causes; else they are fired at all who hear them, or at the one hook of the plan. Raises
+        RuntimeError outside of a running event loop and once the engine is closed.
         """
         from hookscope.runtime import Firing
 
-        plan = self.plan(event, only=only) if isinstance(event, Event) else event
+        self._expect_open()
+        plan = event if isinstance(event, Plan) else self.plan(event, only=only)
         broken = breakages_in(plan)  # and so they stay for what it causes
         listener = self.listener or of_process()
         return Firing(
@@ -306,7 +330,8 @@ class HookEngine:
         return plan if event is plan.event else replace(plan, event=event)
 
     async def close(self) -> None:
-        """End all workers and wait until they are gone."""
+        """End all workers and wait until they are gone. Nothing is loaded or fired here any more."""
+        self._closed = True
         await self.lanes.close()
 
 

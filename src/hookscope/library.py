@@ -12,17 +12,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.core import expecting
 from hookscope.core.bystanders import kind_of
-from hookscope.core.dialect import Choices, Host, Settings, Trust
 from hookscope.core.event import HookEvent
 from hookscope.core.hooks import Hook, LogLine, Verdict
 from hookscope.core.look import look
 from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Event, Handler, Run
 from hookscope.core.surroundings import Surroundings, real_surroundings
-from hookscope.dialects import DEFAULT, dialect_named
+from hookscope.dialects import DEFAULT
+from hookscope.embedded import embedded_host
 from hookscope.engine import HookEngine
-from hookscope.settings import open_host, settings_from
 
 log = logging.getLogger("hookscope")
 LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
@@ -31,51 +31,13 @@ LEVELS = {"info": logging.INFO, "warn": logging.WARNING, "error": logging.ERROR}
 class HookFailure(Exception):
     """An event that fails closed met a handler that failed. `run` has all results.
 
-    No event of HOOK.md folders fails closed; plugin hooks such as `before_tool_call` do.
+    No event of HOOK.md folders fails closed; plugin hooks such as `before_tool_call` do, under the dialects
+    of shipped programs. Recorded in openclaw plug-02.
     """
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.ending.failure)
         self.run = run
-
-
-def embedded_host(
-    workspace_path: str | Path | None = None,
-    bundled_dir: str | Path | None = None,
-    extra_dirs: Iterable[str | Path] = (),
-    internal_config: Mapping[str, Any] | None = None,
-    host_config: Mapping[str, Any] | None = None,
-    dialect: str = DEFAULT.name,
-    *,
-    surroundings: Surroundings | None = None,
-) -> Host:
-    """The Host that an embedding program describes, for `HookEngine.load`; everything in it is trusted.
-
-    Arguments are those of `load_hooks`. Raises LookupError for an unknown dialect.
-    """
-    chosen = dialect_named(dialect)
-    here = surroundings or real_surroundings()
-    choices = Choices(
-        workspace=here.absolute(workspace_path) if workspace_path else None,
-        bundled=here.absolute(bundled_dir) if bundled_dir else None,
-        extra=tuple(here.absolute(folder) for folder in extra_dirs),
-    )
-    file = here.absolute(chosen.layout.state) / chosen.layout.settings
-    settings = _settings(internal_config, host_config, file)
-    return open_host(chosen, here, choices, trust=Trust(everything=True), settings=settings)
-
-
-def _settings(
-    internal_config: Mapping[str, Any] | None, host_config: Mapping[str, Any] | None, file: Path
-) -> Settings | None:
-    """Settings that were handed over; None where the host's own file is to be read."""
-    if internal_config is None and host_config is None:
-        return None
-    value = dict(host_config or {})
-    if internal_config is not None:
-        hooks = value.get("hooks")
-        value["hooks"] = {**(hooks if isinstance(hooks, Mapping) else {}), "internal": internal_config}
-    return settings_from(value, file)
 
 
 def discover_hooks(
@@ -90,7 +52,8 @@ def discover_hooks(
 ) -> tuple[Hook, ...]:
     """The hooks that win their names, in the order in which they would register. Imports nothing.
 
-    Arguments are those of `load_hooks`. Source: guides 000 and 001, "Hook Discovery"; 004, section 6.
+    Arguments are those of `load_hooks`, and so is what they raise; a folder that is not there holds none.
+    Source: guides 000 and 001, "Hook Discovery"; 004, section 6.
     """
     host = embedded_host(
         workspace_path,
@@ -116,9 +79,15 @@ def check_eligibility(
 ) -> Verdict:
     """Every check of one hook. `verdict.eligible` is the seeds' word: enabled or not plays no part.
 
-    `platform` ("linux", "darwin", "win32") and `env` stand in for the real ones.
-    Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004 (section 6).
+    `platform` ("linux", "darwin", "win32") and `env` stand in for the real ones; the other arguments are
+    those of `load_hooks`, and so is what they raise. A hook of code alone, or of a kind that the dialect has
+    none of, has no checks. Source: guides 000 ("Eligibility Fields"), 001 ("Eligibility Checks"), 004
+    (section 6).
     """
+    expecting.expect_hook(hook)
+    expecting.expect(platform, (str, expecting.NONE), "platform is a name such as `linux`")
+    expecting.expect_mapping(env, "env")
+    expecting.expect_surroundings(surroundings)
     here = surroundings or real_surroundings()
     here = replace(
         here,
@@ -171,8 +140,9 @@ async def load_hooks(
             ("milady@2.0.0-alpha.76").
         strict: one hook that fails to load leaves everything as it was; see `LoadReport.committed`.
 
-    Never raises for what a hook file holds: it is in the report. Raises LookupError for an unknown
-    dialect. With `enabled: false`, Milady keeps what is registered, the others forget it.
+    Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for what a hook file
+    holds, nor for a folder that is not there. Raises LookupError for an unknown dialect, TypeError for an
+    argument of another type. With `enabled: false`, Milady keeps what is registered, the others forget it.
     Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
     """
     host = embedded_host(
@@ -192,36 +162,51 @@ async def load_hooks(
 def register_hook(event_key: str, handler: Handler) -> None:
     """Call `handler(event)`, sync or async, for `type` (all events of it) or `type:action`.
 
-    One handler may be registered several times and is then called as often. Source: guides 000
-    ("Programmatic Hook Registration"), 001 ("Registration").
+    One handler may be registered several times and is then called as often. Raises TypeError for a key that
+    is no text and what cannot be called, ValueError for an empty key. Source: guides 000 ("Programmatic Hook
+    Registration"), 001 ("Registration").
     """
     engine().register(event_key, handler)
 
 
 def unregister_hook(event_key: str, handler: Handler) -> bool:
-    """Take back one registration; False where there was none."""
+    """Take back one registration of this handler; False where there was none. A run under way still calls it.
+
+    Raises TypeError for a key that is no text, ValueError for an empty one. Recorded in openclaw disp-04.
+    """
     return engine().unregister(event_key, handler)
 
 
 def registered_keys() -> tuple[str, ...]:
-    """The event keys that somebody listens to, in order of first registration."""
+    """The event keys that somebody listens to, in order of first registration.
+
+    Recorded in openclaw disp-04.
+    """
     return engine().registry.keys()
 
 
 def has_listeners(type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
-    """Would anybody hear this event, under its own key or under its type."""
+    """Would anybody hear this event, under its own key or under its type.
+
+    `HookRunner.has_hooks` asks the same of plugin hooks. Raises TypeError for what is no text, ValueError for
+    an empty type. Recorded in openclaw disp-04.
+    """
     return engine().has_listeners(type, action)
 
 
 def clear_hooks() -> None:
-    """Forget every registration, also those made by code."""
+    """Forget every registration, also those made by code. Workers stay until `close_hooks`.
+
+    Source: guide 000 ("loadHooks").
+    """
     engine().clear()
 
 
 async def close_hooks() -> None:
     """End the workers of handlers in TypeScript and JavaScript, and forget every registration.
 
-    They end with the program in any case; this is for one that goes on without hooks.
+    They end with the program in any case; this is for one that goes on without hooks. What is registered or
+    loaded afterwards begins anew; with nothing open it does nothing.
     """
     ending, _Process.engine = _Process.engine, None
     if ending is not None:
@@ -229,7 +214,11 @@ async def close_hooks() -> None:
 
 
 def set_enabled(enabled: bool) -> None:
-    """Open or shut dispatch as a whole; registrations stay."""
+    """Open or shut dispatch as a whole; registrations stay. A run then says of each handler why not.
+
+    Plugin hooks are asked all the same. Raises TypeError for anything but True and False.
+    """
+    expecting.expect(enabled, bool, "set_enabled takes True or False")
     engine().enabled = enabled
 
 
@@ -243,10 +232,12 @@ def create_hook_event(
 ) -> HookEvent:
     """A new event, stamped now (UTC), with no messages. Source: guides 000 and 001, "Creating Events".
 
-    Raises TypeError where `context` is no mapping.
+    Raises TypeError where a text is none, `context` no mapping or `timestamp` no datetime; ValueError for an
+    empty `type`.
     """
-    if context is not None and not isinstance(context, Mapping):
-        raise TypeError(f"an event's context is a mapping, not {type(context).__name__}")
+    expecting.expect_parts(type, action, session_key)
+    expecting.expect_mapping(context, "the context of an event")
+    expecting.expect(timestamp, (datetime, expecting.NONE), "the timestamp of an event is a datetime")
     return HookEvent(type, action, session_key, dict(context or {}), timestamp)
 
 
@@ -260,12 +251,18 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
         limit: seconds for each handler, from its own start. None, the default, waits for ever, as the
             hosts do. It ends a handler at its next `await`; only a worker can end one that has none.
 
+    Returns the Run; times in it are seconds.
+
     Raises:
         HookFailure: the event fails closed and a handler failed; `failure.run` has all results.
+        TypeError: `event` is no HookEvent, or a part of it or `limit` of another type.
+        ValueError: the event has no type, or `limit` is less than 0.
 
     If the caller is cancelled, the handler that runs is cancelled and the rest do not run.
     Source: guides 000 ("Creating and Dispatching Events"), 004 ("Execution Engine").
     """
+    expecting.expect_hook_event(event)
+    expecting.expect_seconds(limit, "limit")
     here = engine()
     plan = here.plan(
         Event(

@@ -52,7 +52,11 @@ def _definition(kind: str, given: tuple[Any, ...], members: Mapping[str, Any]) -
 
 
 def define_hook(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A stream hook: `define_hook(events={"session.started": handler, "*": handler})`."""
+    """A stream hook: `define_hook(events={"session.started": handler, "*": handler})`.
+
+    What the events are is looked at when the module is loaded. Raises TypeError for what is no mapping, as
+    all of these do. Source: seed 002 ("Define a hook").
+    """
     return _definition("hook", given, members)
 
 
@@ -84,8 +88,13 @@ def define_agent(*given: Mapping[str, Any], **members: Any) -> Definition:
 def mock_model(reply: str | list[Any] | Handler) -> Definition:
     """A scripted model: one text, a list of replies, or a function that answers.
 
-    Of a list, the reply is that at the number of tool results so far, else the last one.
+    Of a list, the reply is that at the number of tool results so far, else the last one. Raises TypeError for
+    anything else.
     """
+    if not (isinstance(reply, (str, list)) or callable(reply)):
+        raise TypeError(
+            f"mock_model() takes a text, a list of replies or a function, not {type(reply).__name__}"
+        )
     return Definition("model", {"reply": reply})
 
 

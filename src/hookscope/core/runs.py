@@ -30,7 +30,10 @@ UNRECORDED = "the event could not be recorded"  # why hooks of a stream did not 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event as it is fired. Of a stream or plugin event, `context` is its payload."""
+    """One event as `HookEngine.fire` takes it. Of a stream or plugin event, `context` is its payload.
+
+    `timestamp` is UTC where it names no zone. Source: guides 000 ("HookEvent Interface"), 002 and 003.
+    """
 
     type: str
     action: str = ""
@@ -276,7 +279,10 @@ OnStep: TypeAlias = Callable[[Step], None]
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that one event caused."""
+    """All that one event caused: every planned handler is a result or a `not_run`. Times in seconds.
+
+    `messages` and `context` are those of the event afterwards; `ending` is what the answers added up to.
+    """
 
     id: int
     event: Event

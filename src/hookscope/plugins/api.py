@@ -7,6 +7,7 @@ from typing import Any
 
 from hookscope.core import authoring
 from hookscope.core.authoring import Declaration
+from hookscope.core.expecting import NONE, expect, expect_key, expect_mapping
 from hookscope.core.given import Handler, adapted
 from hookscope.core.runs import Registration
 from hookscope.engine import HookEngine
@@ -34,7 +35,13 @@ class PluginApi(authoring.PluginApi):
         *,
         engine: HookEngine | None = None,
     ) -> None:
-        """`id` stands in logs and results; `engine` is the process's own where none is given."""
+        """`id` stands in logs and results; `engine` is the process's own where none is given.
+
+        Raises TypeError for an argument of another type.
+        """
+        expect(id, str, "the id of a plugin is a text")
+        expect_mapping(config, "the config of a plugin")
+        expect(engine, (HookEngine, NONE), "engine is a HookEngine")
         super().__init__(id, config, told=self._listen)
         self._engine = engine
         self._heard: list[tuple[Declaration, Registration]] = []
@@ -42,8 +49,10 @@ class PluginApi(authoring.PluginApi):
     def unregister(self, name: str, handler: Handler | None = None) -> bool:
         """Take back the last registration of `handler` under `name`; without a handler, all of that name.
 
-        False where there was none. A run that is under way still calls it.
+        False where there was none. A run that is under way still calls it. Raises TypeError for a name that
+        is no text.
         """
+        expect_key(name, "before_tool_call")
         here = self._here()
         key = here.host.dialect.catalogue().canonical(name)
         found = [

@@ -7,6 +7,7 @@ from dataclasses import field
 from importlib.metadata import EntryPoint, entry_points
 from inspect import isawaitable
 
+from hookscope.core.expecting import NONE, expect
 from hookscope.engine import HookEngine
 from hookscope.library import log
 from hookscope.plugins.api import PluginApi
@@ -25,7 +26,7 @@ class LoadedPlugins:
 
 
 def discover_plugins() -> tuple[str, ...]:
-    """The names of installed plugins, sorted. Imports none of them."""
+    """The names of installed plugins, sorted: entry points of the group `hookscope.plugins`. Imports none."""
     return tuple(sorted(_points()))
 
 
@@ -39,9 +40,16 @@ async def load_plugins(
     nothing, what it registered before stays; the others go on.
 
     Args:
-        names: which of them. None: all. Raises LookupError for one that is not installed.
+        names: which of them. None: all.
         engine: where they register; the process's own where none is given.
+
+    Returns the names of both, for the failed ones with the error. Raises LookupError for a name that is not
+    installed, TypeError for an argument of another type.
     """
+    expect(names, (Collection, NONE), "names is a list of plugins")
+    if isinstance(names, str):
+        raise TypeError("names is a list of plugins, not a str: put it in brackets, `names=[…]`")
+    expect(engine, (HookEngine, NONE), "engine is a HookEngine")
     points = _points()
     missing = [name for name in names or () if name not in points]
     if missing:

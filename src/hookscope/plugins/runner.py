@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TypeVar
 
+from hookscope.core.expecting import expect_key, expect_mapping, instead
 from hookscope.core.runs import Event, Run
+from hookscope.core.text import nearest
 from hookscope.engine import HookEngine
 from hookscope.library import HookFailure, engine, say
 from hookscope.plugins import results
@@ -94,11 +96,19 @@ class HookRunner:
     """
 
     def __init__(self, engine_of: Callable[[], HookEngine] = engine) -> None:
-        """`engine_of` gives the engine at each call; the process's own by default."""
+        """`engine_of` gives the engine at each call; the process's own by default.
+
+        Raises TypeError where it cannot be called.
+        """
+        if not callable(engine_of):
+            then = "`lambda: engine` gives one" if isinstance(engine_of, HookEngine) else "leave it out"
+            raise TypeError(
+                f"HookRunner takes a function that gives a HookEngine, not {instead(engine_of)}: {then}"
+            )
         self._engine = engine_of
 
     def has_hooks(self, name: str) -> bool:
-        """Would anybody hear this hook. `name` may have hyphens."""
+        """Would anybody hear this hook. `name` may have hyphens. Raises TypeError for what is no text."""
         here = self._engine()
         return "plugin" in here.host.dialect.kinds and here.hears(Event(_key(here, name), kind="plugin"))
 
@@ -137,11 +147,19 @@ class HookRunner:
         ctx: Mapping[str, Any] | None,
         fields: Mapping[str, Any],
     ) -> Firing:
+        expect_mapping(event, "the event of a plugin hook")
+        expect_mapping(ctx, "the ctx of a plugin hook")
         payload = {**(event or {}), **{camel(field): value for field, value in fields.items()}}
         if ctx is None and isinstance(payload.get(CTX), Mapping):
             ctx = payload.pop(CTX)
         here = self._engine()
         return here.fire(Event(_key(here, name), kind="plugin", context=payload, ctx=ctx or {}))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Only for what is not there."""
+        near = nearest(name, dir(type(self)))
+        meant = f"; did you mean {near}?" if near else ": `run` takes any hook by its name"
+        raise AttributeError(f"HookRunner has no {name!r}{meant}", name=name, obj=self)
 
     # What answers
 
@@ -194,6 +212,7 @@ class HookRunner:
 
 
 def _key(here: HookEngine, name: str) -> str:
+    expect_key(name, "before_tool_call")
     return here.host.dialect.catalogue().canonical(name)
 
 
@@ -206,5 +225,8 @@ _RUNNER = HookRunner()
 
 
 def get_global_hook_runner() -> HookRunner:
-    """The runner of this process: it asks what `PluginApi`, `load_plugins` and `load_hooks` registered."""
+    """The runner of this process: it asks what `PluginApi`, `load_plugins` and `load_hooks` registered.
+
+    Always the same one. Source: seed 004, "Global Hook Runner".
+    """
     return _RUNNER

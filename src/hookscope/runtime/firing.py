@@ -61,7 +61,7 @@ class Firing:
         self._begun = False  # a task that is cancelled before its first step never takes it
         self._course: _Course | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
-        self._task = asyncio.get_running_loop().create_task(self._fire(plan))
+        self._task = _running_loop().create_task(self._fire(plan))
         _TASKS.add(self._task)
         self._task.add_done_callback(_TASKS.discard)
 
@@ -169,6 +169,14 @@ class Firing:
             except asyncio.CancelledError:
                 self._cancelled = True  # too late for this run; the one that caused it stops
         return closing.result()
+
+
+def _running_loop() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        then = "call fire() in a coroutine, such as one that `asyncio.run` runs"
+        raise RuntimeError(f"an event is fired in a running event loop: {then}") from None
 
 
 @dataclass(slots=True)
