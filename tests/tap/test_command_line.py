@@ -88,7 +88,7 @@ def test_from_the_agent_to_a_test(
     assert len(agent.lines()) == 1  # it ran, and wrote nothing: that event was no real one
     saved = hookscope("tap", "save", event["id"])
     file = workspace / ".hookscope" / "events" / f"command-new-{event['id'][:8]}.yaml"
-    assert str(file) in saved.out
+    assert f"./{file.relative_to(workspace)}" in saved.out
     assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada"\n'
     assert hookscope("tap", "save", event["id"]).code == 1
 
@@ -105,6 +105,8 @@ def test_an_install_by_the_command_line_shows_what_it_writes(
     assert done.code == 0
     assert "enable event-tap` switches it on" in done.out
     assert "its gateway" in done.out
+    assert "wrote ~/.openclaw/hooks/event-tap/HOOK.md\n" in done.out
+    assert str(home) not in done.out
     status = hookscope("--dialect", "openclaw@2026.9", "tap", "status", "--json")
     assert status.code == 1
     assert [need["gate"] for need in status.json["taps"][0]["needs"]] == ["selected"]
@@ -124,7 +126,9 @@ def test_what_was_recorded_goes_only_when_asked(hookscope: Program, home: Path, 
     (home / ".openclaw").mkdir()
     hookscope("tap", "install")
     spooled(home, {"key": "command:new"})
-    assert "stays in" in hookscope("tap", "remove").out
+    removed = hookscope("tap", "remove").out
+    assert "removed ~/.openclaw/hooks/event-tap/HOOK.md\n" in removed
+    assert "stays in ~/.openclaw/hookscope;" in removed
     assert (home / ".openclaw" / "hookscope" / "events.jsonl").exists()
     hookscope("tap", "install")
     assert hookscope("tap", "remove", "--events", "--json").json["events_kept"] is False

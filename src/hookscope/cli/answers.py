@@ -14,6 +14,7 @@ import click
 from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
 from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import as_typed, printable
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Workbench
@@ -106,12 +107,12 @@ def really_written(options: Options, file: Path) -> tuple[str, ...]:
     return (f"Only the view is assumed: {file} was really written.",) if assumes(options) else ()
 
 
-def not_trusted(folders: Iterable[Path]) -> list[str]:
+def not_trusted(folders: Iterable[Path], here: Surroundings) -> list[str]:
     """A sentence for each folder whose handlers were not allowed to run, with the next step."""
     return [
-        f"Handlers in {folder} did not run: the folder is not trusted. "
-        f"`hookscope trust {as_typed(folder)}` allows it from now on, `--trust` this once."
-        for folder in folders
+        f"Handlers in {short} did not run: the folder is not trusted. "
+        f"`hookscope trust {as_typed(short)}` allows it from now on, `--trust` this once."
+        for short in map(here.short, folders)
     ]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from hookscope.cli import run_tables
 from hookscope.core.failure_document import failure_document
 from hookscope.core.runs import Event
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
@@ -51,24 +52,24 @@ def _found(found: Found) -> Document:
     }
 
 
-def text(fuzzed: Fuzzed) -> str:
+def text(fuzzed: Fuzzed, here: Surroundings) -> str:
     """A part for each hook, and how to have the same events again."""
-    parts = ["\n".join(_hook(one, fuzzed.template)) for one in fuzzed.hooks]
+    parts = ["\n".join(_hook(one, fuzzed.template, here)) for one in fuzzed.hooks]
     stopped = "stopped before its end; " if fuzzed.stopped else ""
     return "\n\n".join([*parts, f"{stopped}--seed {fuzzed.seed} fires the same events again"])
 
 
-def _hook(searched: Searched, template: Event) -> Iterator[str]:
+def _hook(searched: Searched, template: Event, here: Surroundings) -> Iterator[str]:
     failures = len(searched.found)
     said = f"✗ {failures} failure{'s' * (failures > 1)}" if failures else "✓ nothing failed"
     ended = f"; ended since {one_line(searched.why)}" if searched.why else ""
     yield f"{one_line(searched.hook)}  {searched.fired:,} events  {said}{ended}"
     for found in searched.found:
         yield ""
-        yield from _failure(found, template)
+        yield from _failure(found, template, here)
 
 
-def _failure(found: Found, template: Event) -> Iterator[str]:
+def _failure(found: Found, template: Event, here: Surroundings) -> Iterator[str]:
     lines = run_tables.error_lines(found.error) or [found.status]
     yield f"  ✗ {lines[0]}"
     yield from (f"      {line}" for line in lines[1:])
@@ -76,7 +77,7 @@ def _failure(found: Found, template: Event) -> Iterator[str]:
         yield "      fired once more it did not fail so: it depends on more than the event"
     yield "    the smallest event that leads to it:"
     yield from (f"      {line}" for line in _event(found.event, template))
-    kept = f"kept as {printable(str(found.file))}" if found.file is not None else "not kept"
+    kept = f"kept as {printable(here.short(found.file))}" if found.file is not None else "not kept"
     yield f"    {kept}{f': {one_line(found.not_kept)}' if found.not_kept else ''}"
 
 

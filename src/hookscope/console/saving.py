@@ -19,7 +19,7 @@ from hookscope.console.question import Question
 from hookscope.core.text import one_line
 from hookscope.workbench.accepting import acceptance
 from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
-from hookscope.workbench.left_out import could_not, waiting_for_trust
+from hookscope.workbench.left_out import could_not, not_yet_trusted
 from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
 from hookscope.workbench.testing import Checked, compared
@@ -223,8 +223,7 @@ class SavedDesk:
         bench = self.screen.bridge.bench
 
         def comparing() -> Checked:
-            untrusted = tuple(f"{folder} is not trusted" for folder in waiting_for_trust(view, plan))
-            left = (*untrusted, *could_not(view, plan))
+            left = (*not_yet_trusted(view, plan), *could_not(view, plan))
             expect = expected_of(bench, view, read_saved(file), plan.event)
             return compared(file, expect, run, view, left)
 

@@ -52,7 +52,7 @@ def _check(row: Standing, event: Event, view: View) -> None:
         reason = broken.reason if broken is not None else "it has no handler"
         raise _refused(hook, f"it is broken: {reason}", f"`hookscope info {hook.name}` shows every check.")
     if any(gate_state(gate) is State.UNTRUSTED for gate in shut):
-        folder = hook.trust_root
+        folder = view.host.surroundings.short(hook.trust_root)
         then = f"`hookscope trust {as_typed(folder)}` allows it from now on, `--trust` this once."
         raise _refused(hook, f"{folder} is not trusted", then)
     if hook.language not in view.languages:

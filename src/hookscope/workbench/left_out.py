@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.core.hooks import State
 from hookscope.core.runs import Plan
+from hookscope.core.text import as_typed
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST
 
 if TYPE_CHECKING:
@@ -19,6 +20,12 @@ def waiting_for_trust(view: View, plan: Plan) -> tuple[Path, ...]:
     rows = [view.standing(item.hook) for item in left if item.hook is not None]
     blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
     return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
+
+
+def not_yet_trusted(view: View, plan: Plan) -> tuple[str, ...]:
+    """What to do about each of those folders, for people; without a full stop."""
+    folders = map(view.host.surroundings.short, waiting_for_trust(view, plan))
+    return tuple(f"{at} is not trusted: `hookscope trust {as_typed(at)}` allows it to run" for at in folders)
 
 
 def untrusted_folders(view: View) -> tuple[Path, ...]:

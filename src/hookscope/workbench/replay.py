@@ -17,7 +17,7 @@ from hookscope.journal.circumstances import Changed
 from hookscope.values import dataclass
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.history import Wanted
-from hookscope.workbench.left_out import could_not, waiting_for_trust
+from hookscope.workbench.left_out import could_not, not_yet_trusted
 from hookscope.workbench.past import past_of
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.resuming import AS_RECORDED, Start, resumed, start_of
@@ -136,7 +136,7 @@ async def again(
         return await _planned(bench, view, event, past, then, only, forces=not loads)
     ready = await prepared(bench, past, only=only, start=start)
     view, plan, before = ready.view, ready.plan, ready.before
-    untrusted = tuple(f"{folder} is not trusted." for folder in waiting_for_trust(view, plan))
+    untrusted = tuple(f"{said}." for said in not_yet_trusted(view, plan))
     left = (*untrusted, *could_not(view, plan, only=only))
     guarded = sandbox or ready.guarded
     run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))

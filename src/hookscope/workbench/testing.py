@@ -12,7 +12,7 @@ from hookscope.core.runs import Plan, Run
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
 from hookscope.workbench.expect import FILES, Miss, Word, files_of, misses
-from hookscope.workbench.left_out import could_not, waiting_for_trust
+from hookscope.workbench.left_out import could_not, not_yet_trusted
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, SavedEvent, event_of, expected_of
 from hookscope.workbench.sections import ENDINGS, files_below
@@ -128,8 +128,7 @@ async def tried(
         event = event_of(bench, view, saved)
         view = await bench.ready(view, event.kind)
         plan = bench.plan(view, event)
-        untrusted = tuple(f"{folder} is not trusted" for folder in waiting_for_trust(view, plan))
-        left = (*untrusted, *could_not(view, plan))
+        left = (*not_yet_trusted(view, plan), *could_not(view, plan))
         expect = expected_of(bench, view, saved, event)
         guarded = sandbox or FILES in expect
         firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)

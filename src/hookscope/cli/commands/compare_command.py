@@ -85,7 +85,10 @@ def command(
     runs = asyncio.run(_fired(firing))
     if not any(one.run for one in runs):
         raise Refusal(f"{fire} was fired at none of them: {runs[0].problem}")
-    left = (*answers.not_trusted(firing.untrusted), *dict.fromkeys(text for one in runs for text in one.left))
+    left = (
+        *answers.not_trusted(firing.untrusted, bench.setup.surroundings),
+        *dict.fromkeys(text for one in runs for text in one.left),
+    )
     return Answer(
         {**document, "runs": comparison_document.runs(runs)},
         f"{text}\n\n{compare_runs.text(fire, runs)}",

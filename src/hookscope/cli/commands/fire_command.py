@@ -180,7 +180,9 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             if asked.save is not None:
                 saved = await asyncio.to_thread(_saved, bench, view, plan.event, asked.save)
                 fired.said.append(saved)
-            fired.left |= dict.fromkeys(answers.not_trusted(waiting_for_trust(view, plan)))
+            fired.left |= dict.fromkeys(
+                answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
+            )
             fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
             async with aclosing(_begun(bench, view, plan, asked)) as begun:
                 async for firing in begun:
@@ -199,7 +201,7 @@ def _saved(bench: Workbench, view: View, event: Event, name: str) -> str:
     known = bench.template(view, event.key)
     variables = save_event(event, known, file, bench.secrets, writing=bench.edits.keep)
     then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
-    return f"Saved as {file}.{then}"
+    return f"Saved as {surroundings.short(file)}.{then}"
 
 
 async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:
@@ -232,7 +234,8 @@ def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
     """Ask the user, folder by folder; has anything changed."""
     changed = False
     for folder in folders:
-        if _agreed(f"Handlers in {printable(str(folder))} have never run here. Trust them?"):
+        where = printable(bench.setup.surroundings.short(folder))
+        if _agreed(f"Handlers in {where} have never run here. Trust them?"):
             bench.trust(folder)
             changed = True
     return changed

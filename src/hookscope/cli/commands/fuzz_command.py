@@ -62,7 +62,7 @@ def command(
     fuzzed, left = asyncio.run(_all(bench, key, only, examples, seed, sandbox, save))
     return Answer(
         fuzz_tables.document(fuzzed),
-        fuzz_tables.text(fuzzed),
+        fuzz_tables.text(fuzzed, bench.setup.surroundings),
         yes=not (fuzzed.found or left or fuzzed.stopped),
         aside=tuple(left),
     )
@@ -82,7 +82,10 @@ async def _all(
         template = bench.template(view, key)
         view = await bench.ready(view, template.kind)
         plan = bench.plan(view, template, only=only)
-        left = [*answers.not_trusted(waiting_for_trust(view, plan)), *could_not(view, plan, only=only)]
+        left = [
+            *answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings),
+            *could_not(view, plan, only=only),
+        ]
         if left and not plan.calls:
             raise Refusal(left[0])
         told = _seen if sys.stderr.isatty() else None

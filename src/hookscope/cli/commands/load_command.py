@@ -28,7 +28,7 @@ def command(options: Options, name: str | None, trust: bool) -> Answer:
         row = bench.hook(view, name)
         name = row.hook.name
         folders = (row.hook.trust_root,) if row.state is State.UNTRUSTED else ()
-    left = answers.not_trusted(folders)
+    left = answers.not_trusted(folders, bench.setup.surroundings)
     report = asyncio.run(_load(bench, name))
     return Answer(
         run_documents.load(report),

@@ -57,7 +57,7 @@ def command(
     )
     wanted = Wanted(tuple(messages) or (FIRST,), secrets.token_hex(8), _script(replies, script))
     played, report, folders = asyncio.run(_play(bench, wanted))
-    left = answers.not_trusted(topmost(folders))
+    left = answers.not_trusted(topmost(folders), bench.setup.surroundings)
     not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
     return Answer(
         plays.document(played, bench.dialect.name),

@@ -76,7 +76,7 @@ def command(
         documents[0] if len(names) == len(documents) == 1 else documents,
         "\n\n".join(map(sequence_tables.text, over)),
         yes=len(over) == len(wanted) and all(one.passed for one in over),
-        aside=(*strange, *answers.not_trusted(folders)),
+        aside=(*strange, *answers.not_trusted(folders, bench.setup.surroundings)),
     )
 
 

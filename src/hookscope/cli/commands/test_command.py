@@ -29,6 +29,7 @@ from hookscope.workbench.testing import Checked, saved_events
 from hookscope.workbench.variables import DOTENV
 from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
+WAITS = "hookscope: waiting for a save of hooks, settings or saved events; Ctrl-C ends it."
 KINDS = {*AUTHORED, *ENDINGS}
 PARAMETERS = (
     click.Argument(["what"], metavar="[FILE|DIR...]", nargs=-1),
@@ -121,6 +122,7 @@ def _rounds(asked: Asked, as_json: bool) -> NoReturn:
             if as_json:
                 answer = replace(answer, document=None, text=json.dumps(answer.document, default=str))
             answers.printed(answer, as_json=False)
+            click.echo(WAITS, err=True)
             saved = _next(changes, asked, host, watched)
             if not as_json:
                 names = ", ".join(sorted(one_line(path.name, 40) for path in saved)) or "new folders"

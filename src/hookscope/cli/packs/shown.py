@@ -46,11 +46,16 @@ def done(item: Done, host: Host) -> str:
     if item.kept is not None:
         count = len(pack.on_disk.to_keep)
         files = f"{count} file{'s' * (count != 1)} that had changed"
-        lines.append(f"{files} since it was installed: copies are in {printable(str(item.kept))}.")
+        lines.append(
+            f"{files} since it was installed: copies are in {printable(host.surroundings.short(item.kept))}."
+        )
     waiting = [hook.name for hook in pack.hooks if hook.row.state is State.UNTRUSTED]
     if waiting:
         folder = pack.hooks[0].row.hook.trust_root
-        names, trust = one_line(", ".join(waiting)), f"hookscope trust {printable(as_typed(folder))}"
+        names, trust = (
+            one_line(", ".join(waiting)),
+            f"hookscope trust {printable(as_typed(host.surroundings.short(folder)))}",
+        )
         lines.append(f"Hookscope itself runs {names} after `{trust}`.")
     if host.dialect.switching.notices:
         lines.append(host.dialect.switching.notices)

@@ -53,5 +53,5 @@ def command(options: Options, language: str, plugin_hooks: bool, dry_run: bool) 
             "taps": [shown.tap_document(tap) for tap in taps],
             "notices": notices,
         },
-        shown.would_install(plan) if dry_run else shown.installed(plan, taps, view),
+        shown.would_install(plan, host) if dry_run else shown.installed(plan, taps, host),
     )

@@ -23,7 +23,8 @@ def command(options: Options, events: bool, dry_run: bool) -> Answer:
     What was recorded stays, unless --events is given. Refused where a file of it was changed since.
     """
     bench = answers.bench_of(options)
-    plan = removing(bench.open())
+    host = bench.open()
+    plan = removing(host)
     if not dry_run:
         carry_out(plan)
         if events:
@@ -34,5 +35,5 @@ def command(options: Options, events: bool, dry_run: bool) -> Answer:
     kept = plan.spool.is_dir() and not events
     return Answer(
         {**shown.writing(plan, written=not dry_run), "events_kept": kept},
-        shown.removed(plan, dry_run=dry_run, kept=kept),
+        shown.removed(plan, host, dry_run=dry_run, kept=kept),
     )

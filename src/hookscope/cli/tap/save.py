@@ -35,5 +35,5 @@ def command(options: Options, name: str, file: str | None) -> Answer:
     then = f" Its secrets are taken from the environment: {variables}." if saved.variables else ""
     return Answer(
         {"event": shown.event_document(heard), "file": str(saved.file), "variables": list(saved.variables)},
-        f"Saved {one_line(heard.key)} as {printable(str(saved.file))}.{then}",
+        f"Saved {one_line(heard.key)} as {printable(view.host.surroundings.short(saved.file))}.{then}",
     )

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hookscope.cli.cells import column, fitted
+from hookscope.core.dialect import Host
 from hookscope.core.event import iso
 from hookscope.core.text import lasting, one_line, printable
 from hookscope.workbench import Refusal, View, run_documents
@@ -57,31 +58,33 @@ def tap_document(tap: TapStatus) -> Document:
     }
 
 
-def would_install(plan: Installing) -> str:
+def would_install(plan: Installing, host: Host) -> str:
     """With --dry-run the files as diffs."""
-    diffs = "\n".join(printable(change.preview()).rstrip() for change in plan.changes)
+    diffs = "\n".join(
+        f"{_path(change.path, host)}\n{printable(change.preview()).rstrip()}" for change in plan.changes
+    )
     return diffs or "Nothing would be written: the tap is up to date."
 
 
-def installed(plan: Installing, taps: Sequence[TapStatus], view: View) -> str:
+def installed(plan: Installing, taps: Sequence[TapStatus], host: Host) -> str:
     """Where the files are, what the host wants, and the next step."""
-    notices = view.host.dialect.switching.notices
-    lines = [f"{_done(change.old, change.new)} {printable(str(change.path))}" for change in plan.changes]
+    notices = host.dialect.switching.notices
+    lines = [f"{_done(change.old, change.new)} {_path(change.path, host)}" for change in plan.changes]
     lines += ["The tap is up to date."] if not plan.changes else []
     for tap in taps:
-        lines += ["", f"{_path(tap.root, view)} hears {_events(tap)}", *_wants(tap)]
-    lines += ["", f"Events go to {_path(plan.spool, view)}. {notices}".rstrip()]
+        lines += ["", f"{_path(tap.root, host)} hears {_events(tap)}", *_wants(tap)]
+    lines += ["", f"Events go to {_path(plan.spool, host)}. {notices}".rstrip()]
     lines.append("Then `hookscope tap status` says whether it was loaded, `hookscope tap events` what came.")
     return "\n".join(lines)
 
 
-def removed(plan: Installing, *, dry_run: bool, kept: bool) -> str:
+def removed(plan: Installing, host: Host, *, dry_run: bool, kept: bool) -> str:
     """The files, and where what was recorded stays."""
     would = "would be " if dry_run else ""
-    lines = [f"{would}removed {printable(str(change.path))}" for change in plan.changes]
+    lines = [f"{would}removed {_path(change.path, host)}" for change in plan.changes]
     lines += ["Its files are gone already."] if not plan.changes else []
     if kept:
-        lines.append(f"What was recorded stays in {printable(str(plan.spool))}; `--events` removes it too.")
+        lines.append(f"What was recorded stays in {_path(plan.spool, host)}; `--events` removes it too.")
     return "\n".join(lines)
 
 
@@ -124,7 +127,9 @@ def status(taps: Sequence[TapStatus], item: Recorded, view: View) -> str:
     lines = [] if taps else [f"No tap is installed for {product} here. `hookscope tap install` does that."]
     for tap in taps:
         stands = {"installed": "stands as written", "changed": "was changed since", "gone": "is gone"}
-        lines.append(f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  {_path(tap.root, view)}")
+        lines.append(
+            f"{tap.name}  {tap.kind}, {tap.language}  {stands[tap.whole]}  {_path(tap.root, view.host)}"
+        )
         lines += [f"  hears {_events(tap)}", *_wants(tap), ""]
     if item.loaded is not None:
         when = f"{_moment(item.loaded)}, {_lasting(item.loaded)} ago"
@@ -133,16 +138,16 @@ def status(taps: Sequence[TapStatus], item: Recorded, view: View) -> str:
         lines.append(f"loaded    not yet: {product} has not loaded it since it records")
     if item.events:
         last = f", the last {_lasting(item.last)} ago" if item.last else ""
-        where = f"{item.size:,} bytes in {_path(item.folder, view)}"
+        where = f"{item.size:,} bytes in {_path(item.folder, view.host)}"
         lines.append(f"recorded  {_count(item.events, 'event')}{last}; {where}")
     elif taps:
-        lines.append(f"recorded  nothing yet in {_path(item.folder, view)}")
+        lines.append(f"recorded  nothing yet in {_path(item.folder, view.host)}")
     lines += _skipped(item.skipped)
     return "\n".join(lines).rstrip()
 
 
-def _path(path: Path, view: View) -> str:
-    return printable(view.host.surroundings.short(path))
+def _path(path: Path, host: Host) -> str:
+    return printable(host.surroundings.short(path))
 
 
 def _skipped(count: int) -> list[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.core.runs import Plan, Run
 from hookscope.values import dataclass
-from hookscope.workbench.left_out import could_not, waiting_for_trust
+from hookscope.workbench.left_out import could_not, not_yet_trusted
 from hookscope.workbench.tap.events import event_of, marked
 from hookscope.workbench.tap.spool import Heard
 
@@ -44,9 +44,7 @@ async def fire_real(
         return plan
     view = await bench.ready(view, event.kind)
     plan = bench.plan(view, event, only=only)
-    untrusted = tuple(
-        f"{folder} is not trusted; `--trust` runs it this once." for folder in waiting_for_trust(view, plan)
-    )
+    untrusted = tuple(f"{said}, `--trust` this once." for said in not_yet_trusted(view, plan))
     left = (*untrusted, *could_not(view, plan, only=only))
     run = await (await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan))
     return Fired(heard, plan, run, left)
