@@ -66,7 +66,7 @@ class HookEngine:
         self._closed = False
         self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
         self._planned_for: Registry | None = None
-        self._plans: dict[tuple[str, str, str | None], Plan] = {}
+        self._plans: dict[tuple[str, str, str | None], Plan] = {}  # by type, action and `only`
 
     def look(self, host: Host | None = None) -> Inventory:
         """Look at the host's hooks, handlers' sources included, and register what may run. Runs nothing.
@@ -271,12 +271,15 @@ class HookEngine:
         return replace(plan, groups=(), not_run=off + plan.not_run)
 
     def _planned(self, event: Event, only: str | None) -> Plan:
-        """Of folder hooks a plan depends on the event's key alone, so it is made once for each generation."""
+        """Of folder hooks a plan depends on type and action alone, so it is made once for each generation.
+
+        Not on its key: `command` with the action `new:x` and `command:new` with `x` have the same.
+        """
         if event.kind != "folder":
             return self._plan_of(event, only)
         if self._planned_for is not self.registry or len(self._plans) > MOST_PLANS:
             self._planned_for, self._plans = self.registry, {}
-        asked = (event.kind, event.key, only)
+        asked = (event.type, event.action, only)
         if asked not in self._plans:
             self._plans[asked] = self._plan_of(event, only)
         return self._plans[asked]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hookscope.core.dialect import Arranged, Dialect, Host
 from hookscope.core.hooks import Folder, Gate, Hook, Problem
 from hookscope.core.inventory import Found, Ranking
-from hookscope.core.runs import Event, EventKind, Group, Policy, Registration
+from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
@@ -69,7 +69,10 @@ class FolderSystem:
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
-        return Arranged((Group(tuple(heard)),) if heard else ())
+        left_out = {call: why for call in heard if call.hook and (why := call.hook.meta.barred.get(call.key))}
+        called = tuple(call for call in heard if call not in left_out)
+        not_run = (NotRun(call.name, why, call.hook) for call, why in left_out.items())
+        return Arranged((Group(called),) if called else (), tuple(not_run))
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         return event

@@ -69,6 +69,7 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
         meta=Metadata(
             events=_events(item_map, rule),
             export=_export(export, rule),
+            barred=_barred(item_map, rule),
             faults=faults,
         ),
         description=f"listed in {folder.declared}[{number}]",
@@ -85,6 +86,14 @@ def _events(item: Mapping[str, Any], rule: LegacyRule) -> tuple[str, ...]:
     if rule.literal:
         return (script_text(event) if "event" in item else "undefined",)
     return (event,) if isinstance(event, str) and event else ()
+
+
+def _barred(item: Mapping[str, Any], rule: LegacyRule) -> Mapping[str, str]:
+    event = item.get("event")
+    if not rule.literal or isinstance(event, str):
+        return {}
+    found = describe(event) if "event" in item else "nothing"
+    return dict.fromkeys(_events(item, rule), f"`event` is {found}, which no event is equal to")
 
 
 def _export(export: Any, rule: LegacyRule) -> str:

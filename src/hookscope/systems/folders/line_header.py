@@ -13,7 +13,7 @@ from hookscope.core.hooks import Metadata, Requires
 from hookscope.formats import script_text, script_trim
 from hookscope.formats.script_values import BLANK
 from hookscope.systems.folders.manifest import Manifest
-from hookscope.systems.folders.metadata import REQUIREMENTS
+from hookscope.systems.folders.metadata import REQUIREMENTS, describe
 from hookscope.systems.folders.requirements import truthy
 
 UNREADABLE = "[hooks] Failed to parse metadata in HOOK.md"
@@ -113,6 +113,7 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
     )
     return Metadata(
         events=tuple(map(joined, events)) if isinstance(events, list) else (),
+        barred=unmatched(events) if isinstance(events, list) else {},
         always=truthy(fields.get("always")),
         hook_key=None if hook_key is None else script_text(hook_key),
         emoji=None if emoji is None else script_text(emoji),
@@ -126,6 +127,14 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
         notes=notes,
         unchecked={name: value for name, value in asked.items() if _surprises(name, value)},
     )
+
+
+def unmatched(events: list[Any]) -> dict[str, str]:
+    """Keys that are no texts: they are registered as they stand, and no event is ever equal to one."""
+    texts = {item for item in events if isinstance(item, str)}
+    others = ((joined(item), item) for item in events if not isinstance(item, str))
+    why = "`events` has {} in place of the text, which no event is equal to"
+    return {key: why.format(describe(item)) for key, item in others if key not in texts}
 
 
 def joined(item: object) -> str:

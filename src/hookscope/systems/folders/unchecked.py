@@ -51,10 +51,14 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
     names = unchecked.get("os")
     if isinstance(names, str) and host.surroundings.platform not in names:
         return "the whole load fails: `os` is a text that does not hold this platform, and wants a list"
+    if _has_length(names):
+        return "the whole load fails: `os` is an object with a length, and wants a list"
     if hook.meta.always:
         return None
-    if isinstance(unchecked.get("anyBins"), str):
-        return "the whole load fails: `anyBins` is a text, and wants a list"
+    any_of = unchecked.get("anyBins")
+    if isinstance(any_of, str) or _has_length(any_of):
+        kind = "a text" if isinstance(any_of, str) else "an object with a length"
+        return f"the whole load fails: `anyBins` is {kind}, and wants a list"
     for name in looked_up:
         if isinstance(unchecked.get(name), list):
             return f"the whole load fails: `{name}` holds something that is no text"
@@ -62,6 +66,12 @@ def _fault(hook: Hook, host: Host, looked_up: tuple[str, ...]) -> str | None:
         if name in unchecked and not isinstance(unchecked[name], str | list):
             return f"the whole load fails: `{name}` cannot be walked through, and wants a list"
     return None
+
+
+def _has_length(value: object) -> bool:
+    """Is it taken for a list that holds something, and is none."""
+    length = value.get("length") if isinstance(value, Mapping) else None
+    return isinstance(length, int | float) and length > 0
 
 
 def events(hook: Hook, host: Host) -> Gate:
