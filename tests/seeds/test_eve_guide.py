@@ -129,6 +129,46 @@ async def test_the_audit_hook(fire: Fire, write: Write, dialect: str, file: str,
     assert "5" in line
 
 
+NAMED_TS = """
+import { defineHook, HookContext, HookDefinition } from "eve/hooks";
+
+const hook: HookDefinition = {
+  events: {
+    "turn.started"(_event, ctx: HookContext) {
+      const { agent, channel, session } = ctx;
+      console.log([agent.name, agent.nodeId ?? "root", channel.kind, typeof session.id].join());
+    },
+  },
+};
+export default defineHook(hook);
+"""
+NAMED_PY = """
+from hookscope import define_hook
+
+
+def turn_started(_event, ctx):
+    agent, kind = ctx.agent, type(ctx.session.id).__name__
+    print(agent.name, agent.node_id or "root", ctx.channel.kind, kind, sep=",")
+
+
+default = define_hook(events={"turn.started": turn_started})
+"""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize(("file", "source"), [("named.ts", NAMED_TS), ("named.py", NAMED_PY)])
+async def test_the_context_has_what_its_interface_names_and_the_types_are_there(
+    fire: Fire, write: Write, dialect: str, file: str, source: str
+) -> None:
+    write(f"agent/hooks/{file}", source)
+    run = await fire("turn.started", dialect=dialect)
+    (line,) = printed(run)
+    name, node, kind, session = line.split(",")
+    assert (name, node, kind) == ("workspace", "root", "http")
+    assert session in ("string", "str")
+    assert [note for result in run.results for note in result.notes] == []  # nothing was stubbed
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("language", ["ts", "py"])
 async def test_tool_results_are_narrowed_to_one_tool_or_connection(

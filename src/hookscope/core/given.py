@@ -30,6 +30,7 @@ class Record(dict[str, Any]):
     """
 
     __slots__ = ()
+    _optional: tuple[str, ...] = ()  # keys that are None where they are not there
 
     def __init__(self, *members: Any, **more: Any) -> None:
         super().__init__({key: record(value) for key, value in dict(*members, **more).items()})
@@ -42,6 +43,8 @@ class Record(dict[str, Any]):
     def __getattr__(self, name: str) -> Any:
         key = self._key(name)
         if key is None:
+            if name in self._optional or camel(name) in self._optional:
+                return None
             raise AttributeError(f"there is no {name!r} here, only {', '.join(map(repr, self)) or 'nothing'}")
         value = self[key]
         if type(value) is dict:  # put there by a handler: it stays the handler's own until now
@@ -110,6 +113,16 @@ def closed(view: dict[str, Any], late: Late) -> None:
     opened(view).late = late
 
 
+class _AgentOf(Record):
+    __slots__ = ()
+    _optional = ("nodeId",)  # a subagent has one
+
+
+class _ChannelOf(Record):
+    __slots__ = ()
+    _optional = ("kind", "continuationToken")
+
+
 class HookContext(Record):
     """The second argument: of a stream `agent`, `channel` and `session`; of a plugin what its event brings.
 
@@ -120,6 +133,9 @@ class HookContext(Record):
 
     def __init__(self, members: Any, functions: Mapping[str, Handler]) -> None:
         super().__init__(members)
+        for name, of in (("agent", _AgentOf), ("channel", _ChannelOf)):
+            if type(self.get(name)) is Record:
+                self[name] = of(self[name])
         object.__setattr__(self, "_functions", functions)
 
     def __getattr__(self, name: str) -> Any:

@@ -46,6 +46,18 @@ export const EVE = new Map(Object.entries({
   "eve/memory": handingOn("defineMemory", "defineMemoryProvider"),
 }));
 
+/** What they export to the reader of types alone: imported without `type`, nothing of it is missed. */
+export const TYPES_OF_EVE = new Map(Object.entries({
+  "eve/hooks": [
+    "HookContext", "HookDefinition", "HookEvent", "HookEventKey", "HookEventMap", "HookEventType",
+    "StreamEventHook", "StreamEventHooks",
+  ],
+  "eve/tools": [
+    "MatchedConnectionResult", "MatchedToolResult", "SessionContext", "ToolContext", "ToolDefinition",
+    "ToolResultFromFn",
+  ],
+}));
+
 /** A model that answers by a script: a text, a list by the number of tool results so far, or a function. */
 function mockModel(given = {}) {
   const isOptions = given !== null && typeof given === "object" && !isArray(given);

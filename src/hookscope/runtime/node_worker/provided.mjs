@@ -1,7 +1,7 @@
 // Packages of hosts that are not installed here, as far as handlers meet them: definitions are handed on
 // as they are, models are scripted, schemas accept everything. What else is imported of them is a stub.
 
-import { EVE } from "./eve.mjs";
+import { EVE, TYPES_OF_EVE } from "./eve.mjs";
 import { standIn } from "./schemas.mjs";
 import { SCHEME, stub } from "./stubs.mjs";
 
@@ -31,11 +31,12 @@ export function providedAddress(specifier, names) {
   return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all]]))}`;
 }
 
-/** The names among these that we have nothing for. */
+/** The names among these that we have nothing for, and that are no mere types. */
 export function unprovided(specifier, names) {
   if (makesSchemas(specifier)) return [];
   const given = PACKAGES.get(specifier);
-  return names.filter((name) => name !== "default" && !Object.hasOwn(given, name));
+  const types = TYPES_OF_EVE.get(specifier) ?? [];
+  return names.filter((name) => name !== "default" && !Object.hasOwn(given, name) && !types.includes(name));
 }
 
 /** The value of one name. */
