@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Generic, TypeVar
 
+from textual import events, on
 from textual.content import Content
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from hookscope.console.dialog import Dialog
+from hookscope.console.dialog import TALL, Dialog
 from hookscope.console.fire.marks import MUTED
 
 Row = TypeVar("Row")
@@ -21,8 +22,9 @@ def holds(text: str, typed: str) -> bool:
     return all(word in text.casefold() for word in typed.casefold().split())
 
 
+FRAME = 4  # lines of its frame, the field and the blank one below it
 MOST = 96  # cells of the frame
-AROUND = 7  # of them beside a row: the frame's own, its padding, a bar to scroll
+AROUND = 8  # of them beside a row: the frame's own, its padding, a bar to scroll and what keeps off that
 
 
 class Picker(Dialog[Answer | None], Generic[Row, Answer]):
@@ -30,10 +32,10 @@ class Picker(Dialog[Answer | None], Generic[Row, Answer]):
 
     DEFAULT_CSS = """
     Picker {
-        & > Vertical { width: 94%; max-width: 96; max-height: 88%; }
+        & > Vertical { width: 94%; max-width: 96; }
         & Input { background: transparent; margin: 0 0 1 0; }
         & OptionList {
-            height: auto; max-height: 100%; border: none; padding: 0; background: transparent;
+            height: auto; border: none; padding: 0; background: transparent;
             text-wrap: nowrap; text-overflow: ellipsis; scrollbar-size-vertical: 1;
         }
     }
@@ -42,6 +44,19 @@ class Picker(Dialog[Answer | None], Generic[Row, Answer]):
     def __init__(self) -> None:
         super().__init__()
         self.found: tuple[Row, ...] = ()
+
+    @property
+    def below(self) -> int:
+        """Lines that may stand below the list."""
+        return 0
+
+    @on(events.Mount)
+    @on(events.Resize)
+    def leave_room(self) -> None:
+        """As many rows as leave the frame whole, and all else that stands in it."""
+        height = self.app.size.height
+        around = FRAME + (2 if height >= TALL else 0) + self.below
+        self.query_one(OptionList).styles.max_height = max(1, height * 88 // 100 - around)
 
     @property
     def room(self) -> int:

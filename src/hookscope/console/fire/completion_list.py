@@ -22,7 +22,7 @@ from hookscope.console.keymap.hints import ENTER, hints
 
 NARROWEST, TALLEST = 28, 12  # cells and lines of the list, its frame included
 NAMES, GAP = 24, 2  # cells of the first column, and behind it
-BESIDE = 5  # cells that are no choice: the frame's, the padding, a bar to scroll
+BESIDE = 6  # cells that are no choice: the frame's, the padding, a bar to scroll and what keeps off it
 FRAME = 3  # lines that are no choice: the frame's, and the one that is typed in
 
 

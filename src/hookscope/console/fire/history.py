@@ -18,7 +18,7 @@ class History(Lines):
         border-title-color: $foreground;
         border-title-style: none;
         border-subtitle-align: left;
-        padding: 0 1 0 0;
+        padding: 0;
         &:focus { border: heavy $border; }
     }
     """

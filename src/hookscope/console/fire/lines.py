@@ -18,6 +18,7 @@ from textual.strip import Strip
 
 from hookscope.console.jump.spots import Spot, rows_on_screen
 from hookscope.console.painting import resized
+from hookscope.console.reading import BESIDE
 from hookscope.console.strips import one_line
 
 GUTTER = 2  # cells before each line, where the cursor stands
@@ -39,6 +40,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         ),
     ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {"lines--cursor"}
+    KEPT_OFF: ClassVar[int] = BESIDE  # cells at the end of each line that are left blank
     DEFAULT_CSS = """
     Lines {
         overflow-x: hidden;
@@ -85,8 +87,8 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def inner_width(self) -> int:
-        """Cells of a line: the scroll bar's left out."""
-        return self.scrollable_content_region.width
+        """Cells of a line: the scroll bar's, and what keeps it off that, are left out."""
+        return max(0, self.scrollable_content_region.width - self.KEPT_OFF)
 
     def as_text(self, width: int = 120) -> str:
         """All lines as plain text."""
@@ -112,7 +114,7 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
             return self._strip(Content(" " * GUTTER) + heading, width)
         index = y + round(self.scroll_y) - self.has_heading
         if not 0 <= index < self.line_count:
-            return Strip.blank(width, self.rich_style)
+            return Strip.blank(width + self.KEPT_OFF, self.rich_style)
         at_cursor = index == self.cursor
         mark = Content("▸ ") if at_cursor else Content("  ")
         if at_cursor and self.has_focus:
@@ -123,7 +125,8 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _strip(self, content: Content, width: int, component: str = "") -> Strip:
         style = self.get_visual_style(component) if component else self.visual_style
-        return one_line(self, content.truncate(width, ellipsis=True, pad=True), width, style)
+        cut = content.truncate(width, ellipsis=True, pad=True)
+        return one_line(self, cut, width + self.KEPT_OFF, style)
 
     def validate_cursor(self, cursor: int) -> int:
         return max(0, min(cursor, self.line_count - 1))

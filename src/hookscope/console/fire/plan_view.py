@@ -175,7 +175,7 @@ class PlanView(Lines):
         border-title-style: none;
         border-subtitle-align: left;
         border-subtitle-color: $text-muted;
-        padding: 0 1 0 0;
+        padding: 0;
         &:focus { border: heavy $border; }
     }
     """

@@ -41,8 +41,8 @@ class Body(Reading, can_focus=True):
     """The open tab's text."""
 
     DEFAULT_CSS = """
-    Body { height: 1fr; padding: 0 1 0 2; scrollbar-size-vertical: 1; }
-    Body > Static { height: auto; }
+    Body { height: 1fr; padding: 0 0 0 2; scrollbar-size-vertical: 1; }
+    Body > Static { height: auto; padding: 0 1 0 0; }
     """
 
 
@@ -65,7 +65,7 @@ class RunPane(Leaves, Vertical):
         border-title-style: none;
         border-subtitle-align: left;
         border-subtitle-color: $text-muted;
-        padding: 0 1;
+        padding: 0 0 0 1;
         &:focus-within { border: heavy $border; }
         & > Waterfall { height: 3; }
         & > TabBar { margin: 1 0 0 0; }

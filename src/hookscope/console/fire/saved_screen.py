@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 WIDEST = 28  # cells of an event's key
 VERDICT = 16  # of how its last test ended
 GAP = 2
+WHY = 6  # lines of what was missed
 RUNNING = Content.styled("» running", "$text-accent")
 NONE_YET = "No saved events yet: {fire.save} in the composer saves the one that it holds."
 
@@ -165,7 +166,13 @@ class SavedScreen(Picker[Kept, Kept]):
         widths = min(name, max(10, self.room - what - VERDICT - 2 * GAP)), what
         none = f"None is called {word(typed)}." if self._rows else with_keys(NONE_YET)
         self.list_rows(rows, (self._prompt(row, *widths) for row in rows), none, at or 0)
+        self.leave_room()
         self._say_why()
+
+    @property
+    def below(self) -> int:
+        said = any(row.problem or row.note for row in self._rows)
+        return WHY + 1 if said or any(not checked.passed for checked in self._checked.values()) else 0
 
     def _prompt(self, row: Kept, name: int, what: int) -> Content:
         return Content.assemble(
@@ -191,7 +198,7 @@ class SavedScreen(Picker[Kept, Kept]):
             said = said or ((row.note,) if row.note else ())
         why = self.query_one("#saved-why", Static)
         why.set_class(bool(said), "-said")
-        why.update(plain("\n".join(said[:6]), 1_200))
+        why.update(plain("\n".join(said[:WHY]), 1_200))
 
     @on(Input.Submitted)
     def _taken(self, event: Input.Submitted) -> None:

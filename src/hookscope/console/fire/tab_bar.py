@@ -19,7 +19,7 @@ from hookscope.console.jump.spots import Spot
 class TabBar(Widget):
     """The names of the tabs on one line; the open one stands in brackets."""
 
-    DEFAULT_CSS = "TabBar { height: 1; padding: 0 0 0 2; }"
+    DEFAULT_CSS = "TabBar { height: 1; padding: 0 1 0 2; }"
 
     class Picked(Message):
         """A tab was clicked."""

@@ -34,6 +34,7 @@ class HookList(Lines, inherit_bindings=False):
         Binding("end", "last", "Last", show=False, id="list.last", tooltip="The last hook"),
         Binding("enter", "choose", "Why", id="list.why", tooltip="Why the selected hook stands as it does"),
     ]
+    KEPT_OFF = 0  # its columns keep off the bar by themselves
     COMPONENT_CLASSES: ClassVar[set[str]] = {"hooks--heading", "hooks--cursor", "hooks--hover"}
 
     hovered: reactive[int | None] = reactive(None)  # the line under the mouse

@@ -115,7 +115,7 @@ class HostsPane(Leaves, Container):
             border-title-style: none;
             border-subtitle-align: left;
             border-subtitle-color: $text-muted;
-            padding: 0 1 0 0;
+            padding: 0;
             background: $background;
             scrollbar-size-vertical: 1;
             &:focus { border: heavy $border; }

@@ -86,7 +86,7 @@ class LogPane(Leaves, Widget):
         border-title-style: none;
         border-subtitle-align: left;
         border-subtitle-color: $text-muted;
-        padding: 0 1 0 0;
+        padding: 0;
         &:focus-within { border: heavy $border; }
         & > LogView { height: 1fr; }
         & > FilterInput { margin: 0 0 0 2; }

@@ -18,6 +18,7 @@ from hookscope.console.dialog import Dialog
 from hookscope.console.hooks.sheet import Sheet
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
+from hookscope.console.reading import BESIDE
 from hookscope.console.text import plain
 from hookscope.console.theme import MUTED
 
@@ -165,7 +166,7 @@ class PacksScreen(Dialog[None]):
         chosen = fresh or (self.row.id if self.row is not None else "")
         self._rows, self._view = tuple(rows), view
         listed = self.query_one(OptionList)
-        width = listed.scrollable_content_region.width or 58
+        width = listed.scrollable_content_region.width - BESIDE if listed.size.width else 58
         listed.set_options(Option(row_line(row, rows, width)) for row in rows)
         if rows and not listed.display:
             self.call_after_refresh(listed.focus)
@@ -209,7 +210,7 @@ class PacksScreen(Dialog[None]):
         if view is None:
             return
         box = self.query_one("#packs-about", VerticalScroll)
-        width = box.scrollable_content_region.width or 60
+        width = box.scrollable_content_region.width - BESIDE if box.size.width else 60
         if row is None:
             self.query_one("#packs-sheet", Static).update(_none(view, width))
             return
