@@ -207,6 +207,22 @@ def test_info_finds_a_hook_by_its_settings_key_and_names_the_line(
     assert gate["fix"]["path"] == ["hooks", "internal", "entries", "hello", "enabled"]
 
 
+def test_info_has_all_that_the_metadata_says(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    install = "[{id: git, kind: bundled, bins: [git], size: .inf}]"
+    said = f"events: [session], hookKey: hello, always: true, homepage: 'https://x', install: {install}"
+    make_hook(workspace / "hooks", "greet", f"{{milady: {{{said}}}}}")
+    told = hookscope("info", "greet", "--dialect", "milady", "--json").json
+    assert {name: told[name] for name in ("export", "key", "always", "homepage", "install")} == {
+        "export": "default",
+        "key": "hello",
+        "always": True,
+        "homepage": "https://x",
+        "install": [{"id": "git", "kind": "bundled", "bins": ["git"], "size": "inf"}],
+    }
+
+
 def test_check_counts_and_groups(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:

@@ -103,6 +103,19 @@ def hook(row: Standing) -> Document:
     }
 
 
+def declared(it: Hook) -> Document:
+    """What else its HOOK.md says of it: `info --json` alone has these."""
+    from hookscope.workbench.run_documents import plain  # here: lists need none of it
+
+    return {
+        "export": it.meta.export,
+        "key": it.key,
+        "always": it.meta.always,
+        "homepage": it.meta.homepage,
+        "install": [plain(way) for way in it.meta.install],
+    }
+
+
 def limits(item: Limits) -> Document:
     """What a handler may take, in seconds and bytes, and where each limit comes from."""
     values = {"load": item.load, "run": item.run, "memory": item.memory}
