@@ -188,7 +188,7 @@ def test_the_report_is_xml_whatever_handlers_say(test: Program, save: Save, tmp_
 
 def test_a_name_that_no_disk_can_hold_is_told(test: Program, hookscope: Program, bundled: Path) -> None:
     name = "a" * 300
-    assert "There are no saved events in aaa" in test(name).err
+    assert "There is no file or folder aaa" in test(name).err
     done = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust", "--save", name)
     assert done.code == 1
     assert "file name too long" in done.err

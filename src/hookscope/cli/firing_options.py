@@ -2,12 +2,14 @@
 
 import click
 
+from hookscope.cli.numbers import Seconds
+
 
 def timeout_option(otherwise: float = 30) -> click.Option:
     """`--timeout S`: the limit of each handler, in seconds; `otherwise` holds where it is not given."""
     return click.Option(
         ["--timeout"],
-        type=click.FloatRange(min=0, min_open=True),
+        type=Seconds(),
         metavar="S",
         help=f"Seconds for each handler; else {otherwise:g}.",
     )

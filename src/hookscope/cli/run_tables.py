@@ -60,7 +60,9 @@ def outcome(item: Run) -> str:
         return "cancelled"
     if item.ending.verdict:
         return one_line(item.ending.verdict, 200)
-    return f"✗ {failed} failed" if failed else "✓"
+    if failed:
+        return f"✗ {failed} failed"
+    return "–" if not item.results and any(left.listens for left in item.not_run) else "✓"
 
 
 def _lanes(item: Run, plan: Plan | None) -> Iterator[tuple[str, list[Result]]]:

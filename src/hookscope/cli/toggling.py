@@ -42,7 +42,8 @@ def text(toggle: Toggle, dry_run: bool, surroundings: Surroundings) -> str:
     """The file with its diff, what else it changes, and when the host notices."""
     name = one_line(toggle.name)
     if not toggle.needed:
-        return f"{name} is {one_line(toggle.after)} already; nothing was written."
+        stands, comma, but = one_line(toggle.after).partition(",")
+        return f"{name} is {stands} already{comma}{but}; nothing was written."
     lines = [*diffs.lines(toggle.change, surroundings)]
     lines += [
         f"{one_line(other.name)} ({other.source}): {other.before} → {other.after}" for other in toggle.others

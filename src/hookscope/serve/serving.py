@@ -97,7 +97,10 @@ def _read(file: Path) -> str:
     try:
         mode, text = os.stat(file).st_mode, file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise Refusal(f"Cannot read the token in {file}: {error}.", code=2) from None
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise Refusal(
+            f"Cannot read the token in {file}: {why}.", "`--token auto` makes one.", code=2
+        ) from None
     if stat.S_IMODE(mode) & 0o077:
         raise Refusal(f"Others can read the token in {file}.", f"`chmod 600 {file}` shuts it.", code=2)
     return text

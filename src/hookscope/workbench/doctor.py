@@ -139,7 +139,8 @@ def _python(setup: Setup) -> Finding:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=True)
         version = tuple(int(part) for part in done.stdout.strip().split("."))
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        return Finding("python", f"{python} does not say its version: {error}", False, then)
+        why = getattr(error, "strerror", None) or error
+        return Finding("python", f"{python} does not say its version: {why}", False, then)
     found = f"{python}, version {done.stdout.strip()}"
     well = version >= OLDEST_PYTHON
     return Finding("python", found if well else f"{found}, too old for handlers", well, "" if well else then)

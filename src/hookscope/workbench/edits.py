@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.view import View
 
 FORGOTTEN = "It is forgotten, and undo once more takes back the one before it"
+KEPT = "`hookscope undo` forgets it, and once more takes back the one before it"
 
 
 class Edits:
@@ -110,10 +111,11 @@ class Edits:
         """A repair that was written, with the hook as it really stands now. Looks again."""
         return replace(repair, after=seen_again(repair, self._bench.look()))
 
-    def undoing(self) -> Undoing:
+    def undoing(self, *, asked_only: bool = False) -> Undoing:
         """What `undo` would write now. Writes nothing.
 
-        Raises Refusal where there is nothing to undo, or nothing of the change is left to take back.
+        Raises Refusal where there is nothing to undo, or nothing of the change is left to take back: such a
+        change is forgotten, unless it was only asked about.
         """
         change = self._stack.peek()
         if change is None:
@@ -125,15 +127,21 @@ class Edits:
         except ChangeError as error:
             if not change.more and change.path == self._bench.open().settings.file.absolute():
                 raise Refusal(str(error)) from None
-            self._stack.forget(change)  # its author went on with what was made: nobody takes that away
-            raise Refusal(str(error), f"{FORGOTTEN}; what {change.meaning} made is there to stay.") from None
+            then = self._let_go(change, asked_only)  # its author went on with what was made
+            raise Refusal(str(error), f"{then}; what {change.meaning} made is there to stay.") from None
         if undoing.back.idle:
-            self._stack.forget(change)
+            then = self._let_go(change, asked_only)
             raise Refusal(
-                f"Nothing of the last change ({change.meaning}) is left in {change.path}.",
-                f"{FORGOTTEN}.",
+                f"Nothing of the last change ({change.meaning}) is left in {change.path}.", f"{then}."
             )
         return undoing
+
+    def _let_go(self, change: Change, asked_only: bool) -> str:
+        """Forget it, unless it was only asked about; what comes next."""
+        if asked_only:
+            return KEPT
+        self._stack.forget(change)
+        return FORGOTTEN
 
     def undo(self, undoing: Undoing) -> None:
         """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""

@@ -47,7 +47,8 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
         if row is None or not hears or item.reason.startswith("left out"):
             continue
         state = row.state
-        asked_for = only is not None and item.name == only and state is not State.SHADOWED
+        waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder
+        asked_for = only is not None and item.name == only and state is not State.SHADOWED and not waits
         if state is State.BROKEN or (view.without and item.reason.endswith(view.without)) or asked_for:
             sentences.append(
                 f"{item.name} did not run: {item.reason.rstrip('.')}" + "." * (item.reason[-1:] != "?")

@@ -26,7 +26,13 @@ MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 
 
 def place_of(name: str, workspace: Path, cwd: Path) -> Path:
-    """Where an event of that name is saved: a file as it is named, else one of the workspace."""
+    """Where an event of that name is saved: a file as it is named, else one of the workspace.
+
+    Raises Refusal for a name that leads out of the folder of saved events.
+    """
+    if not is_saved_event(name) and ".." in Path(name).parts:
+        then = f"Name a file, such as {name}.yaml, or the event alone."
+        raise Refusal(f"{name} leads out of {EVENTS}.", then, code=2)
     return cwd / name if is_saved_event(name) else workspace / EVENTS / f"{name}.yaml"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.runs import Plan, Run
-from hookscope.core.text import one_line
+from hookscope.core.text import nearest, one_line
 from hookscope.values import dataclass
 from hookscope.workbench.expect import FILES, Miss, Word, files_of, misses
 from hookscope.workbench.left_out import could_not, not_yet_trusted
@@ -94,12 +94,24 @@ def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
 
     Raises Refusal where there is none.
     """
+    for place in named:
+        if not os.path.exists(place):
+            raise Refusal(f"There is no file or folder {place}.", _meant(workspace, place), code=2)
     places = list(named) or [workspace / EVENTS, workspace / SEQUENCES]
     files = [file for place in places for file in _below(place)]
     if not files:
         where = ", ".join(map(str, places[:1] if not named else places))
         raise Refusal(f"There are no saved events in {where}.", "A saved event is a YAML file with `event:`.")
     return files
+
+
+def _meant(workspace: Path, place: Path) -> str:
+    """The saved event or sequence that was perhaps meant."""
+    known = {file.stem: file for folder in (EVENTS, SEQUENCES) for file in _below(workspace / folder)}
+    near = nearest(place.stem, known)
+    if near is None:
+        return "`hookscope events --saved` lists saved events, `hookscope sequence` sequences."
+    return f"Did you mean {os.path.relpath(known[near])}?"
 
 
 def _below(place: Path) -> Iterator[Path]:

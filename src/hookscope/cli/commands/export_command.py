@@ -15,6 +15,7 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
+from hookscope.cli.numbers import Whole
 from hookscope.core.text import printable
 from hookscope.workbench import Options, Refusal
 
@@ -24,10 +25,10 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 PARAMETERS = (
-    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(1, 2**62)),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=Whole(1, 2**62)),
     click.Option(["--jsonl"], metavar="FILE", help="A line of JSON for each run; - is standard output."),
     click.Option(["--html"], metavar="FILE", help="A page of one run, whole in one file; - as above."),
-    click.Option(["--limit"], type=click.IntRange(1, 10_000), help="Only the last N that fit; else all."),
+    click.Option(["--limit"], metavar="N", type=Whole(1, 10_000), help="Only the last N that fit; else all."),
     *filter_options(),
 )
 

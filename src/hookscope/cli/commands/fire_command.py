@@ -17,6 +17,7 @@ from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.cli.interrupting import ended_by_interrupt
+from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import UNRECORDED, Event, Plan, Run, Slow
@@ -50,7 +51,7 @@ PARAMETERS = (
         help="Break it on purpose: exception, hang, slow[:SECONDS], junk, exit[:STATUS].",
     ),
     click.Option(
-        ["--repeat"], type=click.IntRange(2, MOST), metavar="N", help="N times, and what was done again."
+        ["--repeat"], type=Whole(2, MOST), metavar="N", help="N times, and what was done again."
     ),
     timeout_option(),
     trust_option(),
@@ -112,6 +113,8 @@ def command(
         raise Refusal("--repeat fires one event.", "Fire them one by one.", code=2)
     if force and only is None:
         raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
+    if as_json and json_lines:
+        raise Refusal("--json prints one document, --json-lines a line for each step.", "Take one.", code=2)
     if context == ctx == STANDARD_INPUT:
         raise Refusal("--context and --ctx both read standard input.", "Name a file for one of them.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout)

@@ -16,6 +16,7 @@ from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.cells import fitted
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
+from hookscope.cli.numbers import Whole
 from hookscope.core.event import iso
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, run_documents
@@ -33,8 +34,8 @@ LIMIT = 20  # runs, where nobody says how many
 LONGEST = 4000  # characters of a context
 
 PARAMETERS = (
-    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(1, 2**62)),
-    click.Option(["--limit"], type=click.IntRange(1, 10_000), help=f"How many runs; else {LIMIT}."),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=Whole(1, 2**62)),
+    click.Option(["--limit"], metavar="N", type=Whole(1, 10_000), help=f"How many runs; else {LIMIT}."),
     *filter_options(),
     click.Option(["--follow"], is_flag=True, help="Go on with new runs as they come; Ctrl-C ends it."),
     click.Option(["--from", "file"], metavar="FILE", help="Runs that `hookscope export` wrote there."),

@@ -9,12 +9,13 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.numbers import Whole
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.past import THEN
 
 PARAMETERS = (
     click.Argument(
-        ["numbers"], metavar="RUN...", nargs=-1, required=True, type=click.IntRange(1, 2**62)
+        ["numbers"], metavar="RUN...", nargs=-1, required=True, type=Whole(1, 2**62)
     ),
     click.Option(["--off"], is_flag=True, help="Let them go with the others when they are old."),
 )  # fmt: skip

@@ -13,14 +13,15 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.numbers import Whole
 from hookscope.core.runs import Plan
 from hookscope.values import dataclass
 from hookscope.workbench import Options, PastRun, Refusal, Workbench
 from hookscope.workbench.replay import Replayed, again, past_runs
 
 PARAMETERS = (
-    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=click.IntRange(min=1)),
-    click.Option(["--last"], type=click.IntRange(1, 10_000), metavar="N", help="The last N runs; else one."),
+    click.Argument(["numbers"], metavar="[RUN...]", nargs=-1, type=Whole(min=1)),
+    click.Option(["--last"], type=Whole(1, 10_000), metavar="N", help="The last N runs; else one."),
     click.Option(["--all", "every"], is_flag=True, help="All runs, or all of those below."),
     *filter_options(),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),

@@ -11,6 +11,7 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.numbers import Whole
 from hookscope.core.text import printable
 from hookscope.workbench import Options, Refusal
 
@@ -21,7 +22,7 @@ PORT = 4665
 PARAMETERS = (
     click.Option(["--host"], metavar="ADDRESS", default="127.0.0.1", help="Where to listen; else 127.0.0.1."),
     click.Option(
-        ["--port"], type=click.IntRange(0, 65535), default=PORT, help=f"0: any that is free; else {PORT}."
+        ["--port"], metavar="N", type=Whole(0, 65535), default=PORT, help=f"0: any that is free; else {PORT}."
     ),
     click.Option(["--token"], metavar="TEXT", help="What lets one in; `auto` makes one, as on 127.0.0.1."),
     click.Option(
@@ -29,7 +30,11 @@ PARAMETERS = (
     ),
     click.Option(["--public-url"], metavar="URL", help="The address by which others reach it."),
     click.Option(
-        ["--sessions"], type=click.IntRange(1, 64), default=4, help="Consoles at once, a page each; else 4."
+        ["--sessions"],
+        metavar="N",
+        type=Whole(1, 64),
+        default=4,
+        help="Consoles at once; else 4.",
     ),
     click.Option(["--open", "opens"], is_flag=True, help="Open it in the browser."),
 )

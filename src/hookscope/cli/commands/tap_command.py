@@ -25,9 +25,11 @@ class Commands(LazyGroup):
     module = "hookscope.cli.tap.{}"
 
     def stranger(self, name: str) -> str:
-        from hookscope.core.text import one_line
+        from hookscope.core.text import nearest, one_line
 
-        return f"`hookscope tap` has no {one_line(name)!r}; it has {', '.join(COMMANDS)}."
+        near = nearest(name, COMMANDS)
+        then = f"did you mean `hookscope tap {near}`?" if near else f"it has {', '.join(COMMANDS)}."
+        return f"`hookscope tap` has no {one_line(name)!r}; {then}"
 
 
 @click.group("tap", cls=Commands, invoke_without_command=True)

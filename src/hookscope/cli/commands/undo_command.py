@@ -23,7 +23,7 @@ def command(options: Options, dry_run: bool, keep_later: bool) -> Answer:
     That is the settings, a HOOK.md, or all that one `new` has written.
     """
     bench = answers.bench_of(options)
-    undoing = bench.edits.undoing()
+    undoing = bench.edits.undoing(asked_only=dry_run)
     back = undoing.back
     if not dry_run:
         if undoing.alone and not keep_later:

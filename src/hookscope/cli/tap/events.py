@@ -12,6 +12,7 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.numbers import Whole
 from hookscope.cli.tap import shown
 from hookscope.workbench import Options
 from hookscope.workbench.tap.places import spool_place
@@ -22,7 +23,7 @@ PATIENCE = 0.25  # seconds between two looks for new events
 
 @answers.command(
     "events",
-    click.Option(["--limit"], type=click.IntRange(1, 10_000), default=20, help="How many; else 20."),
+    click.Option(["--limit"], metavar="N", type=Whole(1, 10_000), default=20, help="How many; else 20."),
     click.Option(["--event"], metavar="KEY", help="Only events of this key."),
     click.Option(["--follow"], is_flag=True, help="Go on with new ones as they come; Ctrl-C ends it."),
 )

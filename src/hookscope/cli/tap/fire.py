@@ -11,6 +11,7 @@ from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.numbers import Whole
 from hookscope.cli.tap import shown
 from hookscope.core.runs import Plan
 from hookscope.workbench import Options, Refusal, Workbench
@@ -22,9 +23,7 @@ from hookscope.workbench.tap.spool import Heard
 @answers.command(
     "fire",
     click.Argument(["names"], metavar="[ID...]", nargs=-1),
-    click.Option(
-        ["--last"], type=click.IntRange(1, 1_000), metavar="N", default=1, help="The last N; else one."
-    ),
+    click.Option(["--last"], type=Whole(1, 1_000), metavar="N", default=1, help="The last N; else one."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
     timeout_option(),
