@@ -62,7 +62,9 @@ def wanted_command(settings: dict[str, Any]) -> list[str]:
 
 def workspaces(event: HookEvent) -> list[Path]:
     """Each agent's workspace, once; that of the settings or the event for agents that name none."""
-    agents = value_at(event.context, "cfg", "agents", "list")
+    entries = value_at(event.context, "cfg", "agents", "entries")
+    listed = value_at(event.context, "cfg", "agents", "list")
+    agents = list(entries.values()) if isinstance(entries, dict) else listed
     named = [value_at(agent, "workspace") for agent in agents] if isinstance(agents, list) else []
     paths = [Path(name).expanduser() if name else default_workspace(event) for name in named or [None]]
     return list(dict.fromkeys(path.resolve() for path in paths))

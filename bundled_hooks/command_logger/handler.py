@@ -9,7 +9,7 @@ import os
 from contextlib import suppress
 from datetime import timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hookscope import HookEvent
@@ -24,10 +24,17 @@ def handler(event: HookEvent) -> None:
         "timestamp": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "action": event.action,
         "sessionKey": event.session_key,
-        "senderId": event.context.get("senderId", "unknown"),
-        "source": event.context.get("commandSource", "unknown"),
+        "senderId": named(event, "senderId"),
+        "source": named(event, "commandSource"),
     }
-    append_line(state_folder() / "logs" / "commands.log", json.dumps(line, default=str))
+    text = json.dumps(line, default=str, separators=(",", ":"))  # as its host writes it: people grep for it
+    append_line(state_folder() / "logs" / "commands.log", text)
+
+
+def named(event: HookEvent, member: str) -> Any:
+    """What the event's context says; null says nothing."""
+    value = event.context.get(member)
+    return "unknown" if value is None else value
 
 
 def state_folder() -> Path:

@@ -40,6 +40,17 @@ def test_every_host_has_all_four_with_events_that_it_can_send(dialect: str) -> N
         assert all(catalogue.sends(key) for key in hook.meta.events)
 
 
+def test_openclaws_guide_names_their_events_and_needs() -> None:
+    """Guide 004, section 7."""
+    hooks = discover_hooks(bundled_dir=BUNDLED, internal_config={}, dialect="openclaw")
+    assert {hook.name: (hook.meta.events, hook.meta.requires.config) for hook in hooks} == {
+        "session-memory": (("command:new",), ("workspace.dir",)),
+        "bootstrap-extra-files": (("agent:bootstrap",), ("workspace.dir",)),
+        "command-logger": (("command",), ()),
+        "boot-md": (("gateway:startup",), ("workspace.dir",)),
+    }
+
+
 def test_each_is_documented() -> None:
     for header in BUNDLED.glob("*/HOOK.md"):
         text = header.read_text()

@@ -49,6 +49,14 @@ def test_each_agents_workspace_is_booted_once(
     assert lines[0] == f"{one / 'BOOT.md'} goes to {sys.executable}."
 
 
+def test_agents_stand_under_their_names_too(fire: Fire, agent: Agent, workspace: Path) -> None:
+    one, two = agent("one", "wake up"), agent("two", "go on")
+    entries = {"a": {"workspace": str(one)}, "b": {"workspace": str(two)}, "c": {}}
+    cfg = {**settings(HOOK, command=ECHO), "agents": {"entries": entries}}
+    run = fire(HOOK, "gateway:startup", {"workspaceDir": str(workspace), "cfg": cfg})
+    assert run["result"]["stdout"].splitlines()[1::2] == [f"{one} ['a b'] wake up", f"{two} ['a b'] go on"]
+
+
 def test_the_hosts_settings_have_the_command(fire: Fire, home: Path, agent: Agent) -> None:
     folder = agent("only", "wake up")
     cfg = {**settings(HOOK, command=ECHO), "agents": {"defaults": {"workspace": str(folder)}}}

@@ -57,9 +57,10 @@ def sessions(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("dialect", ["openclaw", "milady", "eliza"])
 def test_each_host_has_its_own_log(fire: Fire, home: Path, dialect: str) -> None:
-    fire("command-logger", "command:reset", {}, dialect=dialect)
+    fire("command-logger", "command:reset", {"commandSource": None}, dialect=dialect)
     (line,) = (home / f".{dialect}/logs/commands.log").read_text().splitlines()
     shown = json.loads(line)
+    assert line == json.dumps(shown, separators=(",", ":"))  # as guide 004 prints it
     assert shown.pop("timestamp").endswith("Z")
     assert shown == {"action": "reset", "sessionKey": "s1", "senderId": "unknown", "source": "unknown"}
 

@@ -69,8 +69,10 @@ def the_memory(workspace: Path) -> str:
     return path.read_text()
 
 
-@pytest.mark.parametrize("dialect", ["openclaw", "milady", "eliza"])
-@pytest.mark.parametrize("action", ["new", "reset"])
+@pytest.mark.parametrize(
+    ("dialect", "action"),
+    [("openclaw", "new"), *((name, action) for name in ("milady", "eliza") for action in ("new", "reset"))],
+)
 def test_every_host_saves_when_a_conversation_starts_over(
     fire: Fire, workspace: Path, transcript: Transcript, dialect: str, action: str
 ) -> None:
