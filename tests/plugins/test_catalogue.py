@@ -40,7 +40,8 @@ def test_the_four_contexts_of_guide_003() -> None:
     assert {*known["message_sent"].ctx} == {"sessionKey", "channel", "senderId", "direction"}
     directions = [known[f"message_{what}"].ctx["direction"] for what in ("received", "sending", "sent")]
     assert directions == ["received", "sending", "sent"]
-    assert {*known["before_tool_call"].ctx} == {"runId", "toolName"}
+    assert {*known["before_tool_call"].ctx} == {"runId", "toolName", "args"}
+    assert {*known["after_tool_call"].ctx} == {"runId", "toolName", "result"}
     assert {*known["session_start"].ctx} == {"sessionKey", "channel"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +74,45 @@ async def test_lower_numbers_go_first_and_one_that_throws_stops_nobody(fire: Fir
     assert [result.call.priority for result in run.results] == [10, 15, 20, 30]
     assert [result.status for result in run.results] == ["ok", "error", "ok", "ok"]
     assert run.ending.failure is None
+
+
+async def test_a_tools_context_says_what_the_event_says(fire: Fire, write: Write) -> None:
+    """Guide 003, "Tool Context": before includes args, after includes result; facts, never examples."""
+    write(
+        "plugins/tools/index.ts",
+        """
+        export default (api) => {
+          for (const name of ["before", "after"]) {
+            api.on(`${name}_tool_call`, (event, ctx) => { console.log(JSON.stringify(ctx)); });
+          }
+        };
+        """,
+    )
+    given = {"toolName": "read", "params": {"path": "/"}, "result": ""}
+    before = await fire("before-tool-call", dialect="openclaw", context=given)
+    after = await fire("after-tool-call", dialect="openclaw", context=given, runId="mine")
+    assert json.loads(before.results[0].stdout) == {
+        "runId": "run-1",
+        "toolName": "read",
+        "args": {"path": "/"},
+    }
+    assert json.loads(after.results[0].stdout) == {"runId": "mine", "toolName": "read", "result": ""}
+
+
+async def test_what_ran_side_by_side_is_told_by_priority(fire: Fire, write: Write) -> None:
+    write(
+        "plugins/crowd/index.ts",
+        """
+        export default (api) => {
+          let release;
+          const gate = new Promise((open) => { release = open; });
+          api.on("message_sent", async () => { await gate; console.log("first"); }, { priority: 1 });
+          api.on("message_sent", () => { release(); }, { priority: 2 });
+        };
+        """,
+    )
+    run = await fire("message_sent", dialect="openclaw")
+    assert [result.call.priority for result in run.results] == [1, 2]
 
 
 async def test_the_global_runner_of_guide_004(workspace: Path) -> None:

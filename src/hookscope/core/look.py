@@ -119,6 +119,10 @@ def notes_on(events: Sequence[str], hook: Hook, host: Host) -> list[str]:
         known = catalogue.find(key)
         if known is not None and kind == "folder" and known.kind == "plugin":
             notes.append(f"{key} is a plugin hook's name; HOOK.md folders never hear it")
+        elif known is not None and kind == "plugin" and known.kind == "folder":
+            notes.append(
+                f"{key} is an event of HOOK.md folders; handlers of plugins are not called for it here"
+            )
         elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:

@@ -33,6 +33,8 @@ class ToolContext(TypedDict, total=False):
 
     runId: str
     toolName: str
+    args: Mapping[str, Any]  # before the call
+    result: Any  # after it
 
 
 class SessionContext(TypedDict, total=False):

@@ -264,7 +264,7 @@ class _Course:
         return Run(
             id=self._number(),
             event=plan.event,
-            results=tuple(self.results),
+            results=self._in_plan_order(),
             not_run=(*plan.not_run, *self._left_over(ending)),
             ending=ending,
             messages=messages,
@@ -276,6 +276,13 @@ class _Course:
             notes=(*self.purposely, *self.notes),
             assumed=plan.assumed,
         )
+
+    def _in_plan_order(self) -> tuple[Result, ...]:
+        """The results in plan order: those that ran side by side too, whoever ended first."""
+        if not any(group.together for group in self.plan.groups):
+            return tuple(self.results)
+        places = {call: place for place, call in enumerate(self.plan.calls)}
+        return tuple(sorted(self.results, key=lambda result: places.get(result.call, len(places))))
 
     def _on_purpose(self, call: Registration, breakage: Breakage) -> tuple[str, ...]:
         """What was broken; and where it is ended early, how long its host would wait."""

@@ -77,11 +77,18 @@ class PluginSystem:
         return arranged(event, heard, self._known(event), self.order)
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
-        """The host's own spelling, and in `ctx` what is known here of what the host would say."""
+        """The host's own spelling, and in `ctx` what is known here of what the host would say.
+
+        That stands in the place of an example; what somebody else has written stays.
+        """
         event = self._named(event)
         known = self._known(event)
-        ctx = {**_known_here(event, host, known.ctx if known is not None else {}), **event.ctx}
-        return replace(event, ctx=ctx)
+        example = known.ctx if known is not None else {}
+        facts = _known_here(event, host, example)
+        own = {
+            name: value for name, value in event.ctx.items() if name not in facts or value != example[name]
+        }
+        return replace(event, ctx={**event.ctx, **facts, **own})
 
     def policy(self, event: Event) -> Policy:
         name, known = self._name(event), self._known(event)
@@ -111,11 +118,13 @@ class PluginSystem:
 def _known_here(event: Event, host: Host, example: Mapping[str, Any]) -> dict[str, Any]:
     """Of the members that this hook's `ctx` has: those that need no guessing."""
     facts = {
-        "sessionKey": event.session_key,
+        "sessionKey": event.session_key or None,
         "workspaceDir": str(host.workspace),
         "toolName": event.context.get("toolName"),
         "toolCallId": event.context.get("toolCallId"),
         "runId": event.context.get("runId"),
+        "args": event.context.get("params"),
+        "result": event.context.get("result"),
         "direction": example.get("direction"),
     }
-    return {name: facts[name] for name in example if facts.get(name)}
+    return {name: facts[name] for name in example if facts.get(name) is not None}
