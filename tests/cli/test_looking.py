@@ -450,6 +450,23 @@ def test_a_pipe_in_place_of_the_projects_configuration_hangs_nobody(
     assert hookscope("list").code == 0
 
 
+def test_whatever_is_no_hook_is_a_row_of_the_list(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    """However deep it lies in its folder, and where the settings alone name it."""
+    make_hook(home / ".openclaw/hooks/pack", "one", "{openclaw: {events: [command]}}", file="handler.js")
+    make_hook(home / ".openclaw/hooks/pack", "two", "{openclaw: {events: [command]}}", file="handler.js")
+    pack = {"name": "pack", "openclaw": {"hooks": ["./one"]}}
+    (home / ".openclaw/hooks/pack/package.json").write_text(json.dumps(pack))
+    shipped = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "list").out
+    assert "✗ no hook    two: it has a HOOK.md, and the hooks of package.json leave it out" in shipped
+    settings = {"plugins": {"hooks": [{"event": "nope", "module": "x"}]}}
+    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
+    guide = hookscope("--dialect", "openclaw", "--bundled", str(bundled), "list").out
+    told = "✗ no hook    openclaw.json: plugins.hooks[0]: OpenClaw has no plugin hook nope"
+    assert guide.split("\n\n")[-1].splitlines() == ["settings", f"  {told}"]
+
+
 def test_an_extra_folder_that_is_named_twice_does_not_shadow_itself(
     hookscope: Program, home: Path, bundled: Path, make_hook: MakeHook
 ) -> None:

@@ -57,18 +57,21 @@ def problems(view: View) -> list[str]:
 
 def groups(view: View) -> Iterator[tuple[str, Folder | None, list[Standing], list[Rejected]]]:
     """The host's folders, highest rank first, each with its hooks and its rejected; legacy last."""
+    homes = [(item, _home_of(item, view.folders)) for item in view.inventory.rejected]
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
         hooks = [row for row in view.inventory.hooks if row.hook.folder is folder]
-        rejects = [item for item in view.inventory.rejected if _lies_in(item, folder)]
-        yield folder.source, folder, hooks, rejects
+        yield folder.source, folder, hooks, [item for item, home in homes if home is folder]
     rest = [row for row in view.inventory.hooks if row.hook.folder not in view.host.folders]
-    for source in dict.fromkeys(row.hook.folder.source for row in rest):
-        yield source, None, [row for row in rest if row.hook.folder.source == source], []
+    homeless = [item for item, home in homes if home is None]
+    for source in dict.fromkeys([*(row.hook.folder.source for row in rest), *(i.source for i in homeless)]):
+        rows = [row for row in rest if row.hook.folder.source == source]
+        yield source, None, rows, [item for item in homeless if item.source == source]
 
 
-def _lies_in(item: Rejected, folder: Folder) -> bool:
-    nested = folder.holds == "stream" and item.path.is_relative_to(folder.path)
-    return nested or item.path.parent == folder.path
+def _home_of(item: Rejected, folders: Sequence[Folder]) -> Folder | None:
+    """The innermost folder that it lies in, were it several levels down; None for what only settings name."""
+    around = [folder for folder in folders if item.path.is_relative_to(folder.path)]
+    return max(around, key=lambda at: (len(at.path.parts), at.source == item.source), default=None)
 
 
 def _folder_line(source: str, folder: Folder | None, view: View, filled: bool) -> str:
