@@ -18,6 +18,7 @@ from hookscope.settings.including import Includes, merged
 if TYPE_CHECKING:
     from tests.dialects.conftest import Program
 
+BOTH = " (allowed: true, false)"
 NOTHING: dict[str, list[str]] = {"bins": [], "anyBins": [], "env": [], "config": [], "os": []}
 
 
@@ -31,8 +32,10 @@ def ready(program: Program) -> list[str]:
 def test_an_extra_folder_named_twice_counts_where_it_stands_last(program: Program) -> None:
     for folder in ("one", "two", "three"):
         program.hook(f"{folder}/same")
+        program.hook(f"{folder}/{folder}")
     program.settings({"load": {"extraDirs": ["~/one", "three", "~/two", "~/one"]}})
     assert program.document("info", "same")["filePath"] == str(program.home / "one/same/HOOK.md")
+    assert list(program.listed()) == ["one", "same", "three", "two"]  # and keeps its first place
 
 
 def test_relative_extra_folders_count_from_the_current_folder(
@@ -442,18 +445,19 @@ def test_variables_are_filled_into_texts(program: Program, monkeypatch: pytest.M
 @pytest.mark.parametrize(
     ("internal", "issue"),
     [
-        ({"enabled": "yes"}, "hooks.internal.enabled: Invalid input: expected boolean, received string"),
+        ({"enabled": "yes"},
+         f"hooks.internal.enabled: Invalid input: expected boolean, received string{BOTH}"),
         ({"entries": []}, "hooks.internal.entries: Invalid input: expected record, received array"),
         ({"entries": {"h": True}},
          "hooks.internal.entries.h: Invalid input: expected object, received boolean"),
         ({"entries": {"h": {"enabled": None}}},
-         "hooks.internal.entries.h.enabled: Invalid input: expected boolean, received null"),
+         f"hooks.internal.entries.h.enabled: Invalid input: expected boolean, received null{BOTH}"),
         ({"entries": {"h": {"env": {"A": 1}}}},
          "hooks.internal.entries.h.env.A: Invalid input: expected string, received number"),
         ({"load": {"extraDirs": "x"}},
          "hooks.internal.load.extraDirs: Invalid input: expected array, received string"),
         ({"load": {"extraDirs": [1]}},
-         "hooks.internal.load.extraDirs.0: Invalid input: expected string, received number"),
+         "hooks.internal.load.extraDirs[0]: Invalid input: expected string, received number"),
         ({"installs": {}}, 'hooks.internal: Unrecognized key: "installs"'),
         ({"a": 1, "b": 2}, 'hooks.internal: Unrecognized keys: "a", "b"'),
         ({"load": {"dirs": []}}, 'hooks.internal.load: Unrecognized key: "dirs"'),

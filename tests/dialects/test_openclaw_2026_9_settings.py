@@ -16,6 +16,11 @@ OWNERS = (
     'multi-agent rosters require agents.ownership="explicit" or one legacy default=true marker; '
     'add agents.ownership="explicit" or run openclaw doctor'
 )
+NOBODY = "agents.entries must contain at least one configured agent"
+NO_BOOLEAN = "expected boolean, received number (allowed: true, false)"
+ODD_LISTS: list[Any] = [
+    [{"id": "A b"}], [{"id": "a"}, "b"], [{"id": "a"}] * 2, [{"id": "a", "default": 1}], {},
+]  # fmt: skip
 TWO: dict[str, Any] = {"a": {}, "b": {"workspace": "~/own"}}
 
 
@@ -38,6 +43,44 @@ TWO: dict[str, Any] = {"a": {}, "b": {"workspace": "~/own"}}
             {"agents": {"list": [{"id": "a"}], "entries": {"b": {}}}},
             ['- agents: Unrecognized key: "list"'],
         ),
+        *(
+            (
+                {"agents": {"list": rows}},
+                ['- agents: Unrecognized key: "list"', f"- agents.entries: {NOBODY}"],
+            )
+            for rows in ODD_LISTS
+        ),
+        ({"agents": {"ownership": "explicit"}}, [f"- agents.entries: {NOBODY}"]),
+        ({"agents": {"entries": {"A b": {}}}}, ['- agents.entries["A b"]: Invalid key in record']),
+        (
+            {"agents": {"entries": {"a": {"zz": 1}, "b": {}}}, "hooks": {"x": 1}, "env": {"x": 1}},
+            [
+                '- env: Unrecognized key: "x"',
+                '- agents.entries.a: Unrecognized key: "zz"',
+                f"- agents.ownership: {OWNERS}",
+                '- hooks: Unrecognized key: "x"',
+            ],
+        ),
+        (
+            {"agents": {"entries": {"a": {"default": True}, "b": {"default": True}}}},
+            ["- agents.entries: agents.entries must contain at most one default=true entry (found 2)"],
+        ),
+        (
+            {"hooks": {"internal": {"entries": {"a b": {"enabled": 1}, "1": {"env": {"A": 1}}}}}},
+            [
+                f'- hooks.internal.entries["a b"].enabled: Invalid input: {NO_BOOLEAN}',
+                '- hooks.internal.entries["1"].env.A: Invalid input: expected string, received number',
+            ],
+        ),
+        (
+            {"plugins": {"deny": "x", "entries": {"p": {"hooks": {"allowPromptInjection": 1}, "zz": 1}}}},
+            [
+                "- plugins.deny: Invalid input: expected array, received string",
+                f"- plugins.entries.p.hooks.allowPromptInjection: Invalid input: {NO_BOOLEAN}",
+                '- plugins.entries.p: Unrecognized key: "zz"',
+            ],
+        ),
+        ({"browser": {"enabled": 1}}, [f"- browser.enabled: Invalid input: {NO_BOOLEAN}"]),
     ],
 )
 def test_one_mistake_ends_everything(settings: dict[str, Any], lines: list[str], program: Program) -> None:
@@ -108,7 +151,7 @@ def test_requirements_see_what_it_fills_in(
         ({"list": [{"id": "x", "workspace": "~/own"}]}, None, "own"),
         ({"entries": {"x": {}}}, None, ".openclaw/workspace"),
         ({"entries": {"x": {}}, "defaults": {"workspace": "~/all"}}, None, "all"),
-        ({"entries": {"a": {}, "B c": {"default": True}}, "defaults": {"workspace": "~/all"}}, None, "all"),
+        ({"entries": {"a": {}, "B": {"default": True}}, "defaults": {"workspace": "~/all"}}, None, "all"),
         ({"entries": {"a": {}, "b": {"default": True}}, "defaults": {"workspace": "~/all"}}, "a", "all/a"),
         ({"entries": {"a": {}, "b": {"default": True}}}, "a", ".openclaw/workspace-a"),
         (

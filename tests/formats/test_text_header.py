@@ -35,8 +35,13 @@ def test_values_are_printed_as_javascript_prints_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1.0, "1"), (1e20, "100000000000000000000"), (float("nan"), "NaN"), (-0.5, "-0.5")]
-)
+    ("value", "text"),
+    [
+        (1.0, "1"), (1e20, "100000000000000000000"), (float("nan"), "NaN"), (-0.5, "-0.5"),
+        (123456789012345678901, "123456789012345680000"), (-1.5e17, "-150000000000000000"),
+        (1.5e-5, "0.000015"), (-1e-6, "-0.000001"), (1e-7, "1e-7"),
+    ],
+)  # fmt: skip
 def test_numbers(value: float, text: str) -> None:
     assert script_number(value) == text
 

@@ -129,6 +129,7 @@ class Folder:
     plugin: str = ""  # the id of the plugin that brings it
     holds: Kind = "folder"  # the kind of hooks that are looked for in it
     aside: bool = False  # it is for other things, and a hook in it is the exception
+    named: tuple[int, ...] = ()  # of extra folders: which of them it is; several, where it is named again
 
 
 @dataclass(frozen=True, slots=True)

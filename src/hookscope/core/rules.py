@@ -55,6 +55,7 @@ class SettingsRules:
     """What the host refuses: a path and its sentence for each."""
     refusal: str = ""  # the host's error text: {file} {issues}; empty: it goes on without its settings
     issue: str = "{path}: {text}"
+    path_text: Callable[[KeyPath], str] | None = None  # how it writes a path; none: with dots
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from hookscope.dialects.openclaw_2026_9_command import Command
 from hookscope.dialects.openclaw_2026_9_settings import agents_in, as_loaded, issues
 from hookscope.dialects.openclaw_2026_9_tools import TOOLS
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
+from hookscope.systems.folders.closed_settings import path_text
 from hookscope.systems.folders.collections import Collections, find_in_collections
 from hookscope.systems.folders.discovery import FolderTexts, Shape
 from hookscope.systems.folders.places import (
@@ -192,6 +193,7 @@ OPENCLAW_2026_9 = Dialect(
         check=issues,
         refusal="Invalid config at {file}:\n{issues}",
         issue="- {path}: {text}",
+        path_text=path_text,
     ),
     load_rules=LoadRules(
         plain=True,

@@ -11,37 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from hookscope.core.rules import Agents
-from hookscope.systems.folders.closed_settings import (
-    Issue,
-    hooks_settings_issues,
-    unknown_keys,
-    wrong_type,
-)
+from hookscope.dialects.openclaw_2026_9_schema import AGENTS, SCHEMA, SECTIONS
+from hookscope.systems.folders.closed_settings import UNKNOWN, Issue, issues_in, unknown_keys
 
-SECTIONS: Final = frozenset({
-    "$schema", "accessGroups", "acp", "agents", "approvals", "attachments", "auth", "bindings", "broadcast",
-    "browser", "channels", "cloudWorkers", "commands", "cron", "desktop", "diagnostics", "discovery", "env",
-    "gateway", "hooks", "logging", "mcp", "memory", "messages", "meta", "models", "nodeHost", "plugins",
-    "proxy", "secrets", "security", "session", "skills", "surfaces", "talk", "telemetry", "tools",
-    "transcripts", "tts", "ui", "update", "wizard", "worktreeAcceleration", "worktreeRoot",
-})  # fmt: skip
-"""All keys that may stand at the top; one more, and nothing of the file is read."""
-_OF_HOOKS: Final = (
-    "allowRequestSessionKey", "allowedAgentIds", "allowedSessionKeyPrefixes", "defaultSessionKey", "enabled",
-    "gmail", "internal", "mappings", "path", "presets", "token", "transformsDir",
-)  # fmt: skip
-_OF_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "agents": ("ownership", "defaults", "entries"),
-    "commands": (
-        "allowFrom", "bash", "bashForegroundMs", "config", "debug", "mcp", "native", "nativeSkills",
-        "ownerAllowFrom", "plugins", "restart", "text",
-    ),
-    "env": ("shellEnv", "vars"),
-    "hooks": _OF_HOOKS,
-    "plugins": ("allow", "deny", "enabled", "entries", "load", "slots"),
-    "skills": ("allowBundled", "entries", "install", "limits", "load", "workshop"),
-}  # fmt: skip
-"""Those sections that a hook's author writes in, with all their keys."""
+_MARKED: Final = "agents.ownership=explicit cannot be combined with a legacy default=true marker"
+_TWINS: Final = (
+    'agents.entries keys "{}" and "{}" resolve to the same agent id "{}"; '
+    "rename one key so each agent has a unique id"
+)
 _OWNERS: Final = (
     'multi-agent rosters require agents.ownership="explicit" or one legacy default=true marker; '
     'add agents.ownership="explicit" or run openclaw doctor'
@@ -50,48 +27,77 @@ _OWNERS: Final = (
 
 def issues(settings: Mapping[str, Any]) -> tuple[Issue, ...]:
     """What makes the program refuse its settings: a path and a sentence for each."""
-    return (
-        *_issues_of_agents(settings.get("agents")),
-        *hooks_settings_issues(settings, ("hooks", "internal")),
-        *(
-            issue
-            for name, known in _OF_SECTIONS.items()
-            if isinstance(section := settings.get(name), Mapping)
-            for issue in unknown_keys(_without_list(section) if name == "agents" else section, known, (name,))
-        ),
-        *unknown_keys(settings, SECTIONS, ()),
-    )
+    found: list[Issue] = []
+    for name, shape in SCHEMA.items():
+        if name == "agents":
+            found += _issues_of_agents(settings)
+        elif name in settings:
+            found += issues_in(settings[name], shape, (name,))
+    return (*found, *unknown_keys(settings, SECTIONS, ()))
 
 
-def _issues_of_agents(agents: Any) -> Iterator[Issue]:
-    if not isinstance(agents, Mapping):
-        if agents is not None:
-            yield wrong_type("object", agents, ("agents",))
+def _issues_of_agents(settings: Mapping[str, Any]) -> Iterator[Issue]:
+    """Those of its schema; then, where every type is right, what it says of the agents as a whole."""
+    if "agents" not in settings:
         return
-    if "entries" in agents and not isinstance(agents["entries"], Mapping):
-        yield wrong_type("record", agents["entries"], ("agents", "entries"))
-        return
+    agents = settings["agents"]
+    found = list(issues_in(_with_entries(agents), AGENTS, ("agents",)))
+    yield from found
+    if isinstance(agents, Mapping) and all(text.startswith(UNKNOWN) for _, text in found):
+        yield from _issues_of_the_roster(agents)
+
+
+def _issues_of_the_roster(agents: Mapping[str, Any]) -> Iterator[Issue]:
     entries = entries_of(agents)
+    where = ("agents", "entries")
+    explicit = agents.get("ownership") == "explicit"
+    if not entries and (explicit or ("list" in agents and "entries" not in _with_entries(agents))):
+        yield where, "agents.entries must contain at least one configured agent"
+    first: dict[str, str] = {}
+    for key in entries:
+        other = first.setdefault(agent_id(key), key)
+        if other != key:
+            yield (*where, key), _TWINS.format(other, key, agent_id(key))
     marked = sum(entry.get("default") is True for entry in entries.values())
-    if len(entries) > 1 and marked != 1 and agents.get("ownership") != "explicit":
+    if marked > 1:
+        yield where, f"agents.entries must contain at most one default=true entry (found {marked})"
+    if explicit and marked:
+        yield ("agents", "ownership"), _MARKED
+    if len(entries) > 1 and not marked and not explicit:
         yield ("agents", "ownership"), _OWNERS
 
 
-def _without_list(agents: Mapping[str, Any]) -> Mapping[str, Any]:
-    """An older file's list of agents is taken, where there is nothing newer beside it."""
-    older = "entries" not in agents and isinstance(agents.get("list"), list)
-    return {key: value for key, value in agents.items() if key != "list"} if older else agents
+def _with_entries(agents: Any) -> Any:
+    """An older file's list of agents is taken where nothing newer is beside it and nothing wrong in it."""
+    if not isinstance(agents, Mapping) or "entries" in agents or "list" not in agents:
+        return agents
+    listed = _listed(agents["list"])
+    if listed is None:
+        return agents
+    return {**{key: value for key, value in agents.items() if key != "list"}, "entries": listed}
+
+
+def _listed(rows: Any) -> Mapping[str, Mapping[str, Any]] | None:
+    """The agents of such a list by their ids; None where one of them is none, and so nobody counts."""
+    if not isinstance(rows, list):
+        return None
+    agents: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        name = row.get("id") if isinstance(row, Mapping) else None
+        if not isinstance(name, str) or not name or agent_id(name) != name or name in agents:
+            return None
+        if not isinstance(row.get("default", False), bool):
+            return None
+        agents[name] = {key: value for key, value in row.items() if key != "id"}
+    return agents
 
 
 def entries_of(agents: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     """The agents by their names, from `entries` or from an older file's `list`."""
-    if isinstance(agents.get("entries"), Mapping):
-        named = agents["entries"].items()
-    else:
-        listed = agents.get("list")
-        rows = [row for row in listed if isinstance(row, Mapping)] if isinstance(listed, list) else []
-        named = [(row.get("id"), row) for row in rows]
-    return {name: entry for name, entry in named if isinstance(name, str) and isinstance(entry, Mapping)}
+    entries = _with_entries(agents).get("entries")
+    if not isinstance(entries, Mapping):
+        return {}
+    return {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
 
 
 def agents_in(settings: Mapping[str, Any]) -> Agents:
@@ -107,15 +113,20 @@ def agents_in(settings: Mapping[str, Any]) -> Agents:
     chosen = recorded if explicit and recorded in entries else owner
     workspaces = {name: entry.get("workspace") for name, entry in entries.items()}
     return Agents(
-        {_agent_id(name): path if isinstance(path, str) else None for name, path in workspaces.items()},
-        chosen=_agent_id(chosen or next(iter(entries), "")) or None,  # of several, none: the first
-        owner=owner and _agent_id(owner),
+        {agent_id(name): path if isinstance(path, str) else None for name, path in workspaces.items()},
+        chosen=agent_id(name)
+        if (name := chosen or next(iter(entries), ""))
+        else None,  # of several, none: the first
+        owner=owner and agent_id(owner),
     )
 
 
-def _agent_id(name: str) -> str:
+def agent_id(name: str) -> str:
     """As folders are named by it: small letters, and dashes for all else."""
-    return re.sub(r"[^a-z0-9_-]+", "-", name.strip().lower()).strip("-")[:64]
+    plain = name.strip().lower()
+    if re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,63}", plain):
+        return plain
+    return re.sub(r"[^a-z0-9_-]+", "-", plain).strip("-")[:64] or "main"
 
 
 def as_loaded(settings: Mapping[str, Any], *, exists: bool) -> Mapping[str, Any]:

@@ -25,8 +25,18 @@ def script_number(value: float) -> str:
     if math.isinf(number):
         return "Infinity" if number > 0 else "-Infinity"
     if number == int(number) and abs(number) < 1e21:
-        return str(int(number))
+        return str(script_whole(number))
+    if 1e-6 <= abs(number) < 1e-4:  # where only Python takes to exponents
+        digits, _, power = repr(number).partition("e-")
+        return f"{number:.{int(power) + len(digits.partition('.')[2])}f}"
     return re.sub(r"e([+-])0*(\d)", r"e\1\2", repr(number))
+
+
+def script_whole(number: float) -> int:
+    """A whole number with the digits that tell it from its neighbours, and noughts for the rest."""
+    digits, _, power = repr(number).partition("e+")
+    head, _, tail = digits.partition(".")
+    return int(head + tail.ljust(int(power), "0")) if power else int(number)
 
 
 def script_text(value: object) -> str:

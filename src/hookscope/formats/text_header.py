@@ -14,7 +14,7 @@ from typing import Final
 
 from .indents import starts_too_far_left
 from .places import BOM, FormatError
-from .script_values import BLANK, script_double, script_number, script_trim
+from .script_values import BLANK, script_double, script_number, script_trim, script_whole
 from .whole_yaml import read_whole_yaml
 from .yaml12 import read_part
 
@@ -183,7 +183,7 @@ def _plain(value: object) -> object:
             number = script_double(value)
             if not math.isfinite(number):
                 return None
-            return int(number) if number == int(number) and abs(number) < 1e21 else number
+            return script_whole(number) if number == int(number) and abs(number) < 1e21 else number
         case _:
             return value
 

@@ -54,7 +54,8 @@ def settings_of(
         return Settings(file, exists=True, problems=(problem,), refusal=said)
     if not isinstance(value, dict):
         problem = Problem(f"{file.name} wants an object at its top; its settings count as empty", Place(file))
-        said = _refusal(rules, file, [((), "Invalid input: expected object")])
+        kind = _KINDS.get(type(value), "number")
+        said = _refusal(rules, file, [((), f"Invalid input: expected object, received {kind}")])
         return Settings(file, exists=True, problems=(problem,), refusal=said)
 
     @cache
@@ -109,7 +110,7 @@ def checked(settings: Settings, rules: SettingsRules) -> Settings:
     product = "the host refuses its settings"
     problems = [
         Problem(
-            f"{'.'.join(map(str, path)) or settings.file.name}: {text}; {product}",
+            f"{dotted(path) or settings.file.name}: {text}; {product}",
             settings.locate(path) or Place(settings.file),
         )
         for path, text in issues
@@ -118,8 +119,16 @@ def checked(settings: Settings, rules: SettingsRules) -> Settings:
     return replace(settings, problems=(*settings.problems, *problems), refusal=said)
 
 
+_KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "boolean", type(None): "null"}
+
+
+def dotted(path: KeyPath) -> str:
+    return ".".join(map(str, path))
+
+
 def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]) -> str:
-    lines = [rules.issue.format(path=".".join(map(str, path)) or ROOT, text=text) for path, text in issues]
+    written = rules.path_text or dotted
+    lines = [rules.issue.format(path=written(path) or ROOT, text=text) for path, text in issues]
     return rules.refusal.format(file=file, issues="\n".join(lines))
 
 

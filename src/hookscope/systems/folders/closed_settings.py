@@ -1,32 +1,69 @@
-"""Hooks settings with a closed schema: another key, or a wrong type, and the host refuses all of it.
+"""Settings with a closed schema: another key, or a wrong type, and the host refuses all of it.
+
+A shape is `"boolean"`, `"string"` or `"number"`; `""` for anything; `["string"]` for a list; `("a", "b")` for
+one of these texts; `{"key": shape}` for an object with these keys, and no others unless `OTHERS` is there;
+`{EACH: shape}` for an object with keys of its user's, which have to match `NAMES` where that is there.
 
 Source: rules-openclaw section 8 (cfg-02 to cfg-04). Sentences are those of the schema library it uses.
 """
 
+import json
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from hookscope.formats.places import KeyPath
 
 Issue = tuple[KeyPath, str]
+Shape = Any
+EACH: Final = "*"
+NAMES: Final = "="
+OTHERS: Final = "..."
+UNKNOWN: Final = "Unrecognized key"
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$:-]*")
+_NEVER_READ: Final = "__proto__"  # what a host of JavaScript leaves out as it reads
 
 
-def hooks_settings_issues(settings: Mapping[str, Any], base: KeyPath) -> tuple[Issue, ...]:
-    """What is wrong with the hooks settings at `base`: a path and a sentence for each."""
-    value: Any = settings
-    for length, step in enumerate(base, 1):
-        if step not in value:
-            return ()
-        value = value[step]
-        if not isinstance(value, Mapping):
-            return (wrong_type("object", value, base[:length]),)
-    return tuple(_internal(value, base))
+def issues_in(value: object, shape: Shape, path: KeyPath) -> Iterator[Issue]:
+    """What is wrong with a value that stands at `path`: a path and a sentence for each."""
+    match shape:
+        case "":
+            return
+        case str():
+            if kind_of(value) != shape:
+                allowed = " (allowed: true, false)" if shape == "boolean" else ""
+                yield wrong_type(shape, value, path, allowed)
+        case tuple():
+            texts = ", ".join(map(json.dumps, shape))
+            if value not in shape:
+                wanted = texts if len(shape) == 1 else f"one of {texts}"
+                yield path, f"Invalid input: expected {wanted} (allowed: {texts})"
+        case [of]:
+            if not isinstance(value, list):
+                yield wrong_type("array", value, path)
+                return
+            for number, item in enumerate(value):
+                yield from issues_in(item, of, (*path, number))
+        case _ if not isinstance(value, Mapping):
+            yield wrong_type("record" if EACH in shape else "object", value, path)
+        case {"*": of}:
+            for key, item in value.items():
+                if NAMES in shape and not re.fullmatch(shape[NAMES], key):
+                    yield (*path, key), "Invalid key in record"
+                elif key != _NEVER_READ:
+                    yield from issues_in(item, of, (*path, key))
+        case _:
+            for key, of in shape.items():
+                if key in value and key != OTHERS:
+                    yield from issues_in(value[key], of, (*path, key))
+            if OTHERS not in shape:
+                yield from unknown_keys(value, shape, path)
 
 
-def wrong_type(wanted: str, value: object, path: KeyPath) -> Issue:
+def wrong_type(wanted: str, value: object, path: KeyPath, allowed: str = "") -> Issue:
     """The issue of a value that has another type."""
-    return path, f"Invalid input: expected {wanted}, received {kind_of(value)}"
+    return path, f"Invalid input: expected {wanted}, received {kind_of(value)}{allowed}"
 
 
 def kind_of(value: object) -> str:
@@ -48,52 +85,21 @@ def kind_of(value: object) -> str:
             return "object"
 
 
-def _internal(block: Mapping[str, Any], base: KeyPath) -> Iterator[Issue]:
-    if "enabled" in block and not isinstance(block["enabled"], bool):
-        yield wrong_type("boolean", block["enabled"], (*base, "enabled"))
-    if "entries" in block:
-        yield from _entries(block["entries"], (*base, "entries"))
-    if "load" in block:
-        yield from _load(block["load"], (*base, "load"))
-    yield from unknown_keys(block, ("enabled", "entries", "load"), base)
-
-
-def _entries(entries: object, path: KeyPath) -> Iterator[Issue]:
-    if not isinstance(entries, Mapping):
-        yield wrong_type("record", entries, path)
-        return
-    for key, entry in entries.items():
-        at = (*path, key)
-        if not isinstance(entry, Mapping):
-            yield wrong_type("object", entry, at)
-            continue
-        if "enabled" in entry and not isinstance(entry["enabled"], bool):
-            yield wrong_type("boolean", entry["enabled"], (*at, "enabled"))
-        env = entry.get("env", {})
-        if not isinstance(env, Mapping):
-            yield wrong_type("record", env, (*at, "env"))
-            continue
-        for name, value in env.items():
-            if not isinstance(value, str):
-                yield wrong_type("string", value, (*at, "env", name))
-
-
-def _load(load: object, path: KeyPath) -> Iterator[Issue]:
-    if not isinstance(load, Mapping):
-        yield wrong_type("object", load, path)
-        return
-    folders = load.get("extraDirs", [])
-    if not isinstance(folders, list):
-        yield wrong_type("array", folders, (*path, "extraDirs"))
-    else:
-        for number, item in enumerate(folders):
-            if not isinstance(item, str):
-                yield wrong_type("string", item, (*path, "extraDirs", number))
-    yield from unknown_keys(load, ("extraDirs",), path)
-
-
 def unknown_keys(block: Mapping[str, Any], known: Collection[str], path: KeyPath) -> Iterator[Issue]:
     """One issue for all keys of `block` that its schema does not know."""
     names = [f'"{name}"' for name in block if name not in known]
     if names:
-        yield path, f"Unrecognized key{'s' if len(names) > 1 else ''}: {', '.join(names)}"
+        yield path, f"{UNKNOWN}{'s' if len(names) > 1 else ''}: {', '.join(names)}"
+
+
+def path_text(path: KeyPath) -> str:
+    """`hooks.internal.entries["a b"].env` and `load.extraDirs[0]`, as the host writes them."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        elif _PLAIN_KEY.fullmatch(step):
+            text += f".{step}" if text else step
+        else:
+            text += f"[{json.dumps(step, ensure_ascii=False)}]"
+    return text

@@ -1,6 +1,7 @@
 """The folders where hooks are looked for, as settings and choices name them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.dialect import Host
@@ -62,7 +63,9 @@ def extra_folders(
             continue
         folders.append(hooks_folder(host, EXTRA, path, rank, f"{dotted}[{number}]", label=label))
     last = {folder.path: folder for folder in folders}  # named twice, a folder counts where it stands last
-    return tuple(folder for folder in folders if last[folder.path] is folder), tuple(problems)
+    named = {path: tuple(n for n, folder in enumerate(folders) if folder.path == path) for path in last}
+    once = [replace(folder, named=named[folder.path]) for folder in folders if last[folder.path] is folder]
+    return tuple(once), tuple(problems)
 
 
 def bundled_folder(host: Host, rank: int, *, label: str | None = None) -> tuple[Folder, ...]:

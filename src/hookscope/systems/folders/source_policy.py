@@ -1,6 +1,7 @@
 """Who wins a name where sources may or may not replace one another."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from math import inf
 
 from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.inventory import Found, Ranking
@@ -20,10 +21,11 @@ def ranking_by_source(found: Found, policy: SourcePolicy) -> Ranking:
 
     Hooks are merged by rank, one after another; a newcomer that may replace takes over the place of what
     it replaces, else it is ignored with a warning. The reports sort what came out by rank once more.
-    Source: rules-openclaw section 1 (disc-02 to disc-05, disc-17). A hook that the host itself would not
+    Source: rules-openclaw section 1 (disc-02 to disc-05, disc-17). A folder that the settings name twice is
+    merged twice: it keeps its first place, and wins by its last. A hook that the host itself would not
     see never takes a name from one that it sees.
     """
-    hooks = sorted((hook for hook in found.hooks if hook.kind != "legacy"), key=_rank)
+    hooks = _in_turn(hook for hook in found.hooks if hook.kind != "legacy")
     places: dict[str, Hook] = {}
     log = []
     for hook in (*(one for one in hooks if not one.beyond_host), *(one for one in hooks if one.beyond_host)):
@@ -41,6 +43,12 @@ def ranking_by_source(found: Found, policy: SourcePolicy) -> Ranking:
         shadowed_by={hook: places[hook.name] for hook in hooks if hook not in standing},
         log=tuple(log),
     )
+
+
+def _in_turn(hooks: Iterable[Hook]) -> list[Hook]:
+    """By rank; those of extra folders, before the others of their rank, as often as they are named."""
+    turns = [(_rank(hook), at, hook) for hook in hooks for at in hook.folder.named or (inf,)]
+    return [hook for _, _, hook in sorted(turns, key=lambda turn: turn[:2])]
 
 
 def _rank(hook: Hook) -> int:
