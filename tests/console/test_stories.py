@@ -48,6 +48,7 @@ async def test_a_blocked_hook_says_what_is_missing(
         if size[0] < 100:
             await story.press("enter")
         await story.shows("2 things stop it", "no-such-program", "not on PATH", "NO_SUCH_VARIABLE unset")
+        await story.shows("e fix")
         await story.shows("Binary missing: no-such-program", "will not run")
 
 
@@ -61,6 +62,7 @@ async def test_passing_checks_are_folded_until_enter(
     async with console(size) as story:
         await story.press("enter")
         await story.shows("Nothing stops it", "checks pass")
+        assert "e fix" not in story.text(), "there is nothing to fix"
         await story.press("enter")
         await story.shows("✓ events", "✓ enabled")
         await story.press("escape")
@@ -137,7 +139,8 @@ async def test_a_folder_is_trusted_from_the_list(
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     async with console(size) as story:
-        await story.shows("◇ untrusted")
+        await story.shows("◇ untrusted", "t trusts it")
+        assert "hookscope trust" not in story.text(), "here a key does"
         await story.press("t")
         await story.shows("Allow this folder to run?", "greet")
         await story.press("t")

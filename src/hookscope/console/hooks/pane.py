@@ -210,6 +210,7 @@ class HooksPane(Leaves, Container):
 
     def _show_why(self, state: ConsoleState, view: View) -> None:
         row, pane = state.row, self.query_one(WhyPane)
+        pane.offer_fix(not obstacle("fix", state))
         if row is None:
             nothing = Content.styled("No hook is selected.", MUTED)
             pane.show("", Content("Why"), lambda _: nothing)

@@ -36,7 +36,11 @@ class SheetPane(ScrollView, ByLine, Reading):
     def name_keys(self) -> None:
         """Write the keys in force into the frame."""
         if self.HINTS:
-            self.border_subtitle = hints(*self.HINTS)
+            self.border_subtitle = self.keys_named()
+
+    def keys_named(self) -> Content:
+        """What stands in the frame: the keys that act now."""
+        return hints(*self.HINTS)
 
     def show(self, subject: str, title: Content, make: Callable[[int], Content]) -> None:
         """Show what `make` gives for the width that there is."""
@@ -84,6 +88,19 @@ class WhyPane(SheetPane):
 
     class FoldAsked(Message):
         """List the checks that pass, or fold them."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
+        super().__init__(id=id)
+        self._fixes = True
+
+    def offer_fix(self, fixes: bool) -> None:
+        """Is there anything to fix."""
+        if fixes != self._fixes:
+            self._fixes = fixes
+            framed(self, self._border_title or Content(), self.keys_named())
+
+    def keys_named(self) -> Content:
+        return hints(*(hint for hint in self.HINTS if self._fixes or hint[1] != "fix"))
 
     def action_fold(self) -> None:
         self.post_message(self.FoldAsked())
