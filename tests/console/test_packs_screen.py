@@ -55,6 +55,7 @@ async def test_a_pack_comes_changes_and_goes(
     async with console(size) as story:
         await story.press("I")
         await story.shows("No pack is installed for OpenClaw here.", "i install", "esc")
+        assert "Remove" not in story.lines()[-1], "there is none to remove"
         await install(story, str(pack))
         await story.shows(
             "Install greetings 1.0.0?", "from       folder", "hears command:new", "enter install"
@@ -68,6 +69,7 @@ async def test_a_pack_comes_changes_and_goes(
         await story.shows("openclaw.json", "+ ")
         await agree(story)
         await story.shows("greetings 1.0.0 installed.", "✓ as installed", "newest", "◇ untrusted")
+        await story.shows("u Update")
 
         handler.write_text(handler.read_text() + "# [b]mine[/b]\x1b[2J\n")
         await story.press("R")
@@ -92,6 +94,7 @@ async def test_a_pack_comes_changes_and_goes(
         await story.shows("Remove greetings")
         await agree(story)
         await story.shows("removed.", "No pack is installed")
+        await story.until(lambda: "Update" not in story.lines()[-1], "there is none to update")
         assert on_disk(home) == before
         await story.press("escape")
         await story.until(lambda: len(story.app.screen_stack) == 1, "the list is back")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 WIDE = 130  # cells from which list and sheet stand side by side
+WANT_ONE = frozenset({"update", "update_all", "check", "diff", "remove", "recheck", "copy"})
 HOW = (
     "{packs.install} installs one: a folder, an archive, a package of npm, an installed Python package or a "
     "git address. It is checked as a whole, and everything that would be written is shown first."
@@ -177,6 +178,15 @@ class PacksScreen(Dialog[None]):
         frame = self.query_one(Vertical)
         frame.border_title = f"Packs {len(rows)}   {view.host.dialect.product}"
         self._draw()
+        self.show_keys()
+
+    def cannot(self, action: str) -> str:
+        """Why an action would come to nothing now."""
+        if action not in WANT_ONE or self._rows:
+            return ""
+        if self._rows is None:
+            return "Still reading the files of the packs."
+        return with_keys("No pack is installed here: {packs.install} installs one.")
 
     def show_inside(self, row: PackRow, inside: Inside) -> None:
         """What its sources use is known now."""
@@ -260,6 +270,8 @@ class PacksScreen(Dialog[None]):
             self._desk.remove(row.id)
 
     def action_recheck(self) -> None:
+        if not self._wanted():
+            return
         self._desk.refresh()
         self.app.notify("Reading the files of all packs again.", markup=False)
 
@@ -277,9 +289,7 @@ class PacksScreen(Dialog[None]):
     def _wanted(self) -> PackRow | None:
         """The chosen one; says so where there is none."""
         if self.row is None:
-            self.app.notify(
-                with_keys("No pack is installed here: {packs.install} installs one."), markup=False
-            )
+            self.app.notify(self.cannot("remove"), markup=False)
         return self.row
 
 
