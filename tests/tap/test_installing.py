@@ -28,7 +28,9 @@ def bench_of(dialect: str, workspace: Path, home: Path) -> Workbench:
     if layout.state:
         (home / layout.state.removeprefix("~/")).mkdir()
     else:
-        (workspace / "agent" / "subagents" / "helper").mkdir(parents=True)
+        helper = workspace / "agent" / "subagents" / "helper"
+        helper.mkdir(parents=True)
+        (helper / "agent.ts").write_text("export default {};\n")
     return Workbench(Options(dialect=dialect, workspace=workspace))
 
 
