@@ -1,5 +1,6 @@
 """What makes thousands of hooks quick answers as the plain way would."""
 
+import asyncio
 import gc
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -17,7 +18,7 @@ from tests.console.conftest import READY, Open
 from textual.widgets import Input
 
 from hookscope.console import shell
-from hookscope.console.collecting import set_aside
+from hookscope.console.collecting import MUCH, Pauses, set_aside
 from hookscope.console.fire.head import SessionInput
 from hookscope.console.happening import Looked
 from hookscope.console.hooks.lines import GroupedLines, Line
@@ -211,6 +212,26 @@ def test_no_search_for_cycles_walks_through_what_thousands_of_hooks_are() -> Non
         answer = [[number] for number in range(9_000)]  # what a key makes and leaves
         assert searches <= 1 < len(answer) // before[0]
         assert not {id(row) for row in rows} & {id(one) for one in gc.get_objects()}
+    finally:
+        gc.callbacks.remove(search)
+        gc.unfreeze()
+        gc.set_threshold(*before)
+
+
+async def test_what_keys_have_left_is_searched_through_when_none_comes_any_more() -> None:
+    searched, before = asyncio.Event(), gc.get_threshold()
+
+    def search(_phase: str, _: object) -> None:
+        searched.set()
+
+    try:
+        set_aside([row(f"hook-{number}") for number in range(MANY)])
+        pauses = Pauses()
+        _answers = [[number] for number in range(2 * MUCH)]
+        gc.callbacks.append(search)
+        pauses.end()
+        assert not searched.is_set()
+        await asyncio.wait_for(searched.wait(), 60)
     finally:
         gc.callbacks.remove(search)
         gc.unfreeze()

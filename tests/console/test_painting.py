@@ -21,12 +21,13 @@ from hookscope.console.app import Console
 from hookscope.console.export import shown
 from hookscope.console.log.model import LogEntry
 from hookscope.console.painting import LaidOutOnce, Painter, _bars
+from hookscope.console.strips import Strips
 
 NOW = datetime(2026, 11, 22)
 # Each goes to another pane, opens or shuts something, or moves something.
 KEYS = [
     *("down", "enter", "end", "escape", "slash", "h", "escape"),
-    *("2", "3", "slash", "x", "escape", "z", "z", "4", "1"),
+    *("2", "3", "up", "slash", "x", "escape", "z", "z", "4", "1", "up", "tab"),
 ]
 
 
@@ -99,6 +100,9 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
             for node in screen.walk_children():
                 node.notify_style_update()
+                for kept in vars(node).values():
+                    if isinstance(kept, Strips):
+                        kept.clear()
             story.app.stylesheet.update(screen)
             screen.refresh(layout=True)
             await story.pilot.pause()

@@ -8,8 +8,8 @@ import gc
 from collections.abc import Sized
 
 MANY = 1_000  # hooks; with fewer the search is not felt
-RARELY = (100_000, 10, 50)  # objects more than before; then how often of the younger before the older
-PAUSE = 0.5  # seconds without a key: nobody waits for an answer
+RARELY = (20_000, 20, 50)  # objects more than before; then how often of the younger before the older
+PAUSE = 0.3  # seconds without a key: nobody waits for an answer
 MUCH = 5_000  # objects more than before: in a pause, a search among them is worth its while
 
 
