@@ -158,6 +158,14 @@ async def test_without_colours_each_state_is_read_and_the_cursor_seen(
         row = next(strip for strip in strips if "▸ one" in strip.text)
         assert any(segment.style and segment.style.bold for segment in row), "the row of the cursor"
         assert "┏" in story.text(), "the pane with the focus has a heavy border"
+        await story.press("question_mark")
+        await story.shows("Help")
+        below, over = drawn(story.app)[0], drawn(story.app)[4]
+        assert all(segment.style and segment.style.dim for segment in below), "what lies below is faint"
+        assert any(not segment.style.dim for segment in over if segment.style and segment.text.strip())
+        assert colours(story) <= {"default"}
+        await story.press("escape")
+        await story.until(lambda: len(story.app.screen_stack) == 1, "help is left")
         await story.press("2")
         await story.shows("Event", '"sessionId"')  # the editor, too, draws without colours
         assert colours(story) <= {"default"}

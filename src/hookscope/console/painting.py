@@ -27,6 +27,7 @@ from textual.widgets import Input, Static
 from hookscope.console.leaving import Leaves
 
 Answer = TypeVar("Answer")
+FAINT = Style(dim=True)
 
 
 class Painter(Compositor):
@@ -226,7 +227,8 @@ class ShinesThrough(Screen[Answer]):
         if self._below is None or self._below[0] != drawn_for or not isinstance(painter, Painter):
             lines = painter.shining_through() if isinstance(painter, Painter) else painter.render_strips()
             known: dict[Style | None, Style | None] = {}
-            strips = [_dimmed(strip, color, known) for strip in lines]
+            faint = FAINT if self.app.native_ansi_color else Style()  # such colours are not blended
+            strips = [_dimmed(strip, color, known, faint) for strip in lines]
             for seen_through in self.get_line_filters():
                 strips = [strip.apply_filter(seen_through, color) for strip in strips]
             self._below = drawn_for, strips
@@ -236,11 +238,12 @@ class ShinesThrough(Screen[Answer]):
         return [*lines, *[blank] * (crop.height - len(lines))]
 
 
-def _dimmed(strip: Strip, color: Color, known: dict[Style | None, Style | None]) -> Strip:
+def _dimmed(strip: Strip, color: Color, known: dict[Style | None, Style | None], faint: Style) -> Strip:
     """A screen has few styles and many pieces of text: each style is dimmed once."""
     segments = []
     for text, style, control in strip:
         if style not in known:
-            ((_, known[style], _),) = BackgroundScreen.process_segments([Segment(text, style)], color)
+            ((_, blended, _),) = BackgroundScreen.process_segments([Segment(text, style)], color)
+            known[style] = (blended or Style()) + faint
         segments.append(Segment(text, known[style], control))
     return Strip(segments, strip.cell_length)
