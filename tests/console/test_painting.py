@@ -104,7 +104,8 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
                     if isinstance(kept, Strips):
                         kept.clear()
             story.app.stylesheet.update(screen)
-            screen.refresh(layout=True)
+            for node in (screen, *screen.walk_children(Widget)):
+                node.refresh(layout=node is screen)
             await story.pilot.pause()
             assert whole(painter) == in_pieces, f"{key}: not all that changed was styled or measured"
         for number, key in enumerate(("ctrl+o", "question_mark", "W")):
