@@ -1,8 +1,12 @@
 """`hookscope help`: the manual in the terminal."""
 
+import re
+
+import click
 from tests.cli.conftest import Program
 
-from hookscope.manual import TOPICS
+from hookscope.cli.main import COMMANDS, cli
+from hookscope.manual import TOPICS, chapters, readme
 
 
 def test_topics_are_listed_and_told(hookscope: Program) -> None:
@@ -22,3 +26,21 @@ def test_a_command_is_a_topic_and_a_stranger_is_not(hookscope: Program) -> None:
     wrong = hookscope("help", "gate")
     assert (wrong.code, wrong.out) == (2, "")
     assert "did you mean `gates`?" in wrong.err
+
+
+def test_the_options_that_the_manual_names_are_there() -> None:
+    told = chapters(readme())[TOPICS["commands"]].text.split("Every command takes these")[0]
+    named: dict[str, set[str]] = {}
+    name = ""
+    for line in told.splitlines():
+        begins = re.match(r"    hookscope ([a-z]+)", line)
+        name = begins[1] if begins else name
+        if name and line.startswith("    "):
+            named.setdefault(name, set()).update(re.findall(r"--[a-z-]+", line))
+    assert set(named) == set(COMMANDS)
+    context = click.Context(cli)
+    for name, options in named.items():
+        command = cli.get_command(context, name)
+        assert command is not None
+        has = {word for one in command.params for word in (*one.opts, *one.secondary_opts)}
+        assert options <= has, name

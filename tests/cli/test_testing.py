@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import selectors
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -335,6 +337,43 @@ def test_watching_tests_again_on_every_save(
     expected = "event: command:new\nexpect: {errors: 1}\n"
     wait_for(watching, '"passed": true', lambda: file.write_text(expected))
     assert "waiting for a save of hooks, settings or saved events" in (tmp_path / "errors").read_text()
+
+
+HANGS = """
+def handler(event):
+    if event.context["senderId"] == "Ada":
+        with open("PIPE", "w") as pipe:
+            pipe.write("begun")
+        while True:
+            pass
+"""
+
+
+def test_ctrl_c_ends_the_test_that_runs_and_says_what_is_known(
+    save: Save, workspace: Path, bundled: Path, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (workspace / "hooks/greet/handler.py").write_text(HANGS.replace("PIPE", str(pipe)))
+    for name, sender in (("a-quick", "Bob"), ("b-hangs", "Ada"), ("c-never", "Bob")):
+        save(name, event=f"event: command:new\ncontext: {{senderId: {sender}}}\n")
+    program = [sys.executable, "-m", "hookscope", "--bundled", str(bundled), "test", "--trust", "--json"]
+    running = subprocess.Popen(
+        program, cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
+    )
+    begun = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with selectors.DefaultSelector() as ready:
+        ready.register(begun, selectors.EVENT_READ)
+        assert ready.select(timeout=120)
+    os.close(begun)
+    running.send_signal(signal.SIGINT)
+    out, told = running.communicate(timeout=120)
+    assert running.returncode == 1
+    assert [(Path(one["file"]).stem, one["passed"]) for one in json.loads(out)] == [
+        ("a-quick", True),
+        ("b-hangs", False),
+    ]
+    assert "Stopped: 2 of 3 were fired." in told
 
 
 def test_watching_and_accepting_do_not_go_together(test: Program, save: Save) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Protocol
 
 
 @contextmanager
@@ -17,3 +18,30 @@ def ended_by_interrupt(cancel: Callable[[], object]) -> Iterator[None]:
     finally:
         with suppress(NotImplementedError):  # as above
             loop.remove_signal_handler(signal.SIGINT)
+
+
+class Running(Protocol):
+    """What goes on and can be cancelled."""
+
+    def cancel(self) -> object:
+        """Ask it to end."""
+
+
+class OneAfterAnother:
+    """Ctrl-C while things are fired one after another: the one that runs is cancelled, no other begins."""
+
+    def __init__(self) -> None:
+        self.stopped = False
+        self._running: Running | None = None
+
+    def stop(self) -> None:
+        """Cancel what runs now."""
+        self.stopped = True
+        if self._running is not None:
+            self._running.cancel()
+
+    def begun(self, running: Running) -> None:
+        """The next one has begun."""
+        self._running = running
+        if self.stopped:
+            running.cancel()

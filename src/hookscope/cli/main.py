@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import Workbench
 
 # Name → the line in `--help`. A command's module has its name and is imported when it is called.
+STREAMS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
 COMMANDS = {
     "list": "What hooks there are, and why some would not run.",
     "info": "One hook: every check, which copy wins, what it declares.",
@@ -134,6 +135,10 @@ def exit_code(arguments: list[str]) -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except click.Abort:
+        if "--json" in arguments and not STREAMS & set(arguments):
+            import json
+
+            click.echo(json.dumps({"error": "stopped", "next": ""}))
         click.echo("hookscope: stopped.", err=True)
         return 1
     except click.UsageError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from hookscope.workbench.resuming import AS_RECORDED, Start, resumed, start_of
 from hookscope.workbench.view import PastRun
 
 if TYPE_CHECKING:
+    from hookscope.runtime import Firing
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.view import View
 
@@ -121,8 +122,9 @@ async def again(
     start: str | None = None,
     sandbox: bool = False,
     dry: bool = False,
+    told: Callable[[Firing], object] | None = None,
 ) -> Replayed | Plan:
-    """Fire it again, as things are now; with `dry` only the plan.
+    """Fire it again, as things are now; with `dry` only the plan. `told` hears of the firing, to cancel it.
 
     With `start`, the number or the name of a handler, those before it are left out: the event is as it was
     when its turn came. A hook that was called by force then is called by force again. On copies with
@@ -139,7 +141,10 @@ async def again(
     untrusted = tuple(f"{said}." for said in not_yet_trusted(view, plan))
     left = (*untrusted, *could_not(view, plan, only=only))
     guarded = sandbox or ready.guarded
-    run = await (await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan))
+    firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
+    if told is not None:
+        told(firing)
+    run = await firing
     different = differences(before, on_record(run, view.host.dialect.name, bench.secrets))
     changed = await asyncio.to_thread(changed_since, past.handlers)
     return Replayed(past, before, run, different, left, changed)

@@ -101,7 +101,10 @@ def saved_events(workspace: Path, named: Sequence[Path]) -> list[Path]:
     files = [file for place in places for file in _below(place)]
     if not files:
         where = ", ".join(map(str, places[:1] if not named else places))
-        raise Refusal(f"There are no saved events in {where}.", "A saved event is a YAML file with `event:`.")
+        then = "A saved event is a YAML file with `event:`" + (
+            "." if named else "; `fire KEY --save NAME` writes one."
+        )
+        raise Refusal(f"There are no saved events in {where}.", then)
     return files
 
 

@@ -110,7 +110,8 @@ def _written(target: str, texts: Iterable[str]) -> int:
     if target == STANDARD_OUTPUT:
         return sum(1 for text in texts if sys.stdout.write(text) >= 0)
     path = Path(os.path.realpath(target))
-    aside = path if path.exists() and not path.is_file() else path.with_name(f".{path.name}.{os.getpid()}")
+    device = os.path.exists(path) and not os.path.isfile(path)  # unlike Path's, for any name
+    aside = path if device else path.with_name(f".{path.name}.{os.getpid()}")
     try:
         file = aside.open("w", encoding="utf-8", newline="\n")
     except OSError as error:

@@ -13,6 +13,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.core.runs import Plan
 from hookscope.values import dataclass
@@ -94,10 +95,6 @@ def command(
     )
 
 
-async def _again(bench: Workbench, past: PastRun, asked: Asked) -> Replayed | Plan:
-    return await again(bench, past, only=asked.only, start=asked.start, sandbox=asked.sandbox, dry=asked.dry)
-
-
 async def _all(
     bench: Workbench, past: Sequence[PastRun], asked: Asked
 ) -> tuple[list[Replayed | Plan], list[str]]:
@@ -105,14 +102,29 @@ async def _all(
     done: list[Replayed | Plan] = []
     refused: list[str] = []
     try:
-        for one in past:
-            try:
-                done.append(await _again(bench, one, asked))
-            except Refusal as error:
-                said = str(error)
-                refused.append(said if said.startswith(f"Run {one.id} ") else f"Run {one.id}: {said}")
-            except OSError as error:
-                refused.append(f"Run {one.id}: cannot make copies for the sandbox: {error}.")
+        turns = OneAfterAnother()
+        with ended_by_interrupt(turns.stop):
+            for one in past:
+                try:
+                    done.append(
+                        await again(
+                            bench,
+                            one,
+                            only=asked.only,
+                            start=asked.start,
+                            sandbox=asked.sandbox,
+                            dry=asked.dry,
+                            told=turns.begun,
+                        )
+                    )
+                except Refusal as error:
+                    said = str(error)
+                    refused.append(said if said.startswith(f"Run {one.id} ") else f"Run {one.id}: {said}")
+                except OSError as error:
+                    refused.append(f"Run {one.id}: cannot make copies for the sandbox: {error}.")
+                if turns.stopped:
+                    refused.append(f"Stopped: {len(done)} of {len(past)} were fired.")
+                    break
     finally:
         await bench.close()
     return done, refused

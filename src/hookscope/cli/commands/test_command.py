@@ -15,6 +15,7 @@ import click
 from hookscope.cli import answers, test_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
 from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
@@ -78,19 +79,20 @@ def command(
         raise Refusal("--accept writes once; with --watch it would accept every mistake.", code=2)
     if watch:
         _rounds(asked, as_json)
-    return _tested(asked, _bench(asked))
+    return _tested(asked, _bench(asked))[0]
 
 
 def _bench(asked: Asked) -> Workbench:
     return answers.bench_of(asked.options, trust_all=asked.trust, timeout=asked.timeout)
 
 
-def _tested(asked: Asked, bench: Workbench) -> Answer:
-    """One round. Raises Refusal where there is nothing to test."""
+def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
+    """One round, and whether Ctrl-C ended it. Raises Refusal where there is nothing to test."""
     files = saved_events(bench.open().workspace, asked.what)
-    items = asyncio.run(_all(bench, files))
-    refused: list[str] = []
-    if asked.accept:
+    turns = OneAfterAnother()
+    items = asyncio.run(_all(bench, files, turns))
+    refused = [f"Stopped: {len(items)} of {len(files)} were fired."] if turns.stopped else []
+    if asked.accept and not turns.stopped:
         items = [_accepted(bench, item, refused) for item in items]
     if asked.junit is not None:
         try:
@@ -100,9 +102,9 @@ def _tested(asked: Asked, bench: Workbench) -> Answer:
     return Answer(
         [test_tables.document(item, bench.dialect.name) for item in items],
         test_tables.text(items),
-        yes=all(item.passed for item in items),
+        yes=all(item.passed for item in items) and not turns.stopped,
         aside=tuple(refused),
-    )
+    ), turns.stopped
 
 
 def _rounds(asked: Asked, as_json: bool) -> NoReturn:
@@ -116,12 +118,14 @@ def _rounds(asked: Asked, as_json: bool) -> NoReturn:
             watched = _watched(asked, host)
             watch.watch(watched)
             try:
-                answer = _tested(asked, bench)
+                answer, stopped = _tested(asked, bench)
             except Refusal as error:
-                answer = Answer([], "", aside=(str(error),))
+                answer, stopped = Answer([], "", aside=(str(error),)), False
             if as_json:
                 answer = replace(answer, document=None, text=json.dumps(answer.document, default=str))
             answers.printed(answer, as_json=False)
+            if stopped:
+                raise click.Abort
             click.echo(WAITS, err=True)
             saved = _next(changes, asked, host, watched)
             if not as_json:
@@ -170,8 +174,14 @@ def _accepted(bench: Workbench, item: Checked, refused: list[str]) -> Checked:
         return item
 
 
-async def _all(bench: Workbench, files: Sequence[Path]) -> list[Checked]:
+async def _all(bench: Workbench, files: Sequence[Path], turns: OneAfterAnother) -> list[Checked]:
+    items: list[Checked] = []
     try:
-        return [await checked_file(bench, file) for file in files]
+        with ended_by_interrupt(turns.stop):
+            for file in files:
+                items.append(await checked_file(bench, file, turns.begun))
+                if turns.stopped:
+                    break
     finally:
         await bench.close()
+    return items

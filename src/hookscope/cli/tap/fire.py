@@ -11,6 +11,7 @@ from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.tap import shown
 from hookscope.core.runs import Plan
@@ -68,13 +69,20 @@ async def _all(
     done: list[Fired | Plan] = []
     refused: list[str] = []
     try:
-        for heard in events:
-            try:
-                done.append(await fire_real(bench, heard, only=only, sandbox=sandbox, dry=dry))
-            except Refusal as error:
-                refused.append(f"{shown.short(heard)}: {error}")
-            except OSError as error:
-                refused.append(f"{shown.short(heard)}: cannot make copies for the sandbox: {error}.")
+        turns = OneAfterAnother()
+        with ended_by_interrupt(turns.stop):
+            for heard in events:
+                try:
+                    done.append(
+                        await fire_real(bench, heard, only=only, sandbox=sandbox, dry=dry, told=turns.begun)
+                    )
+                except Refusal as error:
+                    refused.append(f"{shown.short(heard)}: {error}")
+                except OSError as error:
+                    refused.append(f"{shown.short(heard)}: cannot make copies for the sandbox: {error}.")
+                if turns.stopped:
+                    refused.append(f"Stopped: {len(done)} of {len(events)} were fired.")
+                    break
     finally:
         await bench.close()
     return done, refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from hookscope.core.runs import Plan, Run
@@ -11,6 +12,7 @@ from hookscope.workbench.tap.events import event_of, marked
 from hookscope.workbench.tap.spool import Heard
 
 if TYPE_CHECKING:
+    from hookscope.runtime import Firing
     from hookscope.workbench.bench import Workbench
 
 
@@ -31,9 +33,15 @@ class Fired:
 
 
 async def fire_real(
-    bench: Workbench, heard: Heard, *, only: str | None = None, sandbox: bool = False, dry: bool = False
+    bench: Workbench,
+    heard: Heard,
+    *,
+    only: str | None = None,
+    sandbox: bool = False,
+    dry: bool = False,
+    told: Callable[[Firing], object] | None = None,
 ) -> Fired | Plan:
-    """Fire it now, marked as replayed; with `dry` only the plan.
+    """Fire it now, marked as replayed; with `dry` only the plan. `told` hears of the firing, to cancel it.
 
     On copies with `sandbox`. Raises Refusal; OSError where the copies cannot be made.
     """
@@ -46,5 +54,8 @@ async def fire_real(
     plan = bench.plan(view, event, only=only)
     untrusted = tuple(f"{said}, `--trust` this once." for said in not_yet_trusted(view, plan))
     left = (*untrusted, *could_not(view, plan, only=only))
-    run = await (await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan))
+    firing = await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan)
+    if told is not None:
+        told(firing)
+    run = await firing
     return Fired(heard, plan, run, left)
