@@ -55,6 +55,7 @@ async def test_an_event_is_fired_at_all_of_them(console: Open, hooks: Path, work
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
         await story.shows("command:new   fired at 3, they differ", "outcome", "not run: broken")
+        await story.shows("r Runs")
         exported = story.screen.export.shown()
         assert exported is not None
         assert len(exported.document["runs"]) == 3, "what is exported is what is shown"
@@ -126,6 +127,9 @@ async def test_what_is_fired_can_be_cancelled(
         await story.until(lambda: isinstance(story.app.screen, TrustScreen), "trust is asked for")
         await story.press("t")
         await story.until(begun.exists, "the handler runs")
+        assert "Runs" not in story.lines()[-1], "there are none yet"
+        await story.press("r")
+        await story.shows("command:new is on its way")
         await story.press("escape")
         await story.shows("not fired: cancelled")
         await story.press("2")

@@ -53,12 +53,12 @@ class History(Lines):
         sheet = self._sheets[index]
         words, phase = brief_outcome(sheet)
         mark = PHASES[phase]
-        took = duration(sheet.run.took) if sheet.run else ""
+        took = f"{duration(sheet.run.took):>9}  " if sheet.run else ""  # else there is more to say of it
         time = f"{sheet.number:>3}  {moment(sheet.at):8}  "
         rest = 23  # time and outcome
         return Content.assemble(
             Content.styled(time, "" if sheet.number == self._shown else MUTED),
             fitted(word(sheet.plan.event.key, 60), max(10, width - len(time) - rest)),
-            f"{took:>9}  ",
+            took,
             (f"{mark.glyph} {words}", mark.style),
         )

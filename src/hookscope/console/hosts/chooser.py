@@ -55,7 +55,7 @@ class ChooserScreen(Dialog[tuple[str, ...] | None]):
     ]
     DEFAULT_CSS = """
     ChooserScreen {
-        & > Vertical { width: 66; max-width: 94%; max-height: 90%; }
+        & > Vertical { width: 72; max-width: 94%; max-height: 90%; }
     }
     """
 

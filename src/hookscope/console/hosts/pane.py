@@ -167,6 +167,14 @@ class HostsPane(Leaves, Container):
         self.comparison = comparison
         self._draw()
 
+    def cannot(self, action: str) -> str:
+        """Why this cannot be done now; the line of keys leaves it out."""
+        if action != "runs" or self.runs:
+            return ""
+        if self.firing:
+            return f"{word(self.firing, 40)} is on its way: its runs stand here once all hosts are done."
+        return with_keys("Nothing was fired at all hosts yet: {hosts.fire} fires the composer's event.")
+
     def fire_began(self, key: str) -> None:
         self.firing = key
         self._title()
@@ -176,6 +184,7 @@ class HostsPane(Leaves, Container):
         key, self.firing = self.firing, ""
         if runs:
             self.runs, self._fired, self._runs_shown = runs, key, True
+            self.refresh_bindings()
         self._title()
         self._draw_below()
 
@@ -266,11 +275,8 @@ class HostsPane(Leaves, Container):
         self._draw()
 
     def action_runs(self) -> None:
-        if not self.runs:
-            self.app.notify(
-                with_keys("Nothing was fired at all hosts yet: {hosts.fire} fires the composer's event."),
-                markup=False,
-            )
+        if problem := self.cannot("runs"):
+            self.app.notify(problem, markup=False)
             return
         self._runs_shown = not self._runs_shown
         self._draw_below()

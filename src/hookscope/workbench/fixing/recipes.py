@@ -102,7 +102,9 @@ def bins(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fi
     what = " or ".join(gate.missing) if gate.name == "anyBins" else ", ".join(gate.missing)
     if words:
         yield Fix(gate.name, f"Install {what}", hint="; ".join(words))
-    yield Fix(gate.name, f"Install {what}", why_not="its HOOK.md has no hint on how; then look again")
+    yield Fix(
+        gate.name, f"Install {what}", why_not="its HOOK.md does not say how; install it, and look again"
+    )
 
 
 def _runnable(file: Path) -> Change | None:
