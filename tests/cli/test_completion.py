@@ -46,6 +46,9 @@ def test_names_of_this_workspace_are_offered(
     assert completed(hookscope, "hookscope sequence ne")[:1] == ["new"]
     hookscope("fire", "command:new", "--save", "morning", "--trust")
     assert completed(hookscope, "hookscope fire .hook") == [".hookscope/events/morning.yaml"]
+    assert completed(hookscope, "hookscope test .hook") == [".hookscope/events/morning.yaml"]
+    assert completed(hookscope, "hookscope help ga") == ["gates"]
+    assert completed(hookscope, "hookscope lint --explain env-") == ["env-undeclared"]
     assert completed(hookscope, "hookscope replay ") == ["1"]
     pack = make_hook(tmp_path, "packed", "{openclaw: {events: [command]}}")
     assert hookscope("install", str(pack), "--yes").code == 0

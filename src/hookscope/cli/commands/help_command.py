@@ -5,6 +5,7 @@ import sys
 import click
 
 from hookscope.cli.answers import Answer, printed
+from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
 from hookscope.core.text import nearest, one_line
 from hookscope.manual import TOPICS, Chapter, chapter_of, readme
@@ -54,3 +55,6 @@ def shown(chapter: Chapter) -> str:
     with console.capture() as told:
         console.print(Markdown(written))
     return told.get().rstrip()
+
+
+with_completion("help", command.params)

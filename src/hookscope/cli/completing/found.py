@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
+from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.packs.book import installed_here
@@ -45,18 +47,56 @@ def events(options: Options) -> tuple[Word, ...]:
 
 def events_and_saved(options: Options) -> tuple[Word, ...]:
     """Event keys, and what can be fired by the name of its file."""
+    view = Workbench(options).look()
+    return words([*((key, "") for key in view.keys), *_saved_in(view.host)])
+
+
+def saved(options: Options) -> tuple[Word, ...]:
+    """Saved events and sequences of the workspace, by the names of their files."""
+    from hookscope.workbench.sequences import sequences_of
+
+    host = Workbench(options).open()
+    own = (_named(row.file, host) for row in sequences_of(host.workspace, host.dialect))
+    return words([*_saved_in(host), *((name, "sequence") for name in own)])
+
+
+def _saved_in(host: Host) -> Iterator[tuple[str, str]]:
     from hookscope.workbench.saved import saved_listing
 
-    view = Workbench(options).look()
-    cwd = view.host.surroundings.cwd
+    for row in saved_listing(host.workspace):
+        if not row.problem:
+            yield _named(row.file, host), f"saved {row.key}"
 
-    def all_of() -> Iterator[tuple[str, str]]:
-        yield from ((key, "") for key in view.keys)
-        for row in saved_listing(view.host.workspace):
-            if row.file.is_relative_to(cwd) and not row.problem:
-                yield str(row.file.relative_to(cwd)), f"saved {row.key}"
 
-    return words(all_of())
+def _named(file: Path, host: Host) -> str:
+    """A file from where one stands; nothing for one that lies elsewhere."""
+    cwd = host.surroundings.cwd
+    return str(file.relative_to(cwd)) if file.is_relative_to(cwd) else ""
+
+
+def rules(options: Options) -> tuple[Word, ...]:
+    """The rules of lint."""
+    from hookscope.workbench.linting import rules_in_short
+
+    return words(rules_in_short().items())
+
+
+def topics(options: Options) -> tuple[Word, ...]:
+    """The chapters of the manual, and the commands."""
+    from hookscope.cli.main import COMMANDS
+    from hookscope.manual import TOPICS
+
+    return words([*TOPICS.items(), *((name, "") for name in COMMANDS)])
+
+
+def real_events(options: Options) -> tuple[Word, ...]:
+    """The last real events by id, with their keys. Raises OSError."""
+    from hookscope.workbench.tap.events import short_id
+    from hookscope.workbench.tap.places import spool_place
+    from hookscope.workbench.tap.spool import last
+
+    found, _ = last(spool_place(Workbench(options).open()), RUNS, None)
+    return words((short_id(heard), heard.key) for heard in reversed(found))
 
 
 def dialects(options: Options) -> tuple[Word, ...]:
@@ -98,6 +138,10 @@ FOUND: Mapping[str, Callable[[Options], tuple[Word, ...]]] = {
     "hooks": hooks,
     "events": events,
     "events and saved": events_and_saved,
+    "saved": saved,
+    "real events": real_events,
+    "rules": rules,
+    "topics": topics,
     "dialects": dialects,
     "environments": environments,
     "sequences": sequences,

@@ -39,7 +39,9 @@ OF = {
     ("events", "key"): "events",
     ("fuzz", "key"): "events",
     ("fire", "what"): "events and saved+",
-    ("test", "what"): "files+",
+    ("fire", "names"): "real events",  # of `tap`
+    ("save", "name"): "real events",
+    ("test", "what"): "saved+",
     ("sequence", "names"): "sequences+",
     ("replay", "numbers"): "runs",
     ("export", "numbers"): "runs",
@@ -48,6 +50,10 @@ OF = {
     ("update", "ids"): "packs",
     ("uninstall", "id"): "packs",
     ("install", "spec"): "files+",
+    ("lint", "explain"): "rules",
+    ("lint", "rules"): "rules",
+    ("fix", "rules"): "rules",
+    ("help", "topic"): "topics",
 }
 LISTS = frozenset({"dialects", "events"})  # parameters that take several with commas
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
@@ -57,6 +63,8 @@ def with_completion(command: str, params: list[click.Parameter]) -> list[click.P
     """The same parameters, those that have no words of their own completed."""
     for param in params:
         wanted = OF.get((command, param.name or "")) or EVERYWHERE.get(param.name or "")
+        if wanted is None and getattr(param, "metavar", None) == "FILE":
+            wanted = "files+"
         if wanted is not None and not isinstance(param.type, click.Choice):
             param._custom_shell_complete = _completer(wanted)  # as `shell_complete=` does when it is made
     return params
