@@ -13,7 +13,7 @@ from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Hook, LogLine
-from hookscope.core.inventory import Inventory
+from hookscope.core.inventory import Inventory, Sources
 from hookscope.core.lanes import Recorder, RunListener
 from hookscope.core.look import look
 from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
@@ -64,6 +64,7 @@ class HookEngine:
         self.registry = Registry()
         self.enabled = True
         self._closed = False
+        self._sources = Sources()
         self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
         self._planned_for: Registry | None = None
         self._plans: dict[tuple[str, str, str | None], Plan] = {}  # by type, action and `only`
@@ -102,9 +103,12 @@ class HookEngine:
             if not inventory.load_order:
                 return LoadReport(log=self._said_off())
         self._provide_node(inventory)
-        loading = Loading(self.host, inventory, strict=strict)
+        sources, refused = self._left_behind(inventory, strict=strict and switched_off is not False)
         if strict:
-            loading.miss(self._loaded())
+            inventory = replace(inventory, load_order=_in_order_of(sources, inventory))
+        loading = Loading(self.host, inventory, strict=strict)
+        if refused is not None:
+            loading.refuse(*refused)
         rows = {row.hook: row for row in inventory.hooks}
         for hook in inventory.load_order:
             if loading.stopped or (strict and loading.failed):
@@ -115,9 +119,11 @@ class HookEngine:
             self.host = before
             return replace(report, registered=0, committed=False)
         self._set_dispatch(switched_off is not False)
+        self._sources = sources
         left = self._left_on() if switched_off is False else ()
         self.inventory = loading.inventory()
-        self.registry = self.registry.with_registrations((*left, *loading.registrations, *self._kept()))
+        first, last = self._kept()
+        self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
         said = self._said_off() if switched_off is False else ()
         return replace(report, refusal="", log=(*said, *report.log))
 
@@ -135,19 +141,28 @@ class HookEngine:
         if self.host.dialect.load_rules.off_closes:
             self.enabled = on
 
-    def _loaded(self) -> tuple[Hook, ...]:
-        """The hooks whose handlers are registered now."""
-        hooks = (call.hook for call in self.registry.registrations)
-        return tuple(dict.fromkeys(hook for hook in hooks if hook is not None))
+    def _left_behind(self, inventory: Inventory, *, strict: bool) -> tuple[Sources, tuple[str, str] | None]:
+        """What this load leaves behind for later ones; of a strict one, the hook that ends it, and why."""
+        look_of = self.host.dialect.load_rules.strict_look
+        if look_of is None:
+            return Sources(), None
+        if not strict:
+            return look_of.sources(self.host, inventory.load_order), None
+        return look_of.check(self.host, self._sources)
 
-    def _kept(self) -> tuple[Registration, ...]:
-        """The registrations by code that a load leaves alone."""
-        keeps = self.host.dialect.load_rules.keeps_code
-        return tuple(
-            call
-            for call in self.registry.registrations
-            if call in self._lasting or (keeps and call.hook is None)
-        )
+    def _kept(self) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
+        """The registrations by code that a load leaves alone: those before what it registers, those behind.
+
+        A host that keeps them only takes its own out from between them, and so they come first from then on,
+        key by key in the order in which the keys came up.
+        """
+        calls = self.registry.registrations
+        lasting = tuple(call for call in calls if call in self._lasting)
+        if not self.host.dialect.load_rules.keeps_code:
+            return (), lasting
+        places = {key: place for place, key in enumerate(self.registry.keys())}
+        kept = [call for call in calls if call.hook is None and call not in self._lasting]
+        return tuple(sorted(kept, key=lambda call: places[call.key])), lasting
 
     def _provide_node(self, inventory: Inventory) -> None:
         """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
@@ -163,9 +178,11 @@ class HookEngine:
     def _switch_off(self) -> None:
         """The settings switch all HOOK.md folders off; hooks of plugins have a switch of their own."""
         self._set_dispatch(False)
+        self._sources = Sources()
         if self.host.dialect.clears_when_off:
             self.inventory = Inventory()
-            self.registry = self.registry.with_registrations(self._kept())
+            first, last = self._kept()
+            self.registry = self.registry.with_registrations((*first, *last))
 
     def _said_off(self) -> tuple[LogLine, ...]:
         text = self.host.dialect.texts.off
@@ -336,6 +353,14 @@ class HookEngine:
         """End all workers and wait until they are gone. Nothing is loaded or fired here any more."""
         self._closed = True
         await self.lanes.close()
+
+
+def _in_order_of(sources: Sources, inventory: Inventory) -> tuple[Hook, ...]:
+    """The load order of a strict look: who has no handler takes part there, and so a name and a place."""
+    places = {hook.manifest: place for place, hook in enumerate(sources.hooks)}
+    folders = [hook for hook in inventory.load_order if hook.manifest in places]
+    rest = [hook for hook in inventory.load_order if not places or hook.kind != "folder"]
+    return (*sorted(folders, key=lambda hook: places[hook.manifest]), *rest)
 
 
 def _without_folders(inventory: Inventory) -> Inventory:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, LogLine, Standing, State, Verdict
+from hookscope.core.hooks import Gate, Hook, LogLine, Standing, State
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import notes_on
 from hookscope.core.plan import as_taken, code_of, declared_by
@@ -139,27 +138,10 @@ class Loading:
             what = "event" if len(strangers) == 1 else "events"
             self._say("warn", self.texts.never_sent, name=hook.name, what=what, events=", ".join(strangers))
 
-    def miss(self, loaded: tuple[Hook, ...]) -> None:
-        """A strict load fails for a hook that was loaded and has lost its HOOK.md, metadata or handler.
-
-        One that its settings have taken out, or whose folder is none of the host's any more, is not missed.
-        """
-        declared = {row.hook.path: row.hook.meta.declared for row in self._looked.hooks}
-        folders = {folder.path for folder in self.host.folders}
-        for hook in loaded:
-            is_there = hook.path is None or declared.get(hook.path, False)
-            if is_there or hook.manifest is None or hook.folder.path not in folders or not self._wanted(hook):
-                continue
-            facts = self.host.surroundings.files.facts(hook.manifest)
-            has_lost_handler = facts is not None and facts.file and hook.path not in declared
-            template = self.rules.lost_handler if has_lost_handler else self.rules.lost_manifest
-            if template is not None:
-                self.failed.append(hook.name)
-                self._refuse(template.format(name=hook.name, file=hook.manifest, folder=hook.path))
-
-    def _wanted(self, hook: Hook) -> bool:
-        gates = self.host.dialect.system_of(kind_of(hook)).gates(hook, self.host)
-        return Verdict(gates).enabled
+    def refuse(self, name: str, sentence: str) -> None:
+        """This hook ends the load, before anything of it is imported."""
+        self.failed.append(name)
+        self._refuse(sentence)
 
     def _refuse(self, sentence: str) -> None:
         self.refusal = self.refusal or sentence

@@ -31,6 +31,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Sources:
+    """What a load leaves behind for a later strict one: who took a name, and whom the settings named."""
+
+    hooks: tuple[Hook, ...] = ()
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """Who wins where names collide, and the host's two orders, which need not agree (disc-03)."""
 

@@ -3,13 +3,18 @@ a load does, and what its own sentences are. Values only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from hookscope.core.runs import Failure, Module
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
+
+if TYPE_CHECKING:
+    from hookscope.core.dialect import Host
+    from hookscope.core.hooks import Hook
+    from hookscope.core.inventory import Sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,16 @@ class LoaderTexts:
     never_sent: str | None = None  # {name} {what} {events}: events that the host does not know
 
 
+class StrictLook(Protocol):
+    """What ends a strict load before anything is imported."""
+
+    def sources(self, host: Host, hooks: Iterable[Hook]) -> Sources:
+        """What a load of these hooks leaves behind that is not strict."""
+
+    def check(self, host: Host, before: Sources) -> tuple[Sources, tuple[str, str] | None]:
+        """What a strict load leaves behind; and the hook that ends it, with the host's sentence."""
+
+
 @dataclass(frozen=True, slots=True)
 class LoadRules:
     """What a load replaces, what fails it, and what all hooks being off means."""
@@ -90,8 +105,7 @@ class LoadRules:
     refuses: Callable[[Module], str] | None = (
         None  # why a plugin that registers this fails; empty: it does not
     )
-    lost_manifest: str | None = None  # {name} {file}: strict, of a hook that was loaded before
-    lost_handler: str | None = None  # {name} {folder}
+    strict_look: StrictLook | None = None  # what a strict load asks of all folders before it imports anything
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from hookscope.systems.folders.places import (
 from hookscope.systems.folders.plugin_bundles import Bundles, bundle_folders
 from hookscope.systems.folders.policy import bare_chain
 from hookscope.systems.folders.source_policy import SourcePolicy, ranking_by_source
+from hookscope.systems.folders.strict import StrictFolders
 from hookscope.systems.plugins.access import access_of
 from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
@@ -118,6 +119,33 @@ NO_EVENTS = "Hook has no events defined in metadata"
 FAILED = "[hooks:loader] Failed to load hook {name}: "
 TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."
 
+FOLDERS = FolderSystem(
+    shape=Shape(
+        "openclaw",
+        ("handler.ts", "handler.js", "index.ts", "index.js"),
+        older_namespaces=COLLECTIONS.namespaces[1:],
+        follows_links=False,
+        handler_must_stay=True,
+        reports_real_handler=True,
+        marks_python=True,
+    ),
+    places=places,
+    rules=RULES,
+    always_skips=REQUIREMENTS,  # not the platform, not the switch (req-05)
+    error_text=error_text,
+    texts=FolderTexts(
+        no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no readable handler in {folder}',
+        oversized="[hooks/workspace] Ignoring oversized hook metadata {file}: "
+        "file exceeds the {limit}-byte limit",
+        out_of_package='[hooks/workspace] Ignoring out-of-package hook path "{entry}" in {folder} '
+        "(must be within package directory)",
+    ),
+    type_first=True,
+    words=bare_chain,
+    finder=partial(find_in_collections, rules=COLLECTIONS),
+    ranker=partial(ranking_by_source, policy=POLICY),
+)
+
 OPENCLAW_2026_9 = Dialect(
     name="openclaw@2026.9",
     title="OpenClaw 2026.9, as shipped",
@@ -125,32 +153,7 @@ OPENCLAW_2026_9 = Dialect(
     version="2026.9",
     layout=replace(OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents=agents_in),
     systems=(
-        FolderSystem(
-            shape=Shape(
-                "openclaw",
-                ("handler.ts", "handler.js", "index.ts", "index.js"),
-                older_namespaces=COLLECTIONS.namespaces[1:],
-                follows_links=False,
-                handler_must_stay=True,
-                reports_real_handler=True,
-                marks_python=True,
-            ),
-            places=places,
-            rules=RULES,
-            always_skips=REQUIREMENTS,  # not the platform, not the switch (req-05)
-            error_text=error_text,
-            texts=FolderTexts(
-                no_handler='[hooks/workspace] Hook "{name}" has HOOK.md but no readable handler in {folder}',
-                oversized="[hooks/workspace] Ignoring oversized hook metadata {file}: "
-                "file exceeds the {limit}-byte limit",
-                out_of_package='[hooks/workspace] Ignoring out-of-package hook path "{entry}" in {folder} '
-                "(must be within package directory)",
-            ),
-            type_first=True,
-            words=bare_chain,
-            finder=partial(find_in_collections, rules=COLLECTIONS),
-            ranker=partial(ranking_by_source, policy=POLICY),
-        ),
+        FOLDERS,
         replace(
             PLUGINS,
             shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
@@ -204,8 +207,12 @@ OPENCLAW_2026_9 = Dialect(
         refuses=TOOLS.refused,
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",
-        lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',
-        lost_handler='Hook "{name}" has no readable handler in {folder}',
+        strict_look=StrictFolders(
+            FOLDERS,
+            shipped_gates.named_by_entries,
+            lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',
+            lost_handler='Hook "{name}" has no readable handler in {folder}',
+        ),
     ),
     command=Command(CONFIG),
     packs=PackRules(COLLECTIONS.package_key, whole=True),

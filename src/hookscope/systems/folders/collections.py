@@ -202,10 +202,10 @@ def _look_at(path: Path, linked: bool, folder: Folder, rules: Collections, searc
     if handler is None:
         search.warn(search.texts.no_handler, folder=path, name=name)
         handler, _ = _handler(path, real, frozenset(names), PYTHON_HANDLERS, search)
-        if handler is None:
+        if handler is None and not search.shape.takes_empty:
             search.reject(folder, path, no_handler(frozenset(names), refused, search.shape), name=name)
             return
-    beyond = handler.name in PYTHON_HANDLERS
+    beyond = handler is not None and handler.name in PYTHON_HANDLERS
     notes = () if header_block(source) is not None else (f"{MANIFEST} has no header between two lines `---`",)
     search.hooks.append(
         Hook(
@@ -217,7 +217,7 @@ def _look_at(path: Path, linked: bool, folder: Folder, rules: Collections, searc
             description=header.get("description", ""),
             manifest=manifest,
             handler=handler,
-            language=LANGUAGE_OF.get(handler.suffix, "unknown"),
+            language=LANGUAGE_OF.get(handler.suffix if handler else "", "unknown"),
             real=real,
             beyond_host=beyond,
             notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if beyond else ())),

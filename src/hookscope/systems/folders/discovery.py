@@ -36,6 +36,7 @@ class Shape:
     read: ManifestReader = read_yaml_header
     handler_first: bool = False  # is a handler looked for before the header is read
     longest_header: int | None = LARGEST_HEADER  # bytes of a HOOK.md that are read; None: up to a megabyte
+    takes_empty: bool = False  # is a HOOK.md without a handler a hook
 
     @property
     def candidates(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook
+from hookscope.formats import script_trim
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders import gates, requirements
 from hookscope.systems.folders.inherited import member
@@ -207,8 +208,9 @@ def selected(hook: Hook, host: Host) -> Gate:
     on, _ = host.hooks_setting("enabled")
     found, where = host.hooks_setting("entries")
     entries: Mapping[str, Any] = found if isinstance(found, Mapping) else {}
-    names = {key for key, entry in entries.items() if not _is_off(entry)}
-    if _has_extra_folder(host) or (on is True and not entries):
+    names = {name for key, entry in entries.items() if (name := script_trim(key)) and not _is_off(entry)}
+    declared = named_by_entries(host)
+    if _has_extra_folder(host) or (on is True and not declared):
         return SELECTED_BY_ALL
     if on is not True and not names:
         fix = _switched_on(host)
@@ -220,9 +222,16 @@ def selected(hook: Hook, host: Host) -> Gate:
     dotted = ".".join(str(part) for part in where)
     path = (*where, hook.key, "enabled")
     fix = Edit(host.settings.file, path, True, f"{'.'.join(map(str, path))}: true")
-    if hook.name in entries or hook.key in entries:
+    if hook.name in declared or hook.key in declared:
         return _unselected("switched off", "its entry is false, so the loader does not take it", where, fix)
     return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
+
+
+def named_by_entries(host: Host) -> frozenset[str]:
+    """Whom the entries name, on or off; blanks around a name do not count, and blanks alone are none."""
+    found, _ = host.hooks_setting("entries")
+    names = (script_trim(key) for key in (found if isinstance(found, Mapping) else ()))
+    return frozenset(name for name in names if name)
 
 
 def _unselected(found: str, reason: str, where: KeyPath, fix: Edit) -> Gate:
