@@ -268,3 +268,25 @@ async def test_nothing_is_left_of_the_data_where_a_handler_throws_it_away(opened
 
     run = await fired(opened("eve@0.80"), event("turn.started"), ("a", "turn.started", empties))
     assert run.context == TURN
+
+
+@pytest.mark.parametrize(
+    ("dialect", "kind", "members"),
+    [
+        ("eve@0.18", "session.completed", {"type"}),
+        ("eve@0.18", "session.started", {"type", "data"}),
+        ("eve@0.80", "session.completed", {"type", "data", "meta"}),
+    ],
+)
+async def test_what_a_hook_finds_of_an_event_without_data(
+    opened: OpenProject, dialect: str, kind: str, members: set[str]
+) -> None:
+    seen: list[set[str]] = []
+    channel = ("channels/http", kind, nothing, "channel")
+    await fired(
+        opened(dialect),
+        Event(kind, kind="stream"),
+        channel,
+        ("a", kind, lambda view: seen.append(set(view["event"]))),
+    )
+    assert seen == [members]

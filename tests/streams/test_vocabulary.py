@@ -44,8 +44,8 @@ async def test_every_event_can_be_fired_at_a_function(opened: OpenProject, diale
     assert problems_of(event, host.dialect.catalogue()) == ()
     seen: list[tuple[str, Any]] = []
     engine = HookEngine(host, Lanes(AskingLane()))
-    engine.register(key, lambda view: seen.append(("typed", view["event"]["data"])))
-    engine.register("*", lambda view: seen.append((view["event"]["type"], view["event"]["data"])))
+    engine.register(key, lambda view: seen.append(("typed", view["event"].get("data", {}))))
+    engine.register("*", lambda view: seen.append((view["event"]["type"], view["event"].get("data", {}))))
     assert engine.has_listeners(key)
     run = await engine.fire(event)
     await engine.close()

@@ -76,6 +76,7 @@ EVE_0_18 = replace(
             context=ContextRule(
                 ids=False,
                 shows_envelope=False,
+                dataless=frozenset({"session.completed"}),
                 session=("id", "auth", "turn", "parent"),
                 methods=("getSandbox", "getSkill"),
             ),

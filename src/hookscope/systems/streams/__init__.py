@@ -79,6 +79,7 @@ class StreamSystem:
             cancellable=known is not None and known.cancellable,
             shows_envelope=self.context.shows_envelope,
             methods=self.context.methods,
+            bare=event.type in self.context.dataless and not event.context,
         )
 
 

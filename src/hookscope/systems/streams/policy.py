@@ -55,6 +55,7 @@ class Observed:
     cancellable: bool = False  # does `ctx.cancel()` work on this event
     shows_envelope: bool = True
     methods: tuple[str, ...] = ()
+    bare: bool = False  # hooks find no `data` on this event
 
     @property
     def batched(self) -> bool:
@@ -62,7 +63,7 @@ class Observed:
 
     def start(self, event: Event) -> Fold:
         data, ctx = deepcopy(dict(event.context)), deepcopy(dict(event.ctx))
-        told: dict[str, Any] = {"type": event.type, DATA: data}
+        told: dict[str, Any] = {"type": event.type} if self.bare else {"type": event.type, DATA: data}
         if self.shows_envelope:
             told["meta"] = {name: value for name, value in event.meta.items() if name != OUTSIDE}
         of_channel = tuple(name for name in self.methods if name != CANCEL)
@@ -77,7 +78,7 @@ class Observed:
 
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
         call, shared = result.call, fold.event
-        if role_of(call) == CHANNEL:
+        if role_of(call) == CHANNEL and not self.bare:
             shared.hooks[EVENT][DATA] = shared.channel[EVENT]  # a worker's handler has put another one there
         if CANCEL in result.asked:
             fold = self._asked_to_cancel(fold, call)

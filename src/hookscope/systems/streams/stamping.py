@@ -24,6 +24,7 @@ class ContextRule:
 
     ids: bool = True  # is an event stamped with an id
     shows_envelope: bool = True  # do handlers find `meta` on the event, or only readers of the record
+    dataless: frozenset[str] = frozenset()  # events that reach hooks without `data`, where there is none
     session: tuple[str, ...] = ("id",)  # members of ctx.session
     methods: tuple[str, ...] = ()  # functions that ctx has
 
