@@ -63,8 +63,11 @@ async def test_from_a_failing_fire_to_a_test_that_tells_when_the_handler_breaks(
     async with console(size, watches=True) as story:
         await composed(story)
         await kept(story, "hello")
-        await story.press("ctrl+r")  # fire, see it fail
-        await story.shows("1 of 1 failed", "KeyError: 'whom'")
+        story.screen.query_one(JsonEditor).focus()
+        await story.shows("f1 Help", "^q Quit")  # letters are typed
+        await story.press("ctrl+r")  # fire, see it fail: the editor makes room for that
+        await story.shows("1 of 1 failed", "KeyError: 'whom'", "❱ 2 │")
+        story.screen.query_one("#fire-run Waterfall").focus()
         await story.press("f6")
         await story.shows("↻ on save: command:new")
         await saved(story, handler, GREETS, lambda: "greet ✗ → ✓" in story.text())  # fix it: green

@@ -132,6 +132,7 @@ EVERYWHERE = (
 )
 
 LAST = ("console.help", "console.quit")  # stand at the right end
+LAST_TYPING = ("app.help", "app.quit")  # and where one types
 
 
 def obstacle(action: str, state: ConsoleState) -> str:

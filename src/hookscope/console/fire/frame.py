@@ -106,7 +106,10 @@ class FireFrame(LatePane):
         self.update_classes({f"-{name}": name in now for name in ARRANGEMENTS})
 
     def on_descendant_focus(self) -> None:
-        """Whoever writes gets more lines, where there are few."""
+        self.make_room_to_write()
+
+    def make_room_to_write(self) -> None:
+        """Whoever writes gets more lines, where there are few; after a fire, with the next letter."""
         self.set_class(self.query_one(Composer).sheet.has_focus_within, "-writing")
 
     def watch_view(self) -> None:
@@ -313,6 +316,7 @@ class FireFrame(LatePane):
         self._asked = {number: how for number, how in self._asked.items() if number in kept}
         if self._zoomed != "run":
             self._zoom(None)
+        self.remove_class("-writing")
         self._prefer_plan(False)
         self._draw_run()
         if self._frame is None:

@@ -75,6 +75,7 @@ class FirePane(FireFrame):
         if self._loaded is not None and self._loaded.draft.key != event.draft.key:
             self._loaded = None  # another event: saved under a name of its own
         self._draw_title()
+        self.make_room_to_write()
         told = asked.DraftChanged(event.checked.event, event.draft.only)
         before = self._told
         if before is not None and before.only == told.only and same_event(before.event, told.event):
