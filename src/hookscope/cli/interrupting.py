@@ -9,12 +9,12 @@ from typing import Protocol
 
 @contextmanager
 def ended_by_interrupt(cancel: Callable[[], object]) -> Iterator[None]:
-    """While this is open, in a running loop, Ctrl-C calls `cancel`. On Windows it ends the program there; a thread
-    beside the main one hears of no signal."""
+    """While this is open, in a running loop, Ctrl-C calls `cancel`.
+
+    On Windows it ends the program there; a thread beside the main one hears of no signal.
+    """
     loop = asyncio.get_running_loop()
-    with suppress(
-        NotImplementedError, RuntimeError
-    ):  # no signals on Windows, nor here
+    with suppress(NotImplementedError, RuntimeError):  # the one, and the other
         loop.add_signal_handler(signal.SIGINT, cancel)
     try:
         yield
