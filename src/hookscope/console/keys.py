@@ -196,7 +196,10 @@ class Key(NamedTuple):
 def keys_here(screen: Screen[Any], state: ConsoleState | None = None) -> tuple[Key, ...]:
     """The keys of a screen that act now; `state` is that of the panes, where it has them."""
     acting = screen.active_bindings.values()
-    return keys_of((one.binding for one in acting if not obstacle_at(one.node, one.binding.action)), state)
+    keys = keys_of((one.binding for one in acting if not obstacle_at(one.node, one.binding.action)), state)
+    if state is None or any(key.last for key in keys):
+        return keys
+    return (*keys, *(one for action in LAST_TYPING for one in key_for(action, last=True)))
 
 
 def keys_of(bindings: Iterable[Binding], state: ConsoleState | None) -> tuple[Key, ...]:

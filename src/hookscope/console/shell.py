@@ -24,7 +24,7 @@ from hookscope.console.header import Header
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.pane import HooksPane
 from hookscope.console.hooks.why import source_path
-from hookscope.console.keys import EVERYWHERE, LAST_TYPING, KeyBar, key_for, keys_here
+from hookscope.console.keys import EVERYWHERE, KeyBar, keys_here
 from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.layout import Layout, Pane, arrange, every_class, too_small
 from hookscope.console.log.model import LogEntry
@@ -171,10 +171,7 @@ class Shell(Desks):
 
     def _show_keys(self) -> None:
         if self.is_mounted and self.app.screen is self:
-            keys = keys_here(self, self.state)
-            if not any(key.last for key in keys):  # an editor takes every letter
-                keys = (*keys, *(one for action in LAST_TYPING for one in key_for(action, last=True)))
-            self.query_one(KeyBar).keys = keys
+            self.query_one(KeyBar).keys = keys_here(self, self.state)
 
     # Layout and focus.
 
