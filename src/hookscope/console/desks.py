@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 from hookscope.console.bridge import Bridge
-from hookscope.console.painting import LaidOutOnce
+from hookscope.console.painting import PaintedOnce
 
 if TYPE_CHECKING:
     from hookscope.console.comparing import CompareDesk
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hookscope.console.whatif.desk import WhatIfDesk
 
 
-class Desks(LaidOutOnce[None]):
+class Desks(PaintedOnce[None]):
     """Who does what is asked of the screen."""
 
     def __init__(self, bench: Opener) -> None:

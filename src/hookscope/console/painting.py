@@ -43,6 +43,7 @@ class Painter(Compositor):
         self._told: dict[Widget, Size] = {}  # who has heard of its size, and which
         self.changes = 0  # of what is shown, so far
         self.drawn = -1  # how many there were when a screen above last drew all of this
+        self.anew = False  # has any part heard of another size by the last layout
 
     def update_widgets(self, widgets: set[Widget]) -> None:
         self.changed(widgets)
@@ -54,6 +55,7 @@ class Painter(Compositor):
 
     def reflow_visible(self, parent: Widget, size: Size) -> set[Widget]:
         self.changes += 1
+        self.anew = False
         return super().reflow_visible(parent, size)
 
     def reflow(self, parent: Widget, size: Size) -> ReflowResult:
@@ -62,7 +64,9 @@ class Painter(Compositor):
         self.changes += self._full_map != stood
         before, self._told = self._told, {part: at.region.size for part, at in self._full_map.items()}
         resized = {part for part, now in self._told.items() if before.get(part, now) != now}
-        return ReflowResult(hidden, shown=self._told.keys() - before.keys(), resized=resized)
+        shown = self._told.keys() - before.keys()
+        self.anew = bool(shown or resized)
+        return ReflowResult(hidden, shown, resized)
 
     def clear(self) -> None:
         super().clear()
@@ -111,12 +115,17 @@ class LaidOutOnce(Leaves, Screen[Answer]):
             painter._dirty_regions.clear()
             self._dirty_widgets.clear()
             return
-        if self._laying_out:  # what it has given another size is painted with the rest, and not once more
+        self._take_along()
+        super()._compositor_refresh()
+
+    def _take_along(self) -> None:
+        """What a layout has given another size is painted with the rest, and not once more."""
+        if self._laying_out:
+            painter = self._compositor
             asked = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
             painter.update_widgets(asked)
             for part in asked:
                 part._repaint_required = False
-        super()._compositor_refresh()
 
     def _on_timer_update(self) -> None:
         self._compositor.changed(
@@ -146,6 +155,41 @@ class LaidOutOnce(Leaves, Screen[Answer]):
                 part._layout_required = False  # no scroll bar has come or gone: all stands where it belongs
 
 
+class PaintedOnce(LaidOutOnce[Answer]):
+    """Waits a frame or two with a paint that the next one would paint over: until parts of another size have
+    laid out what they show, and until what a subclass knows of is all there."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._painted = False  # once: the first paint waits for nothing
+        self._held = 0  # frames
+        self._put_off = False  # what was laid out is not painted
+
+    @property
+    def is_half_done(self) -> bool:
+        """Is more on its way that belongs to what is painted."""
+        return False
+
+    def _on_timer_update(self) -> None:
+        if self.is_half_done and self._held < MOST_HELD:
+            self._held += 1
+            return  # the timer goes on
+        super()._on_timer_update()
+        if self._put_off and self.is_current:
+            self._dirty_widgets.add(self)  # nothing of its own: all that waits to be painted
+            self._update_timer.resume()
+
+    def _compositor_refresh(self) -> None:
+        waits = self._laying_out and self._compositor.anew and self._painted and not self._put_off
+        self._put_off = waits
+        if waits:
+            self._take_along()
+        else:
+            self._held, self._painted = 0, True
+            super()._compositor_refresh()
+
+
+MOST_HELD = 2  # frames
 NEW = False, (False, False)  # a part that was not there yet: it has asked for nothing, and has no bars
 
 

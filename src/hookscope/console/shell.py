@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from hookscope.console.opening import Opener
 
 PASSING = 0.1  # seconds that a hook is selected before its files are read: nobody reads faster
-MOST_HELD = 2  # frames that a paint waits for the focus
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
 PLACES = ("#hooks", "#list", "#why", "#keys", "#start", "#fire", "#log", "#hosts", "#right")
 NEED_AN_EVENT: frozenset[Pane] = frozenset({"fire", "hosts"})  # the composer's
@@ -65,7 +64,6 @@ class Shell(Desks):
         self.panes: tuple[Pane, ...] = ()
         self._laid_out: Layout | None = None
         self._settled = True  # the focus is not on its way to the pane that is wanted
-        self._held = 0  # paints that waited for it
         # The row whose file was asked for, in which look, during which run.
         self._reading = ("", 0, "")
         self._passing: Timer | None = None  # whether that row is passed by on the way to another one
@@ -239,13 +237,10 @@ class Shell(Desks):
         else:  # at once: a pane that is hidden with the focus in it would pass it on to some other first
             self._settle_focus()
 
-    def _on_timer_update(self) -> None:
-        """Paint what the focus has left together with what it goes to, and not one by one."""
-        if self._settled or self._held == MOST_HELD:
-            self._held = 0
-            super()._on_timer_update()
-        else:
-            self._held += 1
+    @property
+    def is_half_done(self) -> bool:
+        """What the focus has left is painted together with what it goes to."""
+        return not self._settled
 
     def _settle_focus(self) -> None:
         """The keys belong to the pane that was asked for."""

@@ -109,6 +109,8 @@ def _next(values: Sequence[T], now: T, by: int) -> T:
 class ChoiceLines(Lines):
     """Name, value, and what the value means."""
 
+    KEPT_OFF = 0  # there is room for all of them, and so no bar
+
     class Clicked(Lines.Moved):
         """A line was clicked: its next value is wanted, or (`by` -1) the one before."""
 
