@@ -11,6 +11,23 @@ from typing import TypeAlias
 SIGNS = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
 RANK_OF_SIGN = {sign: place for place, sign in enumerate(SIGNS)}
 DIGIT, LETTER, OTHER = 1, 2, 3
+# Letters that the table writes as others, with a mark; Unicode takes them for letters alone.
+WRITTEN_AS = str.maketrans(
+    {
+        "ß": "ss\u035c",
+        "ẞ": "SS\u035c",
+        "æ": "ae\u035c",
+        "Æ": "AE\u035c",
+        "œ": "oe\u035c",
+        "Œ": "OE\u035c",
+        "ø": "o\u0338",
+        "Ø": "O\u0338",
+        "đ": "d\u0335",
+        "Đ": "D\u0335",
+        "ł": "l\u0335",
+        "Ł": "L\u0335",
+    }
+)
 
 NameKey: TypeAlias = tuple[tuple[tuple[int, int], ...], tuple[str, ...], tuple[bool, ...]]
 
@@ -23,7 +40,7 @@ def name_key(name: str) -> NameKey:
     letters: list[tuple[int, int]] = []
     accents: list[str] = []
     capitals: list[bool] = []
-    for character in unicodedata.normalize("NFKD", name.replace("ß", "ss").replace("ẞ", "SS")):
+    for character in unicodedata.normalize("NFKD", name.translate(WRITTEN_AS)):
         if unicodedata.combining(character):
             if accents:
                 accents[-1] += character
