@@ -39,7 +39,7 @@ async def handler(event: HookEvent) -> None:
 def boot(workspace: Path, command: list[str], seconds: float) -> None:
     """Raises what `subprocess.run` raises where the command cannot start, fails or takes too long."""
     path = workspace / "BOOT.md"
-    if not path.is_file():
+    if not os.path.isfile(path):  # unlike Path's, for names that no disk can hold too
         print(f"There is no {path}.")
         return
     text = path.read_bytes()
@@ -66,8 +66,19 @@ def workspaces(event: HookEvent) -> list[Path]:
     listed = value_at(event.context, "cfg", "agents", "list")
     agents = list(entries.values()) if isinstance(entries, dict) else listed
     named = [value_at(agent, "workspace") for agent in agents] if isinstance(agents, list) else []
-    paths = [Path(name).expanduser() if name else default_workspace(event) for name in named or [None]]
-    return list(dict.fromkeys(path.resolve() for path in paths))
+    paths = [
+        Path(os.path.expanduser(name)) if isinstance(name, str) and name else default_workspace(event)
+        for name in named or [None]
+    ]
+    return list(dict.fromkeys(map(without_links, paths)))
+
+
+def without_links(path: Path) -> Path:
+    """Where it leads; a name that no disk can hold leads nowhere, and stays as it is."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        return path
 
 
 def own_settings(event: HookEvent) -> dict[str, Any]:
@@ -79,13 +90,13 @@ def own_settings(event: HookEvent) -> dict[str, Any]:
 
 def default_workspace(event: HookEvent) -> Path:
     """The event's workspace, else the one of the settings, else the one in the host's state folder."""
-    named = (
-        event.context.get("workspaceDir")
-        or value_at(event.context, "cfg", "workspace", "dir")
-        or value_at(event.context, "cfg", "agents", "defaults", "workspace")
-    )
-    if named:
-        return Path(named).expanduser()
+    for named in (
+        event.context.get("workspaceDir"),
+        value_at(event.context, "cfg", "workspace", "dir"),
+        value_at(event.context, "cfg", "agents", "defaults", "workspace"),
+    ):
+        if isinstance(named, str) and named:
+            return Path(os.path.expanduser(named))
     return Path(os.environ.get("HOOKSCOPE_HOST_STATE") or Path.home() / ".openclaw") / "workspace"
 
 

@@ -89,7 +89,10 @@ def known_files(files: list[Any], workspace: Path) -> set[Path]:
 
 def real(path: Path) -> Path:
     """The path without links. Unlike Path.resolve it takes links in a circle; they lead to no file."""
-    return Path(os.path.realpath(path))
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:  # a name that no disk can hold
+        return path
 
 
 def wanted_patterns(settings: dict[str, Any]) -> list[str]:
@@ -114,13 +117,13 @@ def own_settings(event: HookEvent) -> dict[str, Any]:
 
 def workspace_of(event: HookEvent) -> Path:
     """The event's workspace, else the one of the settings, else the one in the host's state folder."""
-    named = (
-        event.context.get("workspaceDir")
-        or value_at(event.context, "cfg", "workspace", "dir")
-        or value_at(event.context, "cfg", "agents", "defaults", "workspace")
-    )
-    if named:
-        return Path(named).expanduser()
+    for named in (
+        event.context.get("workspaceDir"),
+        value_at(event.context, "cfg", "workspace", "dir"),
+        value_at(event.context, "cfg", "agents", "defaults", "workspace"),
+    ):
+        if isinstance(named, str) and named:
+            return Path(os.path.expanduser(named))
     return Path(os.environ.get("HOOKSCOPE_HOST_STATE") or Path.home() / ".openclaw") / "workspace"
 
 

@@ -42,8 +42,8 @@ def find_conversation(event: HookEvent, settings: dict[str, Any]) -> Conversatio
     if not isinstance(named, str):
         print("Nothing to save: the event names no session file.")
         return None
-    path = workspace_of(event) / Path(named).expanduser()
-    if not path.is_file():
+    path = workspace_of(event) / os.path.expanduser(named)
+    if not os.path.isfile(path):  # unlike Path's, for names that no disk can hold too
         print(f"Nothing to save: there is no file {path}.")
         return None
     conversation = read_conversation(path, wanted_messages(settings), f"/{event.action}")
@@ -118,13 +118,13 @@ def own_settings(event: HookEvent) -> dict[str, Any]:
 
 def workspace_of(event: HookEvent) -> Path:
     """The event's workspace, else the one of the settings, else the one in the host's state folder."""
-    named = (
-        event.context.get("workspaceDir")
-        or value_at(event.context, "cfg", "workspace", "dir")
-        or value_at(event.context, "cfg", "agents", "defaults", "workspace")
-    )
-    if named:
-        return Path(named).expanduser()
+    for named in (
+        event.context.get("workspaceDir"),
+        value_at(event.context, "cfg", "workspace", "dir"),
+        value_at(event.context, "cfg", "agents", "defaults", "workspace"),
+    ):
+        if isinstance(named, str) and named:
+            return Path(os.path.expanduser(named))
     return Path(os.environ.get("HOOKSCOPE_HOST_STATE") or Path.home() / ".openclaw") / "workspace"
 
 

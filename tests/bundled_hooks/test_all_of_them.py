@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.bundled_hooks.conftest import FireHere
 
 from hookscope import discover_hooks
 from hookscope.dialects import dialect_named
@@ -56,3 +57,23 @@ def test_each_is_documented() -> None:
         text = header.read_text()
         for title in ("## What it ", "## Settings", "## When it fails"):
             assert title in text, f"{header} lacks {title!r}"
+
+
+ODD_FOLDERS = [True, 5, [], {}, "\0", "x" * 5_000, "~nobody-of-that-name/x", "\ud800"]
+
+
+@pytest.mark.parametrize(
+    ("hook", "key"),
+    [
+        ("session-memory", "command:new"),
+        ("boot-md", "gateway:startup"),
+        ("bootstrap-extra-files", "agent:bootstrap"),
+    ],
+)
+async def test_a_folder_that_no_disk_has_is_no_failure(
+    fire_here: FireHere, workspace: Path, hook: str, key: str
+) -> None:
+    for odd in ODD_FOLDERS:
+        context = {"workspaceDir": odd, "sessionFile": odd, "bootstrapFiles": [{"name": odd, "path": odd}]}
+        result = await fire_here(hook, key, context)
+        assert (result.status, result.error) == ("ok", None), odd
