@@ -158,7 +158,7 @@ class Loading:
         parts = {
             "file": hook.name if hook.kind == "legacy" else hook.handler,
             "name": hook.name,
-            "export": hook.meta.export,
+            "export": hook.meta.export if hook.meta.export_written is None else hook.meta.export_written,
             "type": failure.type,
             "error": failure.message,
             "plain": failure.own_text,

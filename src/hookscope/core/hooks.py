@@ -100,6 +100,7 @@ class Metadata:
     emoji: str | None = None
     homepage: str | None = None
     export: str = "default"
+    export_written: str | None = None  # with its blanks, where a host's sentence has it so
     os: tuple[str, ...] = ()
     requires: Requires = Requires()
     install: tuple[Mapping[str, object], ...] = ()

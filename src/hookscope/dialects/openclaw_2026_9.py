@@ -210,6 +210,7 @@ OPENCLAW_2026_9 = Dialect(
         strict_look=StrictFolders(
             FOLDERS,
             shipped_gates.named_by_entries,
+            shipped_gates.configures,
             lost_manifest='Hook "{name}" has missing or invalid metadata at {file}',
             lost_handler='Hook "{name}" has no readable handler in {folder}',
         ),

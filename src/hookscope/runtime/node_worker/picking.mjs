@@ -3,6 +3,7 @@
 const LISTED = 8; // functions that a message names
 const { toString } = Function.prototype;
 const { apply } = Reflect;
+const { hasOwn } = Object;
 
 /** The file loads, and has no function under the name that is asked for. */
 export class NoHandler extends Error {}
@@ -38,7 +39,8 @@ export function exported(namespace, name) {
   const isCommon = "module.exports" in namespace;
   const found = namespace[name];
   if (name === "default" && isCommon && common?.__esModule) return common.default ?? common;
-  return found === undefined && isCommon && isHolder(common) ? common[name] : found;
+  const own = isHolder(common) && (hasOwn(common, name) || !(name in Function.prototype)); // never `toString`
+  return found === undefined && isCommon && own ? common[name] : found;
 }
 
 export const isHolder = (value) => value !== null && (typeof value === "object" || typeof value === "function");

@@ -227,6 +227,14 @@ def selected(hook: Hook, host: Host) -> Gate:
     return _unselected("not named", f"{dotted} is a list of what is loaded, and does not name it", where, fix)
 
 
+def configures(host: Host) -> bool:
+    """Do the settings configure hooks at all: else the loader does not even look for any (sel-01)."""
+    on, _ = host.hooks_setting("enabled")
+    found, _ = host.hooks_setting("entries")
+    entries = found.values() if isinstance(found, Mapping) else ()
+    return on is not False and (on is True or _has_extra_folder(host) or not all(map(_is_off, entries)))
+
+
 def named_by_entries(host: Host) -> frozenset[str]:
     """Whom the entries name, on or off; blanks around a name do not count, and blanks alone are none."""
     found, _ = host.hooks_setting("entries")

@@ -22,12 +22,14 @@ class StrictFolders:
 
     system: FolderSystem
     named: Callable[[Host], frozenset[str]]  # whom the settings name
+    looks: Callable[[Host], bool]  # do the settings configure hooks: else the host looks for none
     lost_manifest: str  # the host's sentences: {name} {file}
     lost_handler: str  # {name} {folder}
 
     def sources(self, host: Host, hooks: Iterable[Hook]) -> Sources:
         """What is left behind by a load that skips what is bad."""
-        return Sources(tuple(hook for hook in hooks if hook.kind == "folder"), self.named(host))
+        found = tuple(hook for hook in hooks if hook.kind == "folder") if self.looks(host) else ()
+        return Sources(found, self.named(host))
 
     def check(self, host: Host, before: Sources) -> tuple[Sources, tuple[str, str] | None]:
         """What this load would leave behind, and the first hook that ends it, with the host's sentence.
@@ -35,6 +37,8 @@ class StrictFolders:
         A HOOK.md without a handler takes part, and so hides a hook below it; one that was there at the last
         load and is not any more, or says nothing any more, takes part as it was.
         """
+        if not self.looks(host):
+            return Sources((), self.named(host)), None
         system = self.system
         shape = replace(system.shape, takes_empty=True)
         named = self.named(host)

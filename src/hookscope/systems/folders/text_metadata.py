@@ -35,6 +35,7 @@ def metadata_of_texts(
         hook_key=_text(fields.get("hookKey")),
         emoji=_first(_text(fields.get("emoji")), header.get("emoji")) or None,
         homepage=script_trim(homepage or "") or None,
+        export_written=_text(fields.get("export")),
         export=script_trim(_text(fields.get("export")) or "") or "default",
         os=texts_of(fields.get("os")),
         requires=Requires(**{name: texts_of(needs.get(key)) for key, name in REQUIREMENTS.items()}),

@@ -1,0 +1,2 @@
+module.exports = function (event) {};
+module.exports.named = (event) => { event.messages.push('c'); };
