@@ -27,7 +27,8 @@ def handler(event: HookEvent) -> None:
         "senderId": named(event, "senderId"),
         "source": named(event, "commandSource"),
     }
-    text = json.dumps(line, default=str, separators=(",", ":"))  # as its host writes it: people grep for it
+    # As its host writes it: people grep for it.
+    text = json.dumps(line, default=str, separators=(",", ":"), ensure_ascii=False)
     append_line(state_folder() / "logs" / "commands.log", text)
 
 
@@ -44,7 +45,7 @@ def state_folder() -> Path:
 
 def append_line(path: Path, line: str) -> None:
     """Append under a lock: no writer is at work while the full log is moved aside, so no line is lost."""
-    data = line.encode() + b"\n"
+    data = line.encode(errors="backslashreplace") + b"\n"  # half a character is escaped, as in any JSON
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path.with_suffix(".lock"), "wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # held until the file closes, or this process dies

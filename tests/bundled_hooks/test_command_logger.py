@@ -57,12 +57,12 @@ def sessions(path: Path) -> list[str]:
 
 @pytest.mark.parametrize("dialect", ["openclaw", "milady", "eliza"])
 def test_each_host_has_its_own_log(fire: Fire, home: Path, dialect: str) -> None:
-    fire("command-logger", "command:reset", {"commandSource": None}, dialect=dialect)
+    fire("command-logger", "command:reset", {"commandSource": None, "senderId": "Zoë"}, dialect=dialect)
     (line,) = (home / f".{dialect}/logs/commands.log").read_text().splitlines()
     shown = json.loads(line)
-    assert line == json.dumps(shown, separators=(",", ":"))  # as guide 004 prints it
+    assert line == json.dumps(shown, separators=(",", ":"), ensure_ascii=False)  # as guide 004 prints it
     assert shown.pop("timestamp").endswith("Z")
-    assert shown == {"action": "reset", "sessionKey": "s1", "senderId": "unknown", "source": "unknown"}
+    assert shown == {"action": "reset", "sessionKey": "s1", "senderId": "Zoë", "source": "unknown"}
 
 
 def test_eight_writers_lose_and_mix_nothing_while_the_log_is_moved_aside(logs: Path) -> None:
