@@ -207,7 +207,7 @@ async def test_nothing_is_mended_and_a_class_fails_only_when_called(
     run = await gateway.fire()
     assert ([result.status for result in run.results], run.messages) == (["error", "ok", "error"], ("b",))
     said = [line.text for line in report.log]
-    assert "[hooks:loader] Failed to load hook d: Handler 'named' is not a function" in said
+    assert "[hooks:loader] Failed to load hook d: Handler ' named ' is not a function" in said
 
 
 ERRORS = {
