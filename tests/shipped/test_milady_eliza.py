@@ -77,14 +77,17 @@ async def test_programs_need_not_be_files_nor_run(
     assert report.skipped == missing
 
 
-@pytest.mark.parametrize("endings", ["", ".EXE;.PS1"])
+@pytest.mark.parametrize("endings", ["", " .EXE;.PS1"])
+@pytest.mark.parametrize("file", ["tool.EXE", "tool.exe"])
 async def test_programs_on_windows(
-    program: Program, write: Write, product: str, tmp_path: Path, endings: str
+    program: Program, write: Write, product: str, tmp_path: Path, endings: str, file: str
 ) -> None:
-    (tmp_path / "tool.EXE").touch()
+    (tmp_path / file).touch()
+    (tmp_path / "other.v2.exe").touch()
     program.platform = "win32"
     program.env |= {"PATH": str(tmp_path)} | ({"PATHEXT": endings} if endings else {})
     write("a", {"requires": {"bins": ["tool"]}})
+    write("b", {"requires": {"bins": ["other.v2"]}})  # it has an ending, and gets no other
     assert (await program.load()).eligible == (product == "eliza")
 
 

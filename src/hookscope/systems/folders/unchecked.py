@@ -161,7 +161,7 @@ def on_path_or_known(own: tuple[str, ...]) -> Finder:
             return f"{name or 'a folder'}, beside the host's own runtime"
         folders = host.surroundings.search_path()
         bare = [name] if Path(name).is_absolute() else [_folded(f"{folder}/{name}") for folder in folders]
-        endings = ("", *_endings(host))
+        endings = ("", *_endings(name, host))
         return _first_there(chain.from_iterable((f"{path}{end}" for end in endings) for path in bare), host)
 
     return find
@@ -172,10 +172,12 @@ def _folded(path: str) -> str:
     return normpath(path) + ("/" if path.endswith(("/", "/.")) else "")
 
 
-def _endings(host: Host) -> tuple[str, ...]:
-    if host.surroundings.platform != "win32":
+def _endings(name: str, host: Host) -> tuple[str, ...]:
+    """What Windows puts behind a name that has no ending: in small letters, which it takes for the same."""
+    if host.surroundings.platform != "win32" or "." in name.rpartition("/")[2][1:]:
         return ()
-    return tuple(part for part in host.env.get("PATHEXT", ENDINGS).split(";") if part)
+    listed = [part.strip() for part in host.env.get("PATHEXT", ENDINGS).split(";")]
+    return tuple(dict.fromkeys(ending for part in listed if part for ending in (part.lower(), part)))
 
 
 def _first_there(paths: Iterable[str], host: Host) -> str | None:
