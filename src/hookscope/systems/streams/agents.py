@@ -8,6 +8,7 @@ from hookscope.core.surroundings import Files
 from hookscope.systems.streams.household import MODULE, SUBAGENTS, kept_in, said_first, said_last
 from hookscope.systems.streams.slots import CHANNELS, CONNECTION, HOOKS, TOOLS
 from hookscope.systems.streams.sources import (
+    DECLARATION,
     OWN_MODULE,
     Diagnostic,
     FileRules,
@@ -77,7 +78,8 @@ def in_one_file(agent: Agent, rules: FileRules, files: Files) -> Iterator[tuple[
     """Its subagents that are a module each, `subagents/helper.ts`: name, node, module. They have no hooks."""
     for child in kept_in(agent.root / SUBAGENTS, rules, files):
         stem = stem_of(child.name)
-        if stem is not None and not child.folder:
+        declares = rules.declarations and DECLARATION.search(child.name)
+        if stem is not None and not child.folder and not declares:
             yield stem, Agent(_below(agent, child.name), agent.root), child.path
 
 
