@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
 from hookscope.core.expecting import expect_key, expect_mapping, instead
 from hookscope.core.runs import Event, Run
@@ -155,11 +155,13 @@ class HookRunner:
         here = self._engine()
         return here.fire(Event(_key(here, name), kind="plugin", context=payload, ctx=ctx or {}))
 
-    def __getattr__(self, name: str) -> NoReturn:
-        """Only for what is not there."""
-        near = nearest(name, dir(type(self)))
-        meant = f"; did you mean {near}?" if near else ": `run` takes any hook by its name"
-        raise AttributeError(f"HookRunner has no {name!r}{meant}", name=name, obj=self)
+    if not TYPE_CHECKING:  # who checks types knows which there are
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Only for what is not there."""
+            near = nearest(name, dir(type(self)))
+            meant = f"; did you mean {near}?" if near else ": `run` takes any hook by its name"
+            raise AttributeError(f"HookRunner has no {name!r}{meant}", name=name, obj=self)
 
     # What answers
 
