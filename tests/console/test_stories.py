@@ -8,6 +8,7 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_every_size, at_extremes, large, medium, small
 from textual.widgets import Input
 
+from hookscope.console.app import SAID
 from hookscope.console.header import ModeTab
 from hookscope.workbench import Options, Workbench
 
@@ -147,6 +148,14 @@ async def test_a_folder_is_trusted_from_the_list(
         await story.shows("● ready")
         await story.press("t")
         await story.shows("greet waits for no trust: it is ready.")
+        for key in ("1", "escape", "e", "t", "t", "e"):
+            await story.press(key)
+        last = ("Nothing is open here.", "greet waits for no trust", "greet is ready: nothing stops it")
+        await story.until(
+            lambda: all(map(str.startswith, [one.message for one in story.app._notifications], last)),
+            "each is said once, the last comes last",
+        )
+        assert len(story.app._notifications) == SAID == len(last)
 
 
 @large

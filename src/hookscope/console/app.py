@@ -25,9 +25,12 @@ from hookscope.console.typed import Typed
 
 if TYPE_CHECKING:
     from textual.command import Provider
+    from textual.notifications import Notify
 
     from hookscope.console.doing import Deed
     from hookscope.workbench import Options, Workbench
+
+SAID = 3  # sentences that stand over the panes at once
 
 
 def _palette() -> type[Provider]:
@@ -131,6 +134,14 @@ class Console(App[None]):
     @keymap.setter
     def keymap(self, keymap: Keymap) -> None:
         put_in_force(keymap)
+
+    def on_notify(self, event: Notify) -> None:
+        """What is said once more stands there once; of many things the last ones stand there."""
+        said = [*self._notifications]
+        others = [one for one in said if one.message != event.notification.message]
+        for one in said:
+            if one not in others[1 - SAID :]:
+                self._unnotify(one, refresh=False)
 
     def simulate_key(self, key: str) -> None:
         """As its user presses it, and nobody else: Textual ends a message at a parent that has sent it, and
