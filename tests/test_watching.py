@@ -10,6 +10,7 @@ import pytest
 from hookscope.core.dialect import Choices
 from hookscope.core.surroundings import real_surroundings
 from hookscope.dialects import DIALECTS
+from hookscope.packs.journal import STAGING
 from hookscope.settings import open_host
 from hookscope.workbench import watching
 from hookscope.workbench.watching import Watch, Watched, watched_of
@@ -110,7 +111,15 @@ def test_a_folder_that_is_not_there_yet_and_the_settings_are_awaited(
 
 @pytest.mark.parametrize(
     "name",
-    ["__pycache__/handler.pyc", ".handler.py.swp", "handler.py~", "4913", ".#handler.py", ".git/index"],
+    [
+        "__pycache__/handler.pyc",
+        ".handler.py.swp",
+        "handler.py~",
+        "4913",
+        ".#handler.py",
+        ".git/index",
+        f"{STAGING}-5c010fc1/old-greet/a/b/c/handler.py",
+    ],
 )
 def test_what_editors_and_tools_leave_is_noise(name: str) -> None:
     assert not Watched((Path("/hooks"),)).matters(Path("/hooks/greet") / name)

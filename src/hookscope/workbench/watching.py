@@ -29,6 +29,7 @@ AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"
 NOISE = re.compile(
     r"__pycache__|node_modules|\.git|.*~|\.#.*|.*\.sw[a-z]|4913|.*\.tmp|\..*\.[A-Za-z0-9_-]{6,}"
 )
+STAGED = ".hookscope-staging"  # where files of packs wait for a moment, before they come or when they go
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Watched:
     def matters(self, path: Path) -> bool:
         """Is a change of this path worth a look."""
         if any(NOISE.fullmatch(part) for part in path.parts[-3:]):
+            return False
+        if any(part.startswith(STAGED) for part in path.parts):
             return False
         if path.name in self.awaited.get(path.parent, frozenset()):
             return True
