@@ -163,11 +163,13 @@ class SavedDesk:
     def taken_back(self, files: Sequence[Path]) -> None:
         """Files are as they were before: what is shown of them is read again, and compared again."""
 
-        def reading() -> dict[Path, SavedDraft | None]:
-            return {file: read_draft(file) if file.is_file() else None for file in files}
+        shown = {self.pane.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
+        concerned = [file for file in files if file in shown]
 
-        concerned = {self.pane.loaded, *self.checked, *(file for _, _, file in self._runs.values())}
-        if concerned.intersection(files):
+        def reading() -> dict[Path, SavedDraft | None]:
+            return {file: read_draft(file) if file.is_file() else None for file in concerned}
+
+        if concerned:
             self.screen.bridge.ask(ROOM, reading, self._read_again)
 
     def _read_again(self, now: Mapping[Path, SavedDraft | None]) -> None:
