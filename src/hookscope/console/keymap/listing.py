@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hookscope.console.keymap.actions import ROOMS, actions
+from hookscope.console.keymap.actions import ROOMS, Action, actions
 from hookscope.console.keymap.commands import command_of, reason_of
 from hookscope.console.keymap.hints import with_keys_of
 from hookscope.console.keymap.names import NONE, written
@@ -53,14 +53,20 @@ def listing(file: KeysFile, preset: str | None = None) -> Listing:
             _spelled(keymap.keys.get(action.id, action.keys)),
             _spelled(action.keys),
             with_keys_of(keymap, action.meaning),
-            TITLES[action.rooms[-1]],
+            TITLES[_home(action)],
             action.typing,
             command_of(action.id),
             reason_of(action.id),
         )
-        for action in sorted(actions().values(), key=lambda action: ORDER.index(action.rooms[-1]))
+        for action in sorted(actions().values(), key=lambda action: ORDER.index(_home(action)))
     )
     return Listing(keymap.preset, rows, keymap.problems)
+
+
+def _home(action: Action) -> str:
+    """The room that an action is listed in: the one that it is called after, where it acts in others too."""
+    named = action.id.partition(".")[0]
+    return named if named in action.rooms else action.rooms[-1]
 
 
 def _spelled(keys: tuple[str, ...]) -> tuple[str, ...]:
