@@ -187,7 +187,7 @@ async def test_ctx_is_edited_beside_the_context(console: Any) -> None:
         await c.shows("[context] ctx", '"toolName": "exec"')
         await c.press("c")
         await c.shows(" context [ctx]", '"runId"')
-        await c.press("tab", "tab", *["down"] * 4, "home", *', "more": 1')
+        await c.press("tab", "tab", *["down"] * 9, "home", *', "more": 1')
         await c.press("f12")
         await c.shows("[context] ctx", '"toolName": "exec"')
         await c.press("ctrl+r")

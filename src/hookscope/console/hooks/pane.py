@@ -6,14 +6,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.binding import BindingType
+from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from hookscope.console.happening import Filtered, Folded, Regrouped, Selected, SideChosen, StartShown
 from hookscope.console.hooks import why
+from hookscope.console.hooks.keys import KEYS
 from hookscope.console.hooks.list import HookList
+from hookscope.console.hooks.list_pane import ListPane
 from hookscope.console.hooks.listing import Narrowed
 from hookscope.console.hooks.panes import KeysPane, WhyPane
 from hookscope.console.hooks.registry import hears, registry_sheet
@@ -36,7 +38,7 @@ from hookscope.console.messages import (
     TrustAsked,
     UndoAsked,
 )
-from hookscope.console.painting import OneLine, framed
+from hookscope.console.painting import framed
 from hookscope.console.state import ConsoleState
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Standing
@@ -50,92 +52,10 @@ def switched_on(row: Standing) -> bool:
     return not any(gate.name == "enabled" for gate in row.verdict.shut())
 
 
-class FilterBox(OneLine):
-    """Where the filter is typed."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
-        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
-        Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
-    ]
-
-
-class ListPane(Vertical):
-    """The list with its heading and its filter."""
-
-    HELP = (
-        "Every hook that was found, under the folder it lies in; the folder that wins comes first.\n"
-        "● ready, ○ off, ▲ blocked, ◌ shadowed,\n✗ broken, ◇ untrusted, ◐ silent"
-    )
-
-    def compose(self) -> ComposeResult:
-        yield FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
-        yield Static(id="columns")
-        yield Static(id="empty")
-        yield HookList(id="rows")
-
-
 class HooksPane(Leaves, Container):
     """Takes the state, shows it, and says what its user wants."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            "f", "fire_hook", "Fire", id="hooks.fire", tooltip="Compose a test event for the selected hook"
-        ),
-        Binding(
-            "space", "switch", "On/off", id="hooks.toggle", tooltip="Switch the selected hook in the settings"
-        ),
-        Binding(
-            "e", "fix", "Fix", id="hooks.fix", tooltip="Show the edit that opens what stops the selected hook"
-        ),
-        Binding("u", "undo", "Undo", show=False, id="hooks.undo", tooltip="Take back the last such change"),
-        Binding("E", "edit", "Edit", id="hooks.edit", tooltip="Open $EDITOR at the fault, else at HOOK.md"),
-        Binding(
-            "t", "trust", "Trust", id="hooks.trust", tooltip="Allow the folder of the selected hook to run"
-        ),
-        Binding(
-            "slash",
-            "filter",
-            "Filter",
-            id="hooks.filter",
-            tooltip="Show hooks by name, event, source or state",
-        ),
-        Binding(
-            "n",
-            "new",
-            "New",
-            id="hooks.new",
-            tooltip="Write a new hook, pack, plugin or module that works, and open it in $EDITOR",
-        ),
-        Binding(
-            "I",
-            "packs",
-            "Packs",
-            id="hooks.packs",
-            tooltip="What is installed: install, update, remove, and what has changed on disk since",
-        ),
-        Binding("s", "group", "Group", id="hooks.group", tooltip="Group by source, state or event"),
-        Binding("k", "keys", "Registry", id="hooks.keys", tooltip="Who is called for each event, in order"),
-        Binding(
-            "y", "copy", "Copy", id="hooks.copy", tooltip="Copy a report on the selected hook as plain text"
-        ),
-        Binding(
-            "L",
-            "lift",
-            "Lift",
-            id="hooks.lift",
-            tooltip="End the quarantine of the selected hook: automatic fires run it again",
-        ),
-        Binding("R", "recheck", "Recheck", id="hooks.recheck", tooltip="Look at all hooks again"),
-        Binding(
-            "i",
-            "folders",
-            "Folders",
-            show=False,
-            id="hooks.folders",
-            tooltip="Which folders are looked in, best first",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
 
     def __init__(self, *, id: str) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)

@@ -32,7 +32,7 @@ ROOMS = (
     Room("console", "in every pane", "shell:Shell"),
     Room("hooks", "Hooks", "hooks.pane:HooksPane", ("console",)),
     Room("list", "the list of hooks", "hooks.list:HookList", ("hooks",)),
-    Room("filter", "the filter of hooks", "hooks.pane:FilterBox", ("hooks",), typing=True),
+    Room("filter", "the filter of hooks", "hooks.list_pane:FilterBox", ("hooks",), typing=True),
     Room(
         "sheet",
         "texts beside a list",

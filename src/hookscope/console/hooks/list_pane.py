@@ -1,0 +1,38 @@
+"""The pane of the list: its filter above, its columns, and what it says where it is empty."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.widgets import Static
+
+from hookscope.console.hooks.list import HookList
+from hookscope.console.painting import OneLine
+
+
+class FilterBox(OneLine):
+    """Where the filter is typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
+        Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
+        Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
+    ]
+
+
+class ListPane(Vertical):
+    """The list with its heading and its filter."""
+
+    HELP = (
+        "Every hook that was found, under the folder it lies in; the folder that wins comes first.\n"
+        "● ready, ○ off, ▲ blocked, ◌ shadowed,\n✗ broken, ◇ untrusted, ◐ silent"
+    )
+
+    def compose(self) -> ComposeResult:
+        yield FilterBox(placeholder="name, event, source or state", id="filter", compact=True)
+        yield Static(id="columns")
+        yield Static(id="empty")
+        yield HookList(id="rows")
