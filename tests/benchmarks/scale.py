@@ -239,7 +239,7 @@ class Sitting:
             key("3", back="1"),
             key("1", before="3"),
             key("4", back="1"),
-            key("k", back="k"),
+            key("k", back="k escape"),
             key("question_mark", back="escape"),
             key("ctrl+p", back="escape"),
             key("W", back="escape"),
@@ -262,7 +262,7 @@ class Sitting:
         async def step() -> float:
             await self._go(before)
             took = await self.user.press(key)
-            await self._go(back)
+            await self._go(*back.split())
             return took
 
         return step
