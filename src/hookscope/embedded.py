@@ -24,8 +24,9 @@ def embedded_host(
     """The Host that an embedding program describes, for `HookEngine`; everything in it is trusted.
 
     Arguments are those of `load_hooks`, and so is what they raise. Reads the settings, where none are handed
-    over, and runs nothing. Source: guides 000
-    ("loadHooks") and 004 ("Configuration").
+    over, and runs nothing.
+
+    Source: guides 000 ("loadHooks") and 004 ("Configuration").
     """
     _expect(workspace_path, bundled_dir, internal_config, host_config, dialect, surroundings)
     expecting.expect_folders(extra_dirs, "extra_dirs")

@@ -14,12 +14,13 @@ def ended_by_interrupt(cancel: Callable[[], object]) -> Iterator[None]:
     On Windows it ends the program there; a thread beside the main one hears of no signal.
     """
     loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError, RuntimeError):  # the one, and the other
+    # NotImplementedError: loops of Windows know no signals. RuntimeError: only the main thread gets them.
+    with suppress(NotImplementedError, RuntimeError):
         loop.add_signal_handler(signal.SIGINT, cancel)
     try:
         yield
     finally:
-        with suppress(NotImplementedError):  # as above
+        with suppress(NotImplementedError):  # Windows; in another thread there is none to remove
             loop.remove_signal_handler(signal.SIGINT)
 
 

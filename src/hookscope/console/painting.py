@@ -240,6 +240,14 @@ def framed(widget: Widget, title: Content, subtitle: Content) -> None:
             widget.refresh(Region(at.x, at.y + line, around.width, 1))
 
 
+def repainted(view: ScrollView, rows: Iterable[int]) -> None:
+    """Paint these rows of a view anew, those of them that are on the screen; scrolling paints all."""
+    size = view.scrollable_content_region.size
+    seen = [Region(0, y, size.width, 1) for y in rows if 0 <= y < size.height]
+    if seen:
+        view.refresh(*seen)
+
+
 def resized(view: ScrollView, size: Size) -> None:
     """What can be scrolled through has this size now.
 

@@ -93,8 +93,7 @@ def expect_hook_event(value: object) -> None:
         then = f"{then}; `HookEngine.fire` takes an Event"
     expect(value, HookEvent, "trigger_hook takes a HookEvent", then)
     assert isinstance(value, HookEvent)
-    expect_parts(value.type, value.action, value.session_key)
-    expect(value.context, Mapping, "the context of an event is a mapping, such as a dict")
+    _expect_body(value)
     expect(value.messages, list, "the messages of an event are a list")
 
 
@@ -113,5 +112,9 @@ def expect_event(value: object) -> None:
         then = f"{then}; `trigger_hook` takes a HookEvent"
     expect(value, Event, "a HookEngine takes an Event", then)
     assert isinstance(value, Event)
-    expect_parts(value.type, value.action, value.session_key)
-    expect(value.context, Mapping, "the context of an event is a mapping, such as a dict")
+    _expect_body(value)
+
+
+def _expect_body(event: Event | HookEvent) -> None:
+    expect_parts(event.type, event.action, event.session_key)
+    expect(event.context, Mapping, "the context of an event is a mapping, such as a dict")

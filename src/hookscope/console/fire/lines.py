@@ -10,14 +10,14 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hookscope.console.jump.spots import Spot, rows_on_screen
-from hookscope.console.painting import resized
+from hookscope.console.painting import repainted, resized
 from hookscope.console.reading import BESIDE
 from hookscope.console.strips import one_line
 
@@ -137,11 +137,9 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Moved(self, self.cursor))
 
     def redraw(self, *lines: int) -> None:
-        """Draw these anew, those of them that are on the screen; scrolling draws all."""
+        """Draw these lines anew."""
         above = round(self.scroll_y) - self.has_heading
-        seen = [line - above for line in lines if self.has_heading <= line - above < self.size.height]
-        if seen:
-            self.refresh(*(Region(0, y, self.size.width, 1) for y in seen))
+        repainted(self, (line - above for line in lines if line - above >= self.has_heading))
 
     def show_cursor_line(self) -> None:
         """Scroll as little as is needed to see the cursor."""

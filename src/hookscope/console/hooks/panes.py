@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from hookscope.console.keymap.hints import hints
-from hookscope.console.painting import framed, resized
+from hookscope.console.painting import framed, repainted, resized
 from hookscope.console.reading import BESIDE, ByLine, Reading
 
 
@@ -59,14 +59,7 @@ class SheetPane(ScrollView, ByLine, Reading):
         if self._make is not None and width > 0:
             others = self.say_lines(self._make(width).split("\n", allow_blank=True))
             resized(self, Size(width, len(self._said)))
-            self.redraw(others)
-
-    def redraw(self, numbers: Iterable[int]) -> None:
-        """Draw these lines anew, those of them that are on the screen."""
-        shown, top = self.scrollable_content_region.size, round(self.scroll_y)
-        seen = [number - top for number in numbers if 0 <= number - top < shown.height]
-        if seen:
-            self.refresh(*(Region(0, y, shown.width, 1) for y in seen))
+            repainted(self, (number - round(self.scroll_y) for number in others))
 
     def render_line(self, y: int) -> Strip:
         return self.strip_of(y + round(self.scroll_y), self.scrollable_content_region.width)
