@@ -19,6 +19,7 @@ from textual.widgets import Input, Static
 
 from hookscope.console.app import Console
 from hookscope.console.export import shown
+from hookscope.console.hooks.list import HookList
 from hookscope.console.log.model import LogEntry
 from hookscope.console.painting import LaidOutOnce, Painter, _bars
 from hookscope.console.strips import Strips
@@ -211,3 +212,25 @@ async def test_a_dialog_that_is_covered_as_it_opens_lies_below(console: Open) ->
         await story.until(lambda: below._compositor.size == story.app.size, "it stands below the other")
         await story.press("escape")
         await story.shows("Worker processes")
+
+
+async def test_no_list_is_painted_before_it_is_laid_out_for_the_width_that_it_has(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    displays, painted = Console._display, []
+
+    def display(app: Console, screen: object, update: object) -> None:
+        if app.screen.query("#rows"):
+            rows = app.screen.query_one("#rows", HookList)
+            painted.append((rows.inner_width, rows._laid_out[0]))
+        displays(app, screen, update)  # type: ignore[arg-type]
+
+    async with console((200, 50), paints=True) as story:
+        await story.shows("greet")
+        monkeypatch.setattr(Console, "_display", display)
+        for _ in range(2):
+            await story.press("z")
+            await story.pilot.pause()
+        assert len({width for width, _ in painted}) == 2, "the list was made wide, and narrow again"
+        assert [(width, made_for) for width, made_for in painted if width != made_for] == []
