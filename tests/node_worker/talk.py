@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.runtime.lanes import FLAGS
-from hookscope.runtime.link import Worker
+from hookscope.runtime.link import Late, Program
 from hookscope.runtime.node import Node, find_node
-from hookscope.runtime.worker import Late, Program
+from hookscope.runtime.worker import Worker
 
 Message = dict[str, Any]
 WORKER = Path(__file__).parents[2] / "src/hookscope/runtime/node_worker/worker.mjs"

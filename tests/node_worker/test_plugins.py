@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.worker import Late
+from hookscope.runtime.link import Late
 
 SEED = (Path(__file__).parent / "seeds" / "openclaw" / "example.ts").read_text()
 

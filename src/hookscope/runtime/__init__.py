@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from hookscope.runtime.lanes import node_lane, python_lane
     from hookscope.runtime.ledger import Ledger
     from hookscope.runtime.limits import Limits
-    from hookscope.runtime.link import Worker
+    from hookscope.runtime.link import Program
     from hookscope.runtime.node import Node, NoNode, find_node
     from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
-    from hookscope.runtime.worker import Program
+    from hookscope.runtime.worker import Worker
 
 _HOMES = {
     "Firing": "firing",
@@ -36,8 +36,8 @@ _HOMES = {
     "NoNode": "node",
     "Node": "node",
     "ProcessLane": "process_lane",
-    "Program": "worker",
-    "Worker": "link",
+    "Program": "link",
+    "Worker": "worker",
     "WorkerFacts": "process_lane",
     "digest_of": "digest",
     "find_node": "node",

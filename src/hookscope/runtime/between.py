@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from hookscope.runtime.link import Link
 from hookscope.runtime.traces import Traces
-from hookscope.runtime.worker import Link
 
 GATHER = 0.1  # seconds in which late output is gathered before it is told
 

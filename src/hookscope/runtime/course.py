@@ -10,6 +10,7 @@ from hookscope.core.arguments import Arguments
 from hookscope.core.runs import Failure, OnStep, Registration, Result, Slow, Started, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, Phase, told
+from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.patch import patch_of
 from hookscope.runtime.python_worker.protocol import Message, encode
 from hookscope.runtime.views import (
@@ -21,7 +22,6 @@ from hookscope.runtime.views import (
     pushed,
     write_back,
 )
-from hookscope.runtime.worker import WorkerLost
 from hookscope.values import dataclass
 
 # What the answer of a handler says that did nothing but return.

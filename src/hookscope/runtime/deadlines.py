@@ -13,8 +13,8 @@ from hookscope.runtime.course import is_answer
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.failures import Phase, overran, told
 from hookscope.runtime.limits import Limits, size_in_words
+from hookscope.runtime.link import Link
 from hookscope.runtime.python_worker.protocol import Message
-from hookscope.runtime.worker import Link
 
 POLL = 0.25  # seconds between looks at the memory of a worker that is busy
 ASKED = 0.75  # seconds that a handler over its limit has to end or to say where it is; Node takes a while

@@ -11,8 +11,8 @@ from contextvars import Context, copy_context
 from time import perf_counter
 
 from hookscope.runtime.descriptors import read_now
+from hookscope.runtime.link import Late
 from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
-from hookscope.runtime.worker import Late
 
 LATE_ERRORS = 50  # kept between two questions
 GLANCE = 0.001  # seconds in which most handlers have answered: waited for without a turn of the loop

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from hookscope.core import event as event_file
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Worker
+from hookscope.runtime.link import Program
 from hookscope.runtime.process_lane import ProcessLane
-from hookscope.runtime.worker import Program
+from hookscope.runtime.worker import Worker
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

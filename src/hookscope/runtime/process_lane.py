@@ -18,12 +18,13 @@ from hookscope.runtime.digest import with_digest
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import Link, NotStarted
 from hookscope.runtime.order import Order, Orders
-from hookscope.runtime.seat import Seat, Shared
+from hookscope.runtime.seat import Seat
+from hookscope.runtime.shared import Shared
 from hookscope.runtime.starting import not_started, started
 from hookscope.runtime.together import fitting
 from hookscope.runtime.waiting import to_the_end
-from hookscope.runtime.worker import Link, NotStarted
 from hookscope.values import dataclass
 
 OWN = 8  # workers at most that a hook has for itself; the one that was idle longest goes

@@ -9,8 +9,8 @@ from hookscope.core.runs import Failure, Registration, Result
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.deadlines import Overran, limited
 from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import Link, NotStarted, WorkerLost
 from hookscope.runtime.waiting import to_the_end
-from hookscope.runtime.worker import Link, NotStarted, WorkerLost
 
 SAID = 200  # characters of what it printed before it ended
 

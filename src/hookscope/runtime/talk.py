@@ -12,10 +12,10 @@ from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.course import Course, is_answer, seconds_of
 from hookscope.runtime.deadlines import POLL, Overran, asked_to_end, check_memory, limited, overran_by
 from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import Link, WorkerLost
 from hookscope.runtime.order import Numbers, Order
 from hookscope.runtime.python_worker.protocol import Message, encode, framed
 from hookscope.runtime.views import is_hook_event
-from hookscope.runtime.worker import Link, WorkerLost
 
 FIRST = 0.005  # seconds in which most handlers have ended: so long nobody reads what they print
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from secrets import token_hex
 from time import perf_counter
 
-from hookscope.core.runs import Failure
+from hookscope.core.arguments import Arguments
+from hookscope.core.runs import Failure, Result, Status
 from hookscope.runtime.course import Course, seconds_of
 from hookscope.runtime.deadlines import (
     ASKED,
@@ -21,8 +22,10 @@ from hookscope.runtime.deadlines import (
 )
 from hookscope.runtime.failures import Phase
 from hookscope.runtime.limits import Limits
+from hookscope.runtime.link import Link, WorkerLost
+from hookscope.runtime.order import Order
 from hookscope.runtime.python_worker.protocol import LIMIT, Message, encode
-from hookscope.runtime.worker import Link, WorkerLost
+from hookscope.runtime.views import is_hook_event
 
 COMPANY = "it ran beside other handlers of its plugin: some of what it printed may be theirs"
 ROOM = LIMIT - 1024 * 1024  # bytes for the views of one message; the rest is for what says whom to call
@@ -65,17 +68,31 @@ class Together:
         """The calls that have not ended."""
         return sorted(self._left)
 
-    async def talk(self, message: Message) -> None:
+    async def talk(self, orders: Sequence[Order]) -> None:
         """Send the run message, and take answers until the last. Raises Overran, TooLarge, WorkerLost."""
         self._sent = perf_counter()
         async with limited(self.limits[0], "load"):
-            await self._worker.tell(message)
+            await self._worker.tell(self._message(orders))
         while self._left:
             heard = self._worker.heard()
             if heard is None:
                 heard = await self._hear()
             if heard is not None:
                 self._hear_of(heard)
+
+    def _message(self, orders: Sequence[Order]) -> Message:
+        """Whom to call, each with a view of its own."""
+        view = self._courses[0].view
+        return {
+            "do": "run",
+            "id": self.id,
+            "fence": self._worker.fence,
+            "together": True,
+            "views": [course.document for course in self._courses],
+            "hook": is_hook_event(view),
+            "arguments": isinstance(view, Arguments),
+            "calls": [order.call_document() for order in orders],
+        }
 
     async def _hear(self) -> Message | None:
         """The next message, None where nothing came until it was time to look at limits."""
@@ -150,6 +167,28 @@ class Together:
             raise Overran(overran_by(limits, "run")) from None
         self.culprit = None
 
+    def ended_by(self, status: Status, failure: Failure, why: str = "") -> Iterator[tuple[Course, Result]]:
+        """The ends of those whose worker must go, because one has failed so: it first, where it is known.
+
+        The others that run end with it. `why` continues "its worker, which". Their times are taken when
+        the ends are asked for: behind the end of the worker.
+        """
+        ending = self.running if self.begun else self.left
+        culprit = self.culprit
+        if culprit is None and (len(ending) == 1 or not self.begun):
+            culprit = ending[0]
+        if culprit is not None and not why:
+            name = self._courses[culprit].left[0].name
+            why = f"was stopped because {name} {failure.message.removesuffix(' and was stopped')}"
+        bystander = _ended_with_it(why or failure.message, failure.phase)
+        how: dict[int, tuple[Status, Failure]] = dict.fromkeys(ending, ("crashed", bystander))
+        if status == "timeout":
+            how |= {number: (status, overran_by(self.limits[number], "run")) for number in self.overdue}
+        how |= {culprit: (status, failure)} if culprit is not None else {}
+        culprit_first = sorted(how, key=lambda number: number != culprit)
+        ends = ((self._courses[number], *how[number]) for number in culprit_first)
+        return ((course, course.lost(status, failure)) for course, status, failure in ends)
+
 
 def fitting(courses: Sequence[Course]) -> int:
     """How many of these, in order, one message can carry with a view for each; at least one."""
@@ -161,6 +200,6 @@ def fitting(courses: Sequence[Course]) -> int:
     return len(courses)
 
 
-def ended_with_it(why: str, phase: Phase) -> Failure:
+def _ended_with_it(why: str, phase: Phase) -> Failure:
     """Of a call whose worker ended under it by no doing of its own; `why` continues "its worker, which"."""
     return Failure("Crashed", f"ended with its plugin's worker, which {why}", phase=phase)

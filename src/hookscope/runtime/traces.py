@@ -7,7 +7,7 @@ from time import perf_counter
 
 from hookscope.runtime.course import told_failure
 from hookscope.runtime.escapes import Process, marked_since, newest_pid
-from hookscope.runtime.worker import Late, Link, WorkerLost
+from hookscope.runtime.link import Late, Link, WorkerLost
 
 LATE = 200  # characters of late output that a note quotes
 BURST = 0.001  # seconds; handlers that end within it start no process

@@ -1,101 +1,316 @@
-"""A worker as those above its pipes see it: its program, what is heard of it, and why it is lost."""
+"""The host's side of one worker process: starting it, talking with it, ending it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Protocol
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager, suppress
+from secrets import token_hex
 
 from hookscope.core.runs import Failure
-from hookscope.runtime.python_worker.protocol import Message
-from hookscope.values import dataclass
+from hookscope.runtime import guard
+from hookscope.runtime.child import Child, Command, in_words
+from hookscope.runtime.escapes import HOST, MARK, new_mark
+from hookscope.runtime.hearing import Hearing
+from hookscope.runtime.link import Late, NotStarted, Printed, Program, WorkerLost
+from hookscope.runtime.output import Pipe
+from hookscope.runtime.printing import Printing
+from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
+
+LAST_SIGNAL = 64
+GRACE = 0.5  # seconds between a closed line and the end of its process, before we stop waiting for the reason
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
-    """A worker program. It gets two more arguments: the descriptors it reads from and writes to.
+class Worker:
+    """One worker process, its line and its output. Owns all their descriptors until `end`.
 
-    `env` is its whole environment, but for the mark of its worker (escapes.py). `missing` is the next
-    step for people, where it cannot be started. `control`: it gets a third descriptor, which a thread of
-    its own reads, for what must reach it while a handler keeps its main thread; and so it notices at once
-    that we are gone. `bell`: it gets a fourth, to ring when the line shall be read at once.
+    Between two batches its output waits in the pipe, and no event loop is needed. So a worker outlives
+    the loop it was started in.
     """
 
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
-    missing: str = ""
-    control: bool = False
-    bell: bool = False
-    walled: bool = False  # something in front of it turns a death by signal n into status 128+n
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._child: Child | None = None
+        self.mark = new_mark()
+        self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
+        self.pid = 0  # 0: not spawned yet
+        self.born = 0.0  # of time.monotonic
+        self._mute_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
+        self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
+        self._out = self._control = -1
+        self._hearing: Hearing
+        self._printing = Printing()
+        self._listens = _Listening(self._stop_listening)
+        self.keeps_time = False  # does its clock go like ours
 
+    async def start(self) -> None:
+        """Spawn it and wait until it is ready. Call `end` also where this fails or is cancelled.
 
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """What was printed since somebody last asked."""
+        Raises NotStarted where it cannot be spawned, WorkerLost where it ends before it is ready.
+        """
+        guard.start(HOST)
+        began = time.perf_counter()
+        self._child = child = Child(self._open())
+        child.ended.add_done_callback(self._died)
+        try:
+            self.pid = await asyncio.wrap_future(child.spawned)
+            self.born = time.monotonic()
+        except Exception as error:  # OSError mostly; ValueError for a null byte in a name
+            raise NotStarted(self._unspawned(error)) from None
+        self._close_theirs()
+        with self.listening():
+            said = await self.hear()
+        if "ready" not in said:
+            raise WorkerLost("did not say that it is ready")
+        clock = said.get("clock")
+        self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
 
-    stdout: str = ""
-    stderr: str = ""
-    notes: tuple[str, ...] = ()
+    def _open(self) -> Command:
+        their_in, self._out = os.pipe()
+        ours_in, their_out = os.pipe()
+        stdout, their_stdout = os.pipe()
+        stderr, their_stderr = os.pipe()
+        self._theirs = [their_in, their_out, their_stdout, their_stderr]
+        self._printing = Printing([Pipe(end, self.fence.encode("ascii")) for end in (stdout, stderr)])
+        os.set_blocking(self._out, False)
+        fds, bell = [their_in, their_out], -1
+        if self._program.control:
+            their_control, self._control = os.pipe()
+            os.set_blocking(self._control, False)
+            self._theirs.append(their_control)
+            fds.append(their_control)
+        if self._program.bell:
+            bell, their_bell = os.pipe()
+            self._theirs.append(their_bell)
+            fds.append(their_bell)
+        self._hearing = Hearing(ours_in, bell)
+        argv = (*self._program.argv, *map(str, fds))
+        env = {**self._program.env, MARK: self.mark}
+        return Command(argv, env, self._program.cwd, their_stdout, their_stderr, tuple(fds))
 
+    def _close_theirs(self) -> None:
+        while self._theirs:
+            os.close(self._theirs.pop())
 
-NOTHING = Printed()
+    def _unspawned(self, error: Exception) -> Failure:
+        name, cwd = self._program.argv[0], self._program.cwd
+        why = getattr(error, "strerror", None) or str(error)
+        if not cwd.is_dir():
+            text = f"{name} cannot run in {cwd}: there is no such folder."
+        else:
+            text = f"{name} cannot be started: {why}. {self._program.missing}".rstrip()
+        return Failure("NotStarted", text, phase="spawn")
 
+    def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
+        """While this is open, the running loop reads what the worker says and prints.
 
-@dataclass(frozen=True, slots=True)
-class Late:
-    """Of a handler that had already answered: an error that nobody caught, or a sentence."""
+        Without `outputs` it reads what is printed only when it is asked for, or from `hear_outputs` on: who
+        prints more than a pipe holds waits until then.
+        """
+        self._hear_news(None)  # of who attended until now: what comes from here on is not late
+        self._hearing.listen()
+        if outputs:
+            self._printing.listen()
+        else:
+            self._printing.deafen()
+        return self._listens
 
-    who: str  # the hook's name; empty where it is not known
-    error: object  # as the worker describes it
-    text: str = ""  # in place of an error
+    def _stop_listening(self) -> None:
+        self._hear_news(None)
+        self._printing.deafen()
 
+    def hear_outputs(self) -> None:
+        """Read from now on what is printed, as it comes."""
+        self._printing.listen()
 
-class WorkerLost(Exception):
-    """The worker is gone, or cannot be trusted any further: end it."""
+    def attend(self, news: Callable[[], None]) -> None:
+        """Go on reading in the running loop until somebody listens again; `news` is called for what comes."""
+        self._hear_news(news)
+        self._hearing.listen()
+        self._printing.listen()
 
-    def __init__(self, text: str, *, died: bool = False) -> None:
-        super().__init__(text)
-        self.text = text
-        self.died = died  # by itself, and not because it spoke nonsense
-
-
-class NotStarted(Exception):
-    """There is no worker, and trying again at once would not help."""
-
-    def __init__(self, failure: Failure) -> None:
-        super().__init__(failure.message)
-        self.failure = failure
-
-
-class Link(Protocol):
-    """A worker as a seat sees it. See `link.Worker`."""
-
-    mark: str
-    fence: str
-    pid: int
-    born: float
-    keeps_time: bool
+    def _hear_news(self, news: Callable[[], None] | None) -> None:
+        self._hearing.news = self._printing.news = news
 
     @property
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """Is the process there, as far as its owner has heard."""
+        return self._child is not None and not self._child.ended.done()
+
     @property
-    def has_late(self) -> bool: ...
-    async def start(self) -> None: ...
-    def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]: ...
-    def hear_outputs(self) -> None: ...
-    def attend(self, news: Callable[[], None]) -> None: ...
-    async def tell(self, message: Message) -> None: ...
-    def send_now(self, frame: bytes) -> bytes | memoryview: ...
-    async def send(self, frame: bytes | memoryview) -> None: ...
-    async def urge(self, message: Message) -> None: ...
-    async def hear(self) -> Message: ...
-    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None: ...
-    def look(self) -> bool: ...
-    def interrupt(self) -> None: ...
-    def heard(self) -> Message | None: ...
-    def signal(self, number: int) -> None: ...
-    def printed(self, *, of_one: bool = False) -> Printed: ...
-    def late(self) -> tuple[Late, ...]: ...
-    async def end(self) -> None: ...
+    def has_late(self) -> bool:
+        """Are there late errors."""
+        return bool(self._hearing.late)
+
+    def late(self) -> tuple[Late, ...]:
+        """The late errors since the last call."""
+        if not self._hearing.late:
+            return ()
+        told, self._hearing.late = tuple(self._hearing.late), []
+        return told
+
+    def _died(self, _: object) -> None:
+        """In the thread of the child."""
+        loop = self._hearing.loop
+        if loop is not None:
+            with suppress(RuntimeError):  # closed in this very moment: nobody waits
+                loop.call_soon_threadsafe(self._hearing.stir)
+
+    async def tell(self, message: Message) -> None:
+        """Send a message. Raises WorkerLost where nobody hears it. Waits while the pipe is full."""
+        await self.send(pack(message))
+
+    async def send(self, frame: bytes | memoryview) -> None:
+        """As `tell`, of what is packed, or of what is left of it."""
+        left = memoryview(frame)
+        while left:
+            try:
+                left = left[os.write(self._out, left) :]
+            except BlockingIOError:
+                await self._writable()
+            except OSError:
+                raise await self._lost() from None
+
+    def send_now(self, frame: bytes) -> bytes | memoryview:
+        """Send what the pipe takes at once. What is left is for `send`."""
+        try:
+            sent = os.write(self._out, frame)
+        except OSError:  # full; or gone, which `send` tells
+            return frame
+        return b"" if sent == len(frame) else memoryview(frame)[sent:]
+
+    async def urge(self, message: Message) -> None:
+        """Send what shall be heard while a handler runs. Lost without a word where it cannot be."""
+        if self._control < 0:
+            with suppress(WorkerLost):
+                await self.tell(message)
+            return
+        with suppress(OSError):  # full or closed: then nobody is there to hear it
+            os.write(self._control, pack(message))
+
+    def signal(self, number: int) -> None:
+        """Send the process a signal, if it is still there."""
+        if self._child is not None:
+            self._child.signal(number)
+
+    async def _writable(self) -> None:
+        loop = asyncio.get_running_loop()
+        ready = loop.create_future()
+        loop.add_writer(self._out, _settle(ready))
+        try:
+            await ready
+        finally:
+            loop.remove_writer(self._out)
+
+    async def hear(self) -> Message:
+        """The next message. Raises WorkerLost where none can come. Call it while `listening`."""
+        while not self._hearing.inbox:
+            await self._check()
+            await self._hearing.woken()
+        return self._hearing.inbox.popleft()
+
+    async def converse(self, take: Callable[[Message], bool], waits: Callable[[], object]) -> None:
+        """Give `take` each message where it is read, until it says that it was the last, or `interrupt`.
+
+        Ten answers that come at once cost one turn of the loop, or none; `waits` is called before the first.
+        Raises what `take` raises, and WorkerLost where nothing more can come. Call it while `listening`.
+        """
+        hearing, again = self._hearing, True
+        while again:
+            while hearing.inbox:
+                if take(hearing.inbox.popleft()):
+                    return
+            await self._check()
+            if not hearing.inbox:  # else the last words of a dead one
+                again = await hearing.conversation(take, waits)
+
+    def look(self) -> bool:
+        """Hear what the worker has said up to now, also what can wait. Was there anything?"""
+        return self._hearing.look()
+
+    def interrupt(self) -> None:
+        """Let who converses go on without an end."""
+        self._hearing.stir(again=False)
+
+    async def _check(self) -> None:
+        """Raises WorkerLost where nothing more can be heard."""
+        garbled = self._hearing.garbled
+        if garbled:
+            raise WorkerLost(f"wrote into the line between its worker and Hookscope: {garbled}")
+        if self._ended() or (self._hearing.mute and not self._hearing.inbox):
+            raise await self._lost()
+
+    def _ended(self) -> bool:
+        """Is the process gone, and everything read that it said before?"""
+        if self._child is None or not self._child.ended.done():
+            return False
+        hearing = self._hearing
+        while not hearing.mute and not hearing.inbox and hearing.look():
+            pass
+        return not hearing.inbox
+
+    async def _lost(self) -> WorkerLost:
+        """The reason in words. It is a moment behind the closed line.
+
+        Whoever waits here may be cancelled and come again: the moment goes on meanwhile.
+        """
+        assert self._child is not None
+        self._mute_since = self._mute_since or time.monotonic()
+        try:
+            ended = asyncio.wrap_future(self._child.ended)
+            code = await asyncio.wait_for(ended, max(self._mute_since + GRACE - time.monotonic(), 0))
+        except TimeoutError:
+            return WorkerLost("closed the line between its worker and Hookscope")
+        if self._program.walled and 128 < code <= 128 + LAST_SIGNAL:
+            code = 128 - code
+        if code == SPOILT:
+            return WorkerLost("closed the line between its worker and Hookscope")
+        return WorkerLost(in_words(code), died=True)
+
+    def heard(self) -> Message | None:
+        """The next message, if it is here already."""
+        inbox = self._hearing.inbox
+        return inbox.popleft() if inbox else None
+
+    def printed(self, *, of_one: bool = False) -> Printed:
+        """What it printed since the last question; `of_one`: up to the fence behind one call."""
+        return self._printing.take(of_one=of_one)
+
+    async def end(self) -> None:
+        """Kill the process and its group, wait until it is gone, close everything. Any number of times.
+
+        What it printed can still be asked for. Not to be cancelled half-way: see `to_the_end`.
+        """
+        child, self._child = self._child, None
+        if child is None:
+            return
+        with suppress(Exception):  # it was never there
+            await asyncio.wrap_future(child.spawned)
+            child.kill()
+            await asyncio.wrap_future(child.ended)
+        self._hearing.close()
+        self._close_theirs()
+        self._printing.close()
+        for descriptor in (self._out, self._control):
+            if descriptor >= 0:
+                os.close(descriptor)
+
+
+class _Listening(AbstractContextManager[None]):
+    """Open while somebody listens. A class, and not a generator: it is behind every batch."""
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        self._end = end
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+
+def _settle(ready: asyncio.Future[None]) -> Callable[[], None]:
+    def settle() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    return settle

@@ -8,6 +8,7 @@ from typing import Literal
 
 from hookscope.core.runs import Result
 from hookscope.engine import HookEngine
+from hookscope.runtime.broadcast import Broadcast
 from hookscope.runtime.waiting import until_over
 from hookscope.systems.streams.session_words import Ended, Waiting
 from hookscope.values import dataclass
@@ -60,11 +61,10 @@ class Playing:
 
     def __init__(self, engine: HookEngine, wanted: Wanted) -> None:
         """`engine` has its hooks registered. Raises Refusal where its host has no sessions; OSError."""
-        self._stage = Stage(engine, wanted, self._tell)
-        self._scenes: list[Scene] = []
-        self._news = asyncio.Event()
+        self._scenes: Broadcast[Scene] = Broadcast()
+        self._stage = Stage(engine, wanted, self._scenes.tell)
         self._task = asyncio.get_running_loop().create_task(self._play())
-        self._task.add_done_callback(lambda _: self._wake())
+        self._task.add_done_callback(lambda _: self._scenes.end())
 
     def cancel(self) -> None:
         """Stop the running handler and play no further. What was played is still the answer."""
@@ -82,25 +82,9 @@ class Playing:
             return self._ended("cancelled", None)
         return self._task.result()
 
-    async def __aiter__(self) -> AsyncIterator[Scene]:
+    def __aiter__(self) -> AsyncIterator[Scene]:
         """All scenes from the beginning. Leaving the loop cancels nothing."""
-        seen = 0
-        while True:
-            news, over = self._news, self._task.done()
-            while seen < len(self._scenes):
-                yield self._scenes[seen]
-                seen += 1
-            if over:
-                return
-            await news.wait()
-
-    def _tell(self, scene: Scene) -> None:
-        self._scenes.append(scene)
-        self._wake()
-
-    def _wake(self) -> None:
-        self._news.set()
-        self._news = asyncio.Event()
+        return aiter(self._scenes)
 
     async def _play(self) -> Played:
         try:
@@ -119,7 +103,7 @@ class Playing:
             rest,
             stage.session.id if stage.session is not None else "",
             stage.rules.sentence,
-            tuple(self._scenes),
+            tuple(self._scenes.told),
             tuple(stage.uses),
             failure,
             tuple(stage.notes),
