@@ -14,7 +14,17 @@ What always holds:
 - Every refusal is a ChangeError: one sentence, with the next step.
 """
 
-from .change import Applied, Change, apply, change_of, composed, holds, read_now, remove_empty
+from .change import (
+    Applied,
+    Change,
+    apply,
+    change_of,
+    composed,
+    holds,
+    missing_folders,
+    read_now,
+    remove_empty,
+)
 from .errors import CannotEdit, CannotWrite, ChangeError, Stale
 from .header_edit import (
     header_of,
@@ -45,6 +55,7 @@ __all__ = [
     "header_of",
     "holds",
     "inverse_of",
+    "missing_folders",
     "read_now",
     "remove_empty",
     "with_header_first",

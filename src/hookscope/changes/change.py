@@ -2,7 +2,7 @@
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -173,20 +173,24 @@ def apply(
         if change.old is None:
             real.parent.mkdir(parents=True, exist_ok=True)
         with locked(real, patience, lock):
-            if change.to is not None:
-                rename_file(real, change.to, check=check, step=step)
-                return Applied()
-            if change.modes is not None:
-                change_mode(real, change.modes[1], check=check, step=step)
-                return Applied()
-            if change.new is None:
-                remove_file(real, check=check, step=step)
-                return Applied()
-            return Applied(replace_file(real, change.new, check=check, step=step))
+            return Applied(_write(change, real, check, step))
     except OSError as error:
         raise CannotWrite(
             f"Cannot write {change.path}: {_why(error)}. The preview shows what to change by hand."
         ) from error
+
+
+def _write(change: Change, real: Path, check: Callable[[], None], step: Step) -> bool:
+    """Rename, change, remove or replace it: was a file written in place. `check` has the last word."""
+    if change.to is not None:
+        rename_file(real, change.to, check=check, step=step)
+    elif change.modes is not None:
+        change_mode(real, change.modes[1], check=check, step=step)
+    elif change.new is None:
+        remove_file(real, check=check, step=step)
+    else:
+        return replace_file(real, change.new, check=check, step=step)
+    return False
 
 
 def _apply_together(change: Change, patience: float, step: Step, lock: Path | None) -> Applied:
@@ -225,6 +229,12 @@ def _is_before(change: Change, real: Path) -> bool:
         return mode_or_none(real) == change.modes[0]
     taken = change.to is not None and os.path.lexists(change.to)
     return not taken and read_or_none(real) == change.old
+
+
+def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """The folders above these that are not there yet, highest first."""
+    above = {folder for path in paths for folder in path.parents}
+    return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
 
 
 def remove_empty(folders: Iterable[Path]) -> None:

@@ -17,7 +17,7 @@ LATE_CANCEL = "ctx.cancel() ignored: the event's hooks already returned"
 
 
 def camel(name: str) -> str:
-    """turn_id → turnId."""
+    """The hosts' spelling of a name: turn_id → turnId."""
     first, *rest = name.split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 

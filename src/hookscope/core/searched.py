@@ -16,7 +16,7 @@ from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook
 from hookscope.formats import read_dotenv
-from hookscope.formats.places import KeyPath
+from hookscope.formats.places import KeyPath, steps_of
 
 Search = tuple[tuple[str, ...], tuple[str, ...]]  # where it was looked for; what nearly was it
 Rule = Callable[[Gate, Hook, Host], Search]
@@ -161,19 +161,15 @@ def alike(name: str, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _settings(gate: Gate, hook: Hook, host: Host) -> Search:
-    looked = tuple(setting_spot(_steps(path), host) for path in gate.missing)
+    looked = tuple(setting_spot(steps_of(path), host) for path in gate.missing)
     near = dict.fromkeys(text for path in gate.missing for text in _near_settings(path, host))
     return looked, tuple(near)
-
-
-def _steps(path: str) -> tuple[str, ...]:
-    return tuple(part for part in path.split(".") if part)
 
 
 def _near_settings(path: str, host: Host) -> Iterator[str]:
     """The same path with one step spelt otherwise, else the last step where it stands elsewhere."""
     value: Any = host.settings.value
-    steps = _steps(path)
+    steps = steps_of(path)
     for place, step in enumerate(steps):
         if not isinstance(value, Mapping):
             return

@@ -9,6 +9,17 @@ from hookscope.values import dataclass
 KeyPath: TypeAlias = tuple[str | int, ...]
 """The way to a value: the key in a mapping, the index from 0 in a list. `()` is the whole document."""
 
+
+def steps_of(text: str) -> tuple[str, ...]:
+    """A path of names as people write it, taken apart: `a.b..c` has three steps."""
+    return tuple(step for step in text.split(".") if step)
+
+
+def with_dots(path: KeyPath) -> str:
+    """A path as people write it: `hooks.extraDirs.0`."""
+    return ".".join(map(str, path))
+
+
 BOM = "\ufeff"
 
 DEPTH = 64

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.changes.files import replace_file
+from hookscope.packs.bytes_in_json import as_bytes, as_text
 from hookscope.packs.edits import Setting, Wanted, setting_from
 from hookscope.values import dataclass
 
@@ -63,8 +63,8 @@ def write_intent(file: Path, intent: Intent) -> None:
         ],
         "made": [str(folder) for folder in intent.made],
         "file": intent.file and str(intent.file),
-        "old": _text(intent.old),
-        "new": _text(intent.new),
+        "old": as_text(intent.old),
+        "new": as_text(intent.new),
         "unset": [setting.document() for setting in intent.unset],
         "wanted": [[list(want.path), want.value, want.item] for want in intent.wanted],
         "records": {name: record and dict(record) for name, record in intent.records.items()},
@@ -88,8 +88,8 @@ def read_intent(file: Path) -> Intent | None:
             ),
             made=tuple(map(Path, told["made"])),
             file=Path(told["file"]) if told["file"] else None,
-            old=_bytes(told["old"]),
-            new=_bytes(told["new"]),
+            old=as_bytes(told["old"]),
+            new=as_bytes(told["new"]),
             unset=tuple(map(setting_from, told["unset"])),
             wanted=tuple(Wanted(tuple(path), value, bool(item)) for path, value, item in told["wanted"]),
             records=dict(told["records"]),
@@ -100,11 +100,3 @@ def read_intent(file: Path) -> Intent | None:
         return None
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(str(error)) from None
-
-
-def _text(side: bytes | None) -> str | None:
-    return None if side is None else b64encode(side).decode()
-
-
-def _bytes(side: str | None) -> bytes | None:
-    return None if side is None else b64decode(side)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from hookscope.changes.files import replace_file
 from hookscope.core.event import from_iso, iso
+from hookscope.packs.bytes_in_json import as_bytes, as_text
 from hookscope.packs.edits import Setting, setting_from
 from hookscope.packs.specs import without_login
 from hookscope.values import dataclass
@@ -69,7 +69,7 @@ class Record:
             "folders": {str(folder): dict(files) for folder, files in self.folders.items()},
             "settings_file": str(self.settings_file),
             "settings": [setting.document() for setting in self.settings],
-            "snapshot": None if snapshot is None else [_text(snapshot.before), _text(snapshot.after)],
+            "snapshot": None if snapshot is None else [as_text(snapshot.before), as_text(snapshot.after)],
             "made": [str(folder) for folder in self.made],
             "linked": str(self.linked) if self.linked is not None else None,
             "pinned": self.pinned,
@@ -95,7 +95,7 @@ def record_from(name: str, document: Any) -> Record | None:
             folders={Path(folder): dict(files) for folder, files in document["folders"].items()},
             settings_file=Path(document["settings_file"]),
             settings=tuple(map(setting_from, document["settings"])),
-            snapshot=None if snapshot is None else Snapshot(*map(_bytes, snapshot)),
+            snapshot=None if snapshot is None else Snapshot(*map(as_bytes, snapshot)),
             made=tuple(map(Path, document["made"])),
             linked=None if linked is None else Path(linked),
             pinned=bool(document["pinned"]),
@@ -103,14 +103,6 @@ def record_from(name: str, document: Any) -> Record | None:
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None  # written by somebody else
-
-
-def _text(side: bytes | None) -> str | None:
-    return None if side is None else b64encode(side).decode()
-
-
-def _bytes(side: str | None) -> bytes | None:
-    return None if side is None else b64decode(side)
 
 
 Entries = Mapping[str, Mapping[str, Any] | None]

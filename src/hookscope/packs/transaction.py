@@ -177,12 +177,6 @@ def _write(path: Path, file: PackFile) -> None:
         os.fsync(opened.fileno())
 
 
-def missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The folders above these that are not there yet, highest first."""
-    above = {folder for path in paths for folder in path.parents}
-    return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
-
-
 # Finishing
 
 

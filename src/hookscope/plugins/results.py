@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, TypeVar
 
+from hookscope.core.given import camel
 from hookscope.core.runs import Run
 
 # A field's word in the answer is its own name in the hosts' spelling (`block_reason`: blockReason), or:
@@ -196,9 +197,3 @@ def _reading(kind: type[HookResult]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The fields of a class with their words in an answer."""
     own = (one.name for one in fields(kind) if one.name not in ("answer", "run"))
     return tuple((name, WORDS.get(name, (camel(name),))) for name in own)
-
-
-def camel(name: str) -> str:
-    """tool_call_id → toolCallId: the hosts' spelling."""
-    first, *rest = name.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)

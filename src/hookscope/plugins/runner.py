@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
 from hookscope.core.expecting import expect_key, expect_mapping, instead
+from hookscope.core.given import camel
 from hookscope.core.runs import Event, Run
 from hookscope.core.text import nearest
 from hookscope.engine import HookEngine
 from hookscope.library import HookFailure, engine, say
 from hookscope.plugins import results
-from hookscope.plugins.results import HookResult, Observed, camel, result_of
+from hookscope.plugins.results import HookResult, Observed, result_of
 from hookscope.runtime import Firing
 
 R = TypeVar("R", bound=HookResult)

@@ -12,6 +12,7 @@ from hookscope.core.hooks import Place, Problem
 from hookscope.core.rules import SettingsRules
 from hookscope.core.surroundings import Files, RealFiles
 from hookscope.formats import FormatError, KeyPath
+from hookscope.formats.places import with_dots
 from hookscope.settings.including import IncludeError, Includes
 from hookscope.settings.variables import filled, with_own
 
@@ -90,10 +91,9 @@ def _completed(settings: Settings, rules: SettingsRules, files: Files, env: Mapp
         own = _at(value, rules.env_path) if rules.env_path else None
 
         def missing(path: KeyPath, name: str) -> None:
-            dotted = ".".join(map(str, path))
             place = settings.locate(path) or Place(settings.file)
             problems.append(
-                Problem(f"{dotted} names ${{{name}}}, which is not set: it stays as written", place)
+                Problem(f"{with_dots(path)} names ${{{name}}}, which is not set: it stays as written", place)
             )
 
         value = filled(value, with_own(env, own), missing)
@@ -110,7 +110,7 @@ def checked(settings: Settings, rules: SettingsRules) -> Settings:
     product = "the host refuses its settings"
     problems = [
         Problem(
-            f"{dotted(path) or settings.file.name}: {text}; {product}",
+            f"{with_dots(path) or settings.file.name}: {text}; {product}",
             settings.locate(path) or Place(settings.file),
         )
         for path, text in issues
@@ -122,12 +122,8 @@ def checked(settings: Settings, rules: SettingsRules) -> Settings:
 _KINDS: Mapping[type, str] = {list: "array", str: "string", bool: "boolean", type(None): "null"}
 
 
-def dotted(path: KeyPath) -> str:
-    return ".".join(map(str, path))
-
-
 def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]) -> str:
-    written = rules.path_text or dotted
+    written = rules.path_text or with_dots
     lines = [rules.issue.format(path=written(path) or ROOT, text=text) for path, text in issues]
     return rules.refusal.format(file=file, issues="\n".join(lines))
 

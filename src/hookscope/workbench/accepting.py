@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change
-from hookscope.core.alike import alike
 from hookscope.core.runs import Run
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
 from hookscope.values import dataclass
 from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, literally, was_blocked
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.saving import flow
+from hookscope.workbench.saving import flow, says
 from hookscope.workbench.testing import Checked
 from hookscope.workbench.user_files import Write, write
 from hookscope.workbench.variables import escaped
@@ -65,7 +64,7 @@ def acceptance(item: Checked) -> Change | None:
     new, wanted = text.encode("utf-8", "replace"), document
     for one in asked:
         wanted = _with(wanted, (*one.path, "expect"), one.wanted)
-    if not _says(new, wanted):
+    if not says(new, wanted):
         raise Refusal(f"{item.file} cannot be edited with certainty.", BY_HAND)
     return Change(item.file, f"accept what happened in {item.file.name}", source, new)
 
@@ -201,10 +200,3 @@ def _added(source: bytes, text: str, asked: _Asked) -> tuple[int, int, str]:
     end = text.find("\n", fired.end)
     at = len(text) if end < 0 else end
     return at, at, f"\n{' ' * (whole.column - 1)}expect: {flow(asked.wanted)}"
-
-
-def _says(source: bytes, document: Mapping[str, Any]) -> bool:
-    try:
-        return alike(read_yaml(source), document)
-    except FormatError:
-        return False

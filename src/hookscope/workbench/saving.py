@@ -68,7 +68,7 @@ def save_event(
     if expect:
         document["expect"] = expect
     source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
-    if not _says(source, document):
+    if not says(source, document):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
     if os.path.exists(file):  # unlike Path.exists it takes a name that no disk can hold
         raise Refusal(f"There is {file} already.", "Save under another name.")
@@ -123,7 +123,8 @@ def flow(value: Any) -> str:
     return BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", written)
 
 
-def _says(source: bytes, document: Mapping[str, Any]) -> bool:
+def says(source: bytes, document: Mapping[str, Any]) -> bool:
+    """Is that what the source says, read as YAML. What cannot be read says nothing."""
     try:
         return alike(read_yaml(source), document)
     except FormatError:

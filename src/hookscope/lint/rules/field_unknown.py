@@ -27,6 +27,7 @@ Good:
 from collections.abc import Iterator
 
 from hookscope.core.event_notes import FREE
+from hookscope.core.given import camel
 from hookscope.core.text import one_line
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.near import meant
@@ -44,7 +45,7 @@ def check(subject: Subject) -> Iterator[Said]:
         return  # what it hears under other names, nobody describes
     known = {name for event in events for name in event.fields}
     for met in subject.facts.fields:
-        if met.name in known or _camel(met.name) in known or met.name in FREE:
+        if met.name in known or camel(met.name) in known or met.name in FREE:
             continue
         known.add(met.name)
         name = one_line(met.name, 60)
@@ -52,11 +53,6 @@ def check(subject: Subject) -> Iterator[Said]:
         near = meant(met.name, sorted({field for event in events for field in event.fields}))
         then = f"Did you mean {near}?" if near else "`hookscope events KEY` shows the fields."
         yield hint(subject.in_handler(met), f"The context of {keys} has no field {name}.", then)
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
 
 RULE = Rule("field-unknown", __doc__, check, reads_source=True, by_host=True)

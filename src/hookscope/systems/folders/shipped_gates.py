@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Gate, Hook
 from hookscope.formats import script_trim
-from hookscope.formats.places import KeyPath
+from hookscope.formats.places import KeyPath, steps_of
 from hookscope.systems.folders import gates, requirements
 from hookscope.systems.folders.inherited import member
 from hookscope.systems.folders.places import PLUGIN, WORKSPACE
@@ -154,7 +154,7 @@ class Config:
             missing,
             found,
             listed("config", missing) if missing else "",
-            setting=tuple(part for part in (missing or needed)[0].split(".") if part) or None,
+            setting=steps_of((missing or needed)[0]) or None,
         )
 
     def satisfied(self, path: str, host: Host) -> bool:
@@ -168,7 +168,7 @@ class Config:
 
 def setting_at(path: str, value: Any) -> Any:
     """What stands at a dotted path, or ABSENT. Empty steps are skipped, some names never followed."""
-    steps = [step for step in path.split(".") if step]
+    steps = steps_of(path)
     if not NEVER_RESOLVED.isdisjoint(steps):
         return ABSENT
     return reduce(lambda found, step: member(found, step, ABSENT), steps, value)

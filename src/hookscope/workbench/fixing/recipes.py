@@ -14,12 +14,12 @@ from typing import Any
 from hookscope.changes import CannotEdit, Change, edited_all
 from hookscope.core.hooks import Edit, Gate, Standing
 from hookscope.core.text import as_typed
-from hookscope.formats import KeyPath, locate_json5, text_of
+from hookscope.formats import locate_json5, text_of
+from hookscope.formats.places import steps_of, with_dots
 from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.sketch import Sketch
 
 Recipe = Callable[[Gate, Standing, Sketch, Given], Iterator[Fix]]
-RUNNABLE = 0o111
 
 
 def settings_fix(gate: Gate, title: str, edits: list[Edit], sketch: Sketch) -> Fix:
@@ -41,14 +41,14 @@ def env(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix
     host = sketch.host
     _, entry = host.hooks_setting("entries", row.hook.key)
     names = tuple(dict.fromkeys(gate.missing))
-    title = f"Set {', '.join(names)} in its entry, {dotted(entry)}.env"
+    title = f"Set {', '.join(names)} in its entry, {with_dots(entry)}.env"
     values = given.of(names)
     if values is None:
         yield Fix(gate.name, title, asks=names)
         return
     paths = {name: (*entry, "env", name) for name in names}
     edits = [
-        Edit(host.settings.file, path, values[name], f"{dotted(path)} set") for name, path in paths.items()
+        Edit(host.settings.file, path, values[name], f"{with_dots(path)} set") for name, path in paths.items()
     ]
     yield settings_fix(gate, title, edits, sketch)
 
@@ -56,21 +56,16 @@ def env(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix
 def config(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """A value at each missing path of the settings."""
     host = sketch.host
-    names = tuple(dict.fromkeys(path for path in gate.missing if steps(path)))
+    names = tuple(dict.fromkeys(path for path in gate.missing if steps_of(path)))
     title = f"Set {', '.join(names)} in {host.surroundings.short(host.settings.file)}"
     values = given.of(names)
     if values is None:
         yield Fix(gate.name, title, asks=names)
         return
     edits = [
-        Edit(host.settings.file, steps(name), _value(text), f"{name} set") for name, text in values.items()
+        Edit(host.settings.file, steps_of(name), _value(text), f"{name} set") for name, text in values.items()
     ]
     yield settings_fix(gate, title, edits, sketch)
-
-
-def steps(path: str) -> KeyPath:
-    """A path as hooks write it, taken apart."""
-    return tuple(part for part in path.split(".") if part)
 
 
 def _value(text: str) -> Any:
@@ -79,11 +74,6 @@ def _value(text: str) -> Any:
         return json.loads(text, parse_constant=lambda name: name)
     except (ValueError, RecursionError):
         return text
-
-
-def dotted(path: KeyPath) -> str:
-    """A path as hooks write it."""
-    return ".".join(map(str, path))
 
 
 def bins(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
@@ -168,9 +158,9 @@ def _with_list(gate: Gate, sketch: Sketch, names: list[Any], title: str) -> Iter
         return
     written = text_of(source)[span.start : span.end]
     if "//" in written or "/*" in written:
-        raise CannotEdit(f"{dotted(path)} has comments in it", f"{dotted(path)}: {json.dumps(names)}")
+        raise CannotEdit(f"{with_dots(path)} has comments in it", f"{with_dots(path)}: {json.dumps(names)}")
     yield settings_fix(
-        gate, f"{title} {dotted(path)}", [Edit(file, path, names, f"{dotted(path)} changed")], sketch
+        gate, f"{title} {with_dots(path)}", [Edit(file, path, names, f"{with_dots(path)} changed")], sketch
     )
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, read_now, remove_empty
+from hookscope.changes import Change, ChangeError, missing_folders, read_now, remove_empty
 from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.text import nearest
@@ -29,7 +29,7 @@ from hookscope.packs.record import Record
 from hookscope.packs.sources import fetch
 from hookscope.packs.specs import Spec, spec_of
 from hookscope.packs.standing import OnDisk, digests_of, standing_of
-from hookscope.packs.transaction import Store, carry_out, missing_folders, recover
+from hookscope.packs.transaction import Store, carry_out, recover
 from hookscope.packs.tree import PackFile
 from hookscope.values import dataclass
 from hookscope.workbench.bench import Workbench

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, read_now
+from hookscope.changes import Change, ChangeError, missing_folders, read_now
 from hookscope.core.dialect import Host
 from hookscope.packs.edits import Setting, Wanted, made, unmade
 from hookscope.packs.record import Record, Snapshot
-from hookscope.packs.transaction import missing_folders
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
+from hookscope.changes import Change, ChangeError, apply, missing_folders, read_now, remove_empty
 from hookscope.core.dialect import Host
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
@@ -151,7 +151,7 @@ def carry_out(plan: Installing) -> None:
     spool = _make_spool(plan)
     for step in plan.steps:
         before = known.get(step.root)
-        made = _missing_folders(change.path for change in step.changes if change.new is not None)
+        made = missing_folders(change.path for change in step.changes if change.new is not None)
         other = (known[root].made for root in known if root.with_suffix("") == step.root.with_suffix(""))
         folders = (*(folder for folders in other for folder in folders), *made)
         entry = _entry(step.tap, before, folders, plan.spool) if step.tap is not None else None
@@ -188,12 +188,6 @@ def _make_spool(plan: Installing) -> tuple[Path, ...]:
     except OSError as error:
         raise Refusal(f"Cannot make {plan.spool}: {error.strerror}.", "Nothing was written.") from None
     return (plan.spool,)
-
-
-def _missing_folders(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """The folders above these files that are not there yet."""
-    above = {folder for path in paths for folder in path.parents}
-    return tuple(sorted(folder for folder in above if not os.path.lexists(folder)))
 
 
 def _all_or_none(step: Step, entry: Installed | None, book: Record) -> None:
