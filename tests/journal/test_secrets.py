@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.runs import Ending, Event, Failure, Frame, NotRun, Registration, Result, Run
 from hookscope.journal import Journal
-from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in
+from hookscope.journal.secrets import Secret, is_secret_key, secrets_in
+from hookscope.journal.veil import Veil
 
 HEX40 = "3f786850e387550fdab836ed7e6dc881de23001b"
 RANDOM = "q7Xp2LmZ9vBt4KsW8cYr1NfHj6GdE3Ua5To0"

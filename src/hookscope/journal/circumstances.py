@@ -16,7 +16,8 @@ from hookscope.core.dialect import Settings
 from hookscope.core.examine import LARGEST_DIGEST
 from hookscope.core.runs import Code, Registration
 from hookscope.journal.records import plain
-from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
+from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.veil import Veil, standing_in
 from hookscope.values import dataclass
 
 MOST_FILES = 1_000  # of a folder with more, only the handler's own file is compared

@@ -32,10 +32,11 @@ from hookscope.journal.reader import Reader
 from hookscope.journal.reading import moment
 from hookscope.journal.records import event_document, outcome_of, plain, run_document, storable
 from hookscope.journal.retention import KEPT, Retention
-from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
+from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.journal.thin import thinned
 from hookscope.journal.tidying import pin
 from hookscope.journal.transactions import Work
+from hookscope.journal.veil import Veil, standing_in
 from hookscope.journal.writer import Writer
 from hookscope.values import dataclass
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from hookscope.core.runs import Run
 from hookscope.journal.records import Document, run_document, run_of
-from hookscope.journal.secrets import Secret, Veil, is_secret_key, secrets_in, standing_in
+from hookscope.journal.secrets import Secret, is_secret_key, secrets_in
+from hookscope.journal.veil import Veil, standing_in
 
 EVENT_TEXTS = ("sessionKey", "messages")
 EVENT_VALUES = ("context", "meta", "ctx")

@@ -1,4 +1,4 @@
-"""Secrets in what is about to be stored: found, named, and replaced by `${SECRET:NAME}`. Pure.
+"""Secrets in what is about to be stored: found, and named. `veil` masks them. Pure.
 
 Two signs make a secret: it stands under a key that says so (`apiKey`, `DB_PASSWORD`, `set-cookie`), or
 it looks like one (`ghp_…`, a JWT, a private key). A value found anywhere is then masked everywhere. In
@@ -7,15 +7,14 @@ doubt a value stays readable: a journal full of masks helps nobody find a fault.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
-from typing import Any
 
+from hookscope.journal.secret_shapes import BY_COLON, RARE_HINTS, SHAPES
 from hookscope.values import dataclass
 
 SECRET_WORDS = (
@@ -41,50 +40,6 @@ KEY = re.compile(rf"[\w .:/-]{{1,{LONGEST_KEY}}}")  # longer ones, or with line 
 REFERENCE = re.compile(r"\$\{[^{}]*\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a kind of secret looks like. The pattern's first group is the secret, else all of it is.
-
-    One of the hints stands in every text that the pattern is found in, in lower case. They are what
-    makes it cheap: a megabyte of output is not searched a dozen times.
-    """
-
-    name: str
-    hints: tuple[str, ...]
-    pattern: re.Pattern[str]
-
-
-def _shape(name: str, hints: str, pattern: str) -> Shape:
-    return Shape(name, tuple(hints.split()), re.compile(pattern, re.DOTALL))
-
-
-SHAPES = (
-    # Cut output may lack the end: then all that follows is the key.
-    _shape(
-        "PRIVATE_KEY",
-        "-----begin",
-        r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|\Z)",
-    ),
-    _shape("JWT", "eyj", r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),
-    _shape(
-        "AUTHORIZATION",
-        "bearer basic",
-        r"(?i:\bbearer|\bbasic) {1,4}(?=[^\s\d=]*[\d=])([\w.~+/-]{8,}={0,2})",
-    ),
-    _shape("API_KEY", "sk- sk_ rk- rk_", r"(?<![\w-])[sr]k[-_](?=[A-Za-z_-]*\d)[\w-]{16,}"),
-    _shape("GITHUB_TOKEN", "ghp_ gho_ ghu_ ghs_ ghr_", r"(?<!\w)gh[pousr]_[A-Za-z0-9]{20,}"),
-    _shape("GITHUB_TOKEN", "github_pat_", r"(?<!\w)github_pat_\w{20,}"),
-    _shape("GITLAB_TOKEN", "glpat-", r"(?<![\w-])glpat-[\w-]{16,}"),
-    _shape("SLACK_TOKEN", "xox xapp-", r"(?<!\w)(?:xox[a-z]-[\w-]{10,}|xapp-\d[\w-]{10,})"),
-    _shape("AWS_KEY", "akia asia", r"(?<!\w)(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)"),
-    _shape("GOOGLE_KEY", "aiza", r"(?<!\w)AIza[\w-]{35}"),
-    _shape("NPM_TOKEN", "npm_", r"(?<!\w)npm_[A-Za-z0-9]{36}"),
-    _shape("HF_TOKEN", "hf_", r"(?<!\w)hf_[A-Za-z0-9]{30,}"),
-    _shape("BOT_TOKEN", ":", r"\d(?<!\w\d)\d{7,9}:[\w-]{35}(?![\w-])"),
-    _shape("URL_PASSWORD", "://", r"://[^\s:/@]{0,100}:([^\s/@]{3,})@"),
-)
-BY_COLON = tuple(shape for shape in SHAPES if ":" in "".join(shape.hints))  # a sign that most texts have
-RARE_HINTS = tuple(hint for shape in SHAPES if shape not in BY_COLON for hint in shape.hints)
 # `--api-key=abc123` and `"token": "abc123"` inside a text. A digit, so that code and prose stay readable.
 ASSIGNED = re.compile(
     r"""[\w-](?<![\w-].)(?P<rest>[\w-]{1,59})["']?(?:=|: ?)["']?"""
@@ -97,8 +52,6 @@ PARTS = "/+.:-"  # beside one of these, a long word is a part of something else:
 RANDOM_BITS = 4.2  # a character; hexadecimal digests and UUIDs have 4.0 at most, English names less
 IDENTIFIERS = {"id", "ids", "hash", "digest", "commit", "sha", "checksum", "integrity", "etag", "revision"}
 SHORTEST = 8  # characters; no shape fits into less
-ANYWHERE = 8  # characters; a shorter value is masked only where it stands as a word of its own
-WORTH_A_SEARCH = 4  # characters; a shorter value is masked under its own key only
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +97,12 @@ def secrets_in(value: object, path: tuple[str, ...] = (), *, secret: bool = Fals
         case Mapping():
             for key, item in value.items():
                 yield from _in_key(str(key))
-                below = secret or _holds_secrets(str(key), item)
+                below = secret or holds_secrets(str(key), item)
                 yield from secrets_in(item, (*path, str(key)), secret=below)
         case list() | tuple():
             for index, item in enumerate(value):
                 yield from secrets_in(item, (*path, str(index)) if path else (), secret=secret)
-        case str() | int() | float() if secret and (text := _secret_text(value)):
+        case str() | int() | float() if secret and (text := secret_text(value)):
             yield Secret(_name_of(path), text)
             # `Bearer …` as a whole, and what follows it: a handler prints the one or the other.
             yield from (inner for inner in _in_text(text, path) if inner.value != text)
@@ -157,13 +110,13 @@ def secrets_in(value: object, path: tuple[str, ...] = (), *, secret: bool = Fals
             yield from _in_text(value, path)
 
 
-def _holds_secrets(key: str, value: object) -> bool:
-    """Numbers under a plural are counts: `maxTokens: 4096`."""
+def holds_secrets(key: str, value: object) -> bool:
+    """Does the key say that all below it is secret? Numbers under a plural are counts: `maxTokens: 4096`."""
     counted = isinstance(value, int | float) and key.lower().endswith("s")
     return is_secret_key(key) and not counted
 
 
-def _secret_text(value: str | float) -> str:
+def secret_text(value: str | float) -> str:
     """What is to be hidden of a value under a secret's key; empty where there is nothing to hide."""
     if isinstance(value, bool):
         return ""
@@ -230,74 +183,3 @@ def _name_of(path: tuple[str, ...]) -> str:
     telling = (key for key in path if KEY.fullmatch(key) and not any(_in_text(key, ())))
     words = (word.upper() for key in telling for word in WORD.findall(key))
     return "_".join(words) or "VALUE"
-
-
-@dataclass(frozen=True, slots=True)
-class Veil:
-    """Masks the secrets it knows. `names` gives the name for a value, in whatever way it is written."""
-
-    secrets: tuple[Secret, ...] = ()
-    names: Mapping[str, str] = field(default_factory=dict, repr=False)
-    pattern: re.Pattern[str] | None = field(default=None, repr=False)
-
-    @staticmethod
-    def over(secrets: Iterable[Secret]) -> Veil:
-        """A veil over these. A value keeps its first name; a name taken by another value gets a number."""
-        named: dict[str, str] = {}
-        for secret in secrets:
-            if secret.value not in named:
-                named[secret.value] = _free_name(secret.name, named.values())
-        kept = tuple(Secret(name, value) for value, name in named.items())
-        spelled = {spelling: name for value, name in named.items() for spelling in _spellings(value)}
-        sought = sorted((text for text in spelled if len(text) >= WORTH_A_SEARCH), key=len, reverse=True)
-        return Veil(kept, spelled, re.compile("|".join(map(_sought, sought))) if sought else None)
-
-    def text(self, text: str) -> str:
-        """The text with every secret in it replaced by its reference."""
-        return text if self.pattern is None else self.pattern.sub(self._reference, text)
-
-    def value(self, value: Any, *, secret: bool = False) -> Any:
-        """The plain value with every secret replaced, in keys too. `secret` as in `secrets_in`."""
-        if not self.names:
-            return value
-        match value:
-            case Mapping():
-                return {
-                    self.text(key): self.value(item, secret=secret or _holds_secrets(key, item))
-                    for key, item in value.items()
-                }
-            case list() | tuple():
-                return [self.value(item, secret=secret) for item in value]
-            case str() | int() | float() if secret and (text := _secret_text(value)) in self.names:
-                return f"${{SECRET:{self.names[text]}}}"
-            case str():
-                return self.text(value)
-            case _:
-                return value
-
-    def _reference(self, match: re.Match[str]) -> str:
-        return f"${{SECRET:{self.names[match[0]]}}}"
-
-
-def standing_in(value: object, secrets: Iterable[Secret]) -> tuple[Secret, ...]:
-    """Those of the secrets that stand somewhere in a plain value, and are long enough to be sought."""
-    secrets = tuple(secret for secret in secrets if len(secret.value) >= WORTH_A_SEARCH)
-    text = json.dumps(value, default=str, ensure_ascii=False) if secrets else ""
-    return tuple(secret for secret in secrets if any(one in text for one in _spellings(secret.value)))
-
-
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    used, free, number = set(taken), name, 1
-    while free in used:
-        number += 1
-        free = f"{name}_{number}"
-    return free
-
-
-def _spellings(value: str) -> tuple[str, ...]:
-    """As it is, and as JSON and Python print it inside quotes."""
-    return value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1]
-
-
-def _sought(text: str) -> str:
-    return re.escape(text) if len(text) >= ANYWHERE else rf"(?<!\w){re.escape(text)}(?!\w)"

@@ -12,7 +12,8 @@ from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, locate_yaml, read_yaml, text_of
 from hookscope.formats.places import Span
-from hookscope.journal.secrets import Veil, secrets_in
+from hookscope.journal.secrets import secrets_in
+from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_saved, saved_document

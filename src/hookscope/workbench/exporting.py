@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change
-from hookscope.journal.secrets import Secret, Veil, secrets_in
+from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.veil import Veil
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.user_files import write
 from hookscope.workbench.workspaces import path_meant

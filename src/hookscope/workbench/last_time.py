@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hookscope.journal.secrets import Secret, Veil, secrets_in
+from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 from hookscope.workbench.refusal import Refusal

@@ -13,7 +13,8 @@ from hookscope.changes import Change
 from hookscope.core.alike import alike
 from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
-from hookscope.journal.secrets import Secret, Veil, secrets_in, standing_in
+from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.veil import Veil, standing_in
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, is_saved_event
 from hookscope.workbench.user_files import Write, write

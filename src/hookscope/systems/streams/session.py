@@ -2,13 +2,16 @@
 
 The way of a turn is an agenda: acts that are done one after another. Some ask for something outside (publish
 an event, ask the model) and wait for the answer; a throw or a cancel puts another agenda in its place.
-`session_turns` writes the agendas; `session_rules` says what differs between versions of a host.
+`session_turns`, `session_children` and `session_ends` write the agendas; `session_rules` says what differs
+between versions of a host.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from hookscope.systems.streams import session_children as subagents
+from hookscope.systems.streams import session_ends as ends
 from hookscope.systems.streams import session_turns as turns
 from hookscope.systems.streams.session_acts import (
     Add,
@@ -105,9 +108,9 @@ def _proceed(session: Session) -> tuple[Session, Command]:
             case NextStep():
                 session = replace(session, step=session.step + 1)
             case SettleOne():
-                session = turns.settled(session)
+                session = subagents.settled(session)
             case Close():
-                session = turns.closed(session)
+                session = ends.closed(session)
 
 
 def _published(session: Session, said: Say, told: Published) -> Session:
@@ -115,7 +118,7 @@ def _published(session: Session, said: Say, told: Published) -> Session:
         return _thrown(session, said, told.thrown)
     session = _after(session, said.type)
     if told.cancelled and said.heard and session.rules.cancels(said.type):
-        return turns.cancelled(session)
+        return ends.cancelled(session)
     return session
 
 
@@ -133,21 +136,21 @@ def _after(session: Session, kind: str) -> Session:
 
 def _thrown(session: Session, said: Say, thrown: Thrown) -> Session:
     if session.rules.throw is Throw.REPEATS:
-        return turns.failed(session, thrown) if said.inside else turns.repeated(session, thrown)
+        return ends.failed(session, thrown) if said.inside else ends.repeated(session, thrown)
     if said.type == "session.failed":  # there is nothing left that could fail
         return _after(session, said.type)
     if session.falling or said.type in CASCADE:
-        return turns.escalated(session, thrown)
+        return ends.escalated(session, thrown)
     if said.type not in ENDS:
         session = _after(session, said.type)
-    return turns.surfaced(session, thrown)
+    return ends.surfaced(session, thrown)
 
 
 def _come_back(session: Session, delegate: Delegate, given: Outcomes) -> Session:
     if delegate.purpose is For.NOTHING:
         return session
     if delegate.purpose is For.JOIN:
-        return turns.joined(session, delegate, given.outcomes)
+        return subagents.joined(session, delegate, given.outcomes)
     outcome_of = {child.session: one for child, one in zip(delegate.children, given.outcomes, strict=True)}
     tasks = (
         replace(task, outcome=outcome_of.get(task.child.session, task.outcome)) for task in session.tasks

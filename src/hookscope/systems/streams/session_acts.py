@@ -191,3 +191,9 @@ def letters(digits: str, count: int) -> str:
     """`count` letters and digits from a hexadecimal number."""
     number = int(digits, 16)
     return "".join(LETTERS[(number >> (5 * place)) & 31] for place in range(count))
+
+
+def step(session: Session) -> tuple[Act, ...]:
+    """The model is asked."""
+    told = {"modelId": session.rules.model} if session.rules.names_model else {}
+    return Say("step.started", told), Think()
