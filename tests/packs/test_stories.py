@@ -172,6 +172,17 @@ def test_a_linked_folder_is_used_where_it_is(cli: Cli, home: Path, settings: Pat
     assert (refused.code, "is a hook itself" in refused.err) == (1, True), refused.err
 
 
+def test_a_folder_of_hooks_is_linked_once_and_known_by_its_name(cli: Cli, tmp_path: Path) -> None:
+    """Nothing in it says what it is called; linking it again was taken for somebody else's doing."""
+    folder = tmp_path / "mine"
+    single(folder / "hello", "hello")
+    assert cli("install", str(folder), "--link", "--yes", "--dialect", "openclaw").code == 0
+    again = cli("install", str(folder), "--link", "--yes", "--dialect", "openclaw")
+    assert (again.code, "mine is installed already" in again.err) == (1, True), again.err
+    assert cli("install", str(folder), "--link", "--force", "--yes", "--dialect", "openclaw").code == 0
+    assert cli("uninstall", "mine", "--yes", "--dialect", "openclaw").code == 0
+
+
 def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp_path: Path) -> None:
     pack = single(tmp_path / "greet", "greet")
     (tmp_path / "linked").mkdir()

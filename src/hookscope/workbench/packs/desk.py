@@ -15,7 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, missing_folders, read_now, remove_empty
+from hookscope.changes import Change, ChangeError, read_now, remove_empty
 from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.text import nearest
@@ -23,16 +23,17 @@ from hookscope.packs.below import remove
 from hookscope.packs.course import QUIETLY, Course
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching
-from hookscope.packs.journal import STAGING, Intent, Swap
+from hookscope.packs.journal import Intent
 from hookscope.packs.npm import install_dependencies
 from hookscope.packs.record import Record
 from hookscope.packs.sources import fetch
 from hookscope.packs.specs import Spec, spec_of
 from hookscope.packs.standing import OnDisk, digests_of, standing_of
 from hookscope.packs.transaction import Store, carry_out, recover
-from hookscope.packs.tree import PackFile
 from hookscope.values import dataclass
 from hookscope.workbench.bench import Workbench
+from hookscope.workbench.packs.incoming import Incoming
+from hookscope.workbench.packs.intents import intent_of
 from hookscope.workbench.packs.placing import Trees, placed, read_hooks, rules_of
 from hookscope.workbench.packs.planned import Done, Planned, UpToDate
 from hookscope.workbench.packs.planning import Asked, name_of, package_in, plan_copy, plan_install
@@ -131,9 +132,8 @@ class PackDesk:
                 )
             course.step("comparing")
             view = self._bench.look()
-            return plan_copy(
-                fetched, package, hooks, host, view.inventory, self.installed(), asked, now, record
-            )
+            incoming = Incoming(fetched, package, hooks, now, record)
+            return plan_copy(incoming, host, view.inventory, self.installed(), asked)
 
     def plan_uninstall(self, name: str) -> Planned:
         """What taking a pack away would do. Raises Refusal."""
@@ -194,7 +194,7 @@ class PackDesk:
         host = self._bench.open()
         stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         kept = self.store.kept / stamp
-        intent, trees = _intent(planned, host.state, kept)
+        intent, trees = intent_of(planned, host.state, kept)
         course.step(f"{planned.action} {planned.id}")
         with refusing():
             carry_out(
@@ -235,43 +235,6 @@ class PackDesk:
                     folders[swap.target] = dict(digests_of(swap.fresh))
         document = replace(planned.after, folders=folders).document()
         return replace(intent, records={**intent.records, planned.id: document})
-
-
-def _intent(planned: Planned, state: Path, kept: Path) -> tuple[Intent, dict[Path, Mapping[str, PackFile]]]:
-    """All that is to be done, and the files of each folder that is staged."""
-    token, old = secrets.token_hex(4), planned.before.folders if planned.before is not None else {}
-    swaps: list[Swap] = []
-    trees: dict[Path, Mapping[str, PackFile]] = {}
-    for target in dict.fromkeys([*planned.trees, *old]):
-        staging = target.parent / f"{STAGING}-{token}"
-        fresh = staging / f"new-{len(swaps)}" if target in planned.trees else None
-        if fresh is not None:
-            trees[fresh] = planned.trees[target]
-        swaps.append(Swap(target, fresh, staging / f"old-{len(swaps)}"))
-    keep = [
-        (swap.aside / path.relative_to(swap.target), kept / swap.target.name / path.relative_to(swap.target))
-        for path in planned.on_disk.to_keep
-        for swap in swaps
-        if path.is_relative_to(swap.target)
-    ]
-    after = planned.after
-    records = {record.id: record.document() for record in planned.handed}
-    intent = Intent(
-        what=f"{planned.action} of {planned.id}",
-        host=state,
-        phase="staging",
-        swaps=tuple(swaps),
-        made=missing_folders([*(swap.target for swap in swaps), planned.change.path]),
-        file=planned.change.path,
-        old=planned.change.old,
-        new=planned.change.new,
-        unset=planned.unset,
-        wanted=planned.wanted,
-        records={planned.id: after.document() if after is not None else None, **records},
-        keep=tuple(keep),
-        empty=planned.before.made if after is None and planned.before is not None else (),
-    )
-    return intent, trees
 
 
 def _document(record: Record | None) -> object:

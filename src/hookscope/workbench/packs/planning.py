@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
-from hookscope.lint.reading import Uses
 from hookscope.packs.fetched import Fetched
 from hookscope.packs.package import Package, package_of
 from hookscope.packs.record import Record
@@ -18,6 +16,7 @@ from hookscope.packs.standing import OnDisk, standing_of
 from hookscope.packs.tree import PackFile
 from hookscope.values import dataclass
 from hookscope.workbench.packs.effects import effects
+from hookscope.workbench.packs.incoming import Incoming
 from hookscope.workbench.packs.linking import plan_link
 from hookscope.workbench.packs.placing import (
     Placed,
@@ -29,12 +28,10 @@ from hookscope.workbench.packs.placing import (
     seen_then,
     wanted_for,
 )
-from hookscope.workbench.packs.planned import FileAction, FilePlan, HookPlan, Planned
-from hookscope.workbench.packs.settled import Settled, made_for
-from hookscope.workbench.packs.uses import SHARED, capabilities_of
+from hookscope.workbench.packs.planned import FileAction, FilePlan, Planned
+from hookscope.workbench.packs.settled import Settled
 from hookscope.workbench.refusal import Refusal
 
-NEXT = "Nothing was written."
 STEMS = (".tar.gz", ".tgz", ".tar", ".zip")
 
 
@@ -73,87 +70,65 @@ def name_of(fetched: Fetched) -> str:
     return spec.name.rpartition("/")[2]
 
 
+def _name_of_folder(fetched: Fetched) -> str:
+    """Of hooks side by side with nothing that names them: a Python package, or a folder that is linked."""
+    path = fetched.spec.path
+    return fetched.spec.name if path is None else path.name
+
+
 def plan_install(
     fetched: Fetched, host: Host, inventory: Inventory, known: Mapping[str, Record], asked: Asked
 ) -> Planned:
     """Raises Refusal, PackError."""
     package = package_in(fetched, host, asked)
     hooks = read_hooks(package, host, name_of(fetched))
-    name = package.name or (fetched.spec.name if package.kind == "folder" else hooks[0].name)
+    name = package.name or (_name_of_folder(fetched) if package.kind == "folder" else hooks[0].name)
     before = known.get(name)
     if before is not None and not asked.force:
         raise Refusal(
             f"{name} is installed already, from {before.origin}.",
             f"`hookscope update {name}` brings it up to date, --force puts this one in its place.",
         )
+    incoming = Incoming(fetched, package, hooks, name, before)
     if asked.link:
         if before is not None and before.linked is None:
             raise Refusal(
                 f"{name} is installed as a copy.", f"`hookscope uninstall {name}` first, then link."
             )
-        return plan_link(fetched, package, hooks, host, inventory, before, name)
-    return plan_copy(fetched, package, hooks, host, inventory, known, asked, name, before)
+        return plan_link(incoming, host, inventory)
+    return plan_copy(incoming, host, inventory, known, asked)
 
 
 def plan_copy(
-    fetched: Fetched,
-    package: Package,
-    hooks: Sequence[Hook],
-    host: Host,
-    inventory: Inventory,
-    known: Mapping[str, Record],
-    asked: Asked,
-    name: str,
-    before: Record | None,
+    incoming: Incoming, host: Host, inventory: Inventory, known: Mapping[str, Record], asked: Asked
 ) -> Planned:
-    """A copy in the managed folder, in place of `before`. Raises Refusal, PackError."""
-    place = placed(package, hooks, host)
-    _check_free(place, known, name)
+    """A copy in the managed folder, in place of what is there. Raises Refusal, PackError."""
+    fetched, package, before = incoming.fetched, incoming.package, incoming.before
+    place = placed(package, incoming.hooks, host)
+    _check_free(place, known, incoming.name)
     if asked.dependencies and place.left:
         raise Refusal(
             f"{host.dialect.product} wants each hook in a folder of its own, so dependencies have no place.",
             "Install without --dependencies, or link the folder with --link.",
         )
     on_disk = standing_of(before) if before is not None else OnDisk()
-    wanted = wanted_for(host, [hook.key for hook in hooks])
+    wanted = wanted_for(host, [hook.key for hook in incoming.hooks])
     settings = Settled.of(host, before, wanted)
     gone = tuple(before.folders) if before is not None else ()
     _, seen = seen_then(host, place.trees, gone, settings.change)
-    rows = {row.hook.path: row for row in seen.hooks}
-    able = capabilities_of(package.tree, package.hooks)
-    plans = tuple(
-        HookPlan(hook.name, path, rows[path], able.uses.get(where, Uses()))
-        for hook, path, where in zip(hooks, place.hooks, package.hooks, strict=True)
-        if path in rows
-    )
-    lost = [hook.name for hook, path in zip(hooks, place.hooks, strict=True) if path not in rows]
-    if lost:
-        raise Refusal(f"{host.dialect.product} would not find {', '.join(lost)} there.", NEXT)
-    after = Record(
-        id=name,
-        source=fetched.spec.source,
-        spec=pinned_spec(fetched) if asked.pin else fetched.spec.text,
-        resolved=fetched.resolved,
-        version=package.version or fetched.version,
-        integrity=fetched.integrity,
-        at=datetime.now(UTC),
-        dialect=host.dialect.name,
-        hooks=tuple(hook.name for hook in hooks),
-        folders={
-            folder: {path: file.digest for path, file in files.items()}
-            for folder, files in place.trees.items()
-        },
-        settings_file=settings.change.path,
-        settings=settings.settings,
-        snapshot=settings.snapshot,
-        made=made_for(before, (*place.trees, settings.change.path)),
+    plans = incoming.plans(place.hooks, {row.hook.path: row for row in seen.hooks}, host, "there")
+    folders = {
+        folder: {path: file.digest for path, file in files.items()} for folder, files in place.trees.items()
+    }
+    after = replace(
+        incoming.record(host, settings, folders),
+        spec=fetched.resolved if asked.pin else fetched.spec.text,
         pinned=asked.pin or (before is not None and before.pinned and fetched.spec.exact),
         dependencies=asked.dependencies,
     )
-    left = [f"{path} stays behind: {host.dialect.product} finds each hook by itself" for path in place.left]
     return Planned(
-        action="install" if before is None else "update",
-        id=name,
+        action=incoming.action,
+        id=incoming.name,
         before=before,
         after=after,
         fetched=fetched,
@@ -162,20 +137,23 @@ def plan_copy(
         unset=settings.unset,
         wanted=wanted,
         hooks=plans,
-        shared=able.uses.get(SHARED, Uses()),
+        shared=incoming.shared,
         files=tuple(_files(place.trees, before, on_disk)),
         others=tuple(effects(inventory, seen, {*place.hooks}, gone)),
         on_disk=on_disk,
         needs=package.needs,
         left_out=fetched.tree.left_out,
         drift=drift_of(fetched, before),
-        notes=(*left[:3], *([f"and {len(left) - 3} more files"] if len(left) > 3 else []), *able.unread),
+        notes=(*_left_behind(place.left, host), *incoming.able.unread),
     )
 
 
-def pinned_spec(fetched: Fetched) -> str:
-    """The exact version that was fetched."""
-    return fetched.resolved
+def _left_behind(paths: Sequence[str], host: Host) -> Iterator[str]:
+    """A sentence for each file that goes nowhere, and for many one at the end."""
+    for path in paths[:3]:
+        yield f"{path} stays behind: {host.dialect.product} finds each hook by itself"
+    if len(paths) > 3:
+        yield f"and {len(paths) - 3} more files"
 
 
 def drift_of(fetched: Fetched, before: Record | None) -> str:
