@@ -105,6 +105,7 @@ PLUGINS = {
         """,
 }
 STREAM = {
+    "agent/instructions.md": "You are a helpful assistant.",
     "agent/hooks/audit.ts": """
         import { defineHook } from "eve/hooks";
 

@@ -236,6 +236,7 @@ async def test_every_sequence_that_ships_is_fired_and_heard(
     )
     hooks = workspace / "agent/hooks"
     hooks.mkdir(parents=True)
+    (workspace / "agent/instructions.md").touch()
     (hooks / "hears.py").write_text(
         "from hookscope import define_hook\n\nasync def hear(event, ctx): pass\n\n"
         "hook = define_hook(events={'*': hear})\n"

@@ -47,6 +47,7 @@ def app(workspace: Path) -> Path:
     hooks = workspace / "agent" / "hooks"
     hooks.mkdir(parents=True)
     (hooks / "audit.py").write_text(HOOK)
+    (workspace / "agent" / "instructions.md").touch()
     return workspace
 
 

@@ -43,6 +43,8 @@ def write(workspace: Path) -> Write:
         file = workspace / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(source)
+        if name.startswith("agent/"):
+            (workspace / "agent" / "instructions.md").touch()  # without which its host builds nothing
         return file
 
     return written

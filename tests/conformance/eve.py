@@ -25,7 +25,7 @@ from hookscope.engine import HookEngine
 from hookscope.runtime.which_lane import Lanes
 from hookscope.settings import open_host
 from hookscope.systems.streams import stream_system_of
-from hookscope.systems.streams.agents import Discovery, agents_of, discover
+from hookscope.systems.streams.agents import Discovery, agents_of, discover, in_order
 
 DIALECT_OF_VERSION = {"0.80.1": "eve@0.80", "0.18.1": "eve@0.18"}
 LINE = re.compile(r"\[eve:(?P<source>[\w.-]+)\] (?P<text>.*?)(?P<told> \{.*\})?", re.DOTALL)
@@ -77,12 +77,12 @@ def discoveries_of(host: Host) -> list[Discovery]:
 def discovered(host: Host) -> dict[str, Any]:
     """What Eve says of the whole project, and which hooks it finds of the root agent, before it loads any."""
     discovery, *others = discoveries_of(host)
+    said = in_order([discovery, *others])
     paths = {source.slug: source.path.relative_to(discovery.agent.root) for source in discovery.hooks.found}
     return {
         "diagnostics": [
             {"code": one.code, "message": one.message, "sourcePath": str(one.path), "severity": one.severity}
-            for agent in (discovery, *others)
-            for one in agent.diagnostics
+            for _, one in said
         ],
         "discovered": [str(path) for path in paths.values()],
         "compiled": [{"slug": slug, "logicalPath": str(path)} for slug, path in paths.items()],

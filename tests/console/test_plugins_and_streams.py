@@ -52,6 +52,8 @@ def write(workspace: Path, name: str, source: str) -> None:
     file = workspace / name
     file.parent.mkdir(parents=True)
     file.write_text(source)
+    if name.startswith("agent/"):
+        (workspace / "agent" / "instructions.md").touch()  # without which its host builds nothing
     Workbench().trust(file.parent.parent if "plugins" in name else file.parent)
 
 

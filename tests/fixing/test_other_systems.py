@@ -146,6 +146,7 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     hooks = workspace / "agent" / "hooks"
     hooks.mkdir(parents=True)
     (workspace / "agent" / "agent.ts").write_text("export default {};\n")
+    (workspace / "agent" / "instructions.md").touch()
     (hooks / "audit.ts").write_text('export default { events: { "turn.stared"() {} } };\n')
     here = bench(dialect)
     words = {fix.gate: fix for fix in here.edits.repair(here.look(), "audit").fixes}
@@ -163,6 +164,22 @@ def test_what_stops_a_module_of_a_stream_is_said(bench: Bench, workspace: Path, 
     assert [fix.gate for fix in repair.fixes] == ["build"]
     assert f"{hooks} is mended by hand" in repair.fixes[0].why_not
     assert not repair.changes
+
+
+@pytest.mark.parametrize("dialect", ["eve@0.18", "eve@0.80"])
+def test_instructions_that_are_not_there_are_begun(bench: Bench, workspace: Path, dialect: str) -> None:
+    hooks = workspace / "agent" / "hooks"
+    hooks.mkdir(parents=True)
+    (hooks / "audit.ts").write_text('export default { events: { "turn.started"() {} } };\n')
+    here = bench(dialect)
+    here.trust(workspace)
+    repair = here.edits.repair(here.look(), "audit")
+    assert [fix.title for fix in repair.fixes] == [f"Begin {workspace / 'agent' / 'instructions.md'}"]
+    assert repair.ready
+    here.edits.mend(repair)
+    assert [row.state for row in here.look().inventory.hooks] == [State.READY]
+    here.edits.undo(here.edits.undoing())
+    assert not (workspace / "agent" / "instructions.md").exists()
 
 
 def test_what_only_its_author_can_mend_is_said_with_its_line(

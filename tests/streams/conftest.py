@@ -20,7 +20,8 @@ DIALECTS_OF_STREAMS = ("eve", "eve@0.18", "eve@0.80")
 def project(tmp_path: Path) -> Project:
     """project("agent/hooks/a.ts", {"agent/x.py": "text"}) → the folder, with these files in it.
 
-    Every subagent says what it is in an `agent.ts`, as its host asks; `bare=True` leaves that out.
+    Every subagent says what it is in an `agent.ts`, and the root agent has instructions, as their host asks;
+    `bare=True` leaves the former out.
     """
 
     def make(*files: str | dict[str, str], bare: bool = False) -> Path:
@@ -31,6 +32,8 @@ def project(tmp_path: Path) -> Project:
                 path = root / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
+        if (root / "agent").is_dir():
+            (root / "agent/instructions.md").touch()
         for subagent in () if bare else root.rglob("subagents/*/"):
             if not any(subagent.glob("agent.*")):
                 (subagent / "agent.ts").touch()

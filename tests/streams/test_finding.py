@@ -1,5 +1,6 @@
 """Which modules of a project are hooks, whose they are, and what stops the build."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Event, Failure
+from hookscope.core.surroundings import Child, RealFiles
 from hookscope.dialects import DIALECTS
 
 RULE = (
@@ -280,3 +282,43 @@ def test_a_folder_that_no_agent_has_is_told_of_and_stops_nothing(
         "(subagents/s).",
     ]
     assert [(row.hook.name, row.state) for row in inventory.hooks] == [("a", State.READY)]
+
+
+@pytest.mark.parametrize(("dialect", "state"), [("eve", State.READY), ("eve@0.18", State.BROKEN)])
+def test_without_instructions_no_hook_runs_as_shipped_and_the_file_that_is_wanted_is_known(
+    project: Project, opened: OpenProject, dialect: str, state: State
+) -> None:
+    root = project("agent/hooks/a.ts", "agent/subagents/s/hooks/b.ts")
+    (root / "agent/instructions.md").unlink()
+    inventory = look(opened(dialect))
+    assert [row.state for row in inventory.hooks] == [state, state]
+    wanted = [problem.wanted for problem in inventory.problems]
+    assert wanted == ([] if state is State.READY else [root / "agent/instructions.md"])
+    (root / "agent/instructions").mkdir()
+    assert {row.state for row in look(opened(dialect)).hooks} == {State.READY}
+
+
+def test_what_the_host_throws_while_it_builds_is_what_it_says_and_nothing_else(
+    project: Project, opened: OpenProject
+) -> None:
+    project({"agent/hooks/1st.ts": "", "agent/hooks/a.ts": "", "agent/schedules/daily.md": "no header"})
+    (row,) = look(opened()).hooks
+    assert row.verdict.why() == (
+        'Eve builds nothing: Schedule markdown must start with YAML frontmatter declaring "cron".'
+    )
+
+
+def test_a_room_that_cannot_be_read_stops_the_build_and_hides_no_hook(
+    project: Project, opened: OpenProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = project("agent/hooks/a.ts", "agent/lib/x.ts")
+    children = RealFiles.children
+
+    def refused(files: RealFiles, folder: Path) -> list[Child]:
+        if folder == root / "agent/lib":
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return children(files, folder)
+
+    monkeypatch.setattr(RealFiles, "children", refused)
+    (row,) = look(opened()).hooks
+    assert row.verdict.why() == f"Eve builds nothing: EACCES: permission denied, '{root / 'agent/lib'}'"

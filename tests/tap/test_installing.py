@@ -31,6 +31,7 @@ def bench_of(dialect: str, workspace: Path, home: Path) -> Workbench:
         helper = workspace / "agent" / "subagents" / "helper"
         helper.mkdir(parents=True)
         (helper / "agent.ts").write_text("export default {};\n")
+        (workspace / "agent" / "instructions.md").touch()
     return Workbench(Options(dialect=dialect, workspace=workspace))
 
 

@@ -52,6 +52,7 @@ class Problem:
     place: Place | None = None
     logged: str = ""  # the level at which the host itself logs this text when it loads; empty: not at all
     stops_load: bool = False  # the host's whole load ends here, before it looks for any hook
+    wanted: Path | None = None  # the file that would mend it, where one that is not there is the fault
 
 
 @dataclass(frozen=True, slots=True)

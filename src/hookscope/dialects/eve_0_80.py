@@ -19,6 +19,9 @@ HOUSEHOLD = Household(
     EVE_0_18_HOUSEHOLD.folders | {"extensions", "instrumentation", "memory"},
     of_root=EVE_0_18_HOUSEHOLD.of_root | {"instrumentation"},
     generated=frozenset({".devtools", ".eve", ".next", ".output", ".vercel", "node_modules"}),
+    dockerfile=True,
+    strict_headers=True,
+    skill_names=True,
 )
 MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
 VOCABULARY = partial(catalogue, "eve_0_80")

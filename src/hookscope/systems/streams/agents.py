@@ -1,11 +1,19 @@
 """The agents of a project: the root agent in `agent/`, and subagents below it, each with its own modules."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hookscope.core.hooks import Beside
 from hookscope.core.surroundings import Files
-from hookscope.systems.streams.household import MODULE, SUBAGENTS, kept_in, said_first, said_last
+from hookscope.systems.streams.household import (
+    MODULE,
+    SUBAGENTS,
+    kept_in,
+    said_after,
+    said_between,
+    said_first,
+    said_last,
+)
 from hookscope.systems.streams.slots import CHANNELS, CONNECTION, HOOKS, TOOLS
 from hookscope.systems.streams.sources import (
     DECLARATION,
@@ -35,6 +43,7 @@ class Agent:
 
     scope: str
     root: Path
+    workspace: Path
 
     @property
     def label(self) -> str:
@@ -59,19 +68,22 @@ class Discovery:
     hooks: Sources
     listeners: tuple[Listener, ...]
     beside: tuple[Beside, ...]
-    diagnostics: tuple[Diagnostic, ...]  # in the host's order: its folder, channels, tools, hooks, subagents
+    diagnostics: tuple[Diagnostic, ...]  # in the host's order: its folder, channels, …, tools, hooks, …
+    afterwards: tuple[Diagnostic, ...] = ()  # said when its subagents are done
 
 
 def agents_of(workspace: Path, rules: FileRules, files: Files) -> tuple[Agent, ...]:
     """The root agent, then its subagents, each followed by its own. An unreadable folder has none."""
-    return tuple(_with_subagents(Agent("", workspace / ROOT), rules, files))
+    return tuple(_with_subagents(Agent("", workspace / ROOT, workspace), rules, files))
 
 
 def _with_subagents(agent: Agent, rules: FileRules, files: Files) -> Iterator[Agent]:
     yield agent
     for child in kept_in(agent.root / SUBAGENTS, rules, files):
         if child.folder:
-            yield from _with_subagents(Agent(_below(agent, child.name), child.path), rules, files)
+            yield from _with_subagents(
+                Agent(_below(agent, child.name), child.path, agent.workspace), rules, files
+            )
 
 
 def in_one_file(agent: Agent, rules: FileRules, files: Files) -> Iterator[tuple[str, Agent, Path]]:
@@ -80,7 +92,7 @@ def in_one_file(agent: Agent, rules: FileRules, files: Files) -> Iterator[tuple[
         stem = stem_of(child.name)
         declares = rules.declarations and DECLARATION.search(child.name)
         if stem is not None and not child.folder and not declares:
-            yield stem, Agent(_below(agent, child.name), agent.root), child.path
+            yield stem, Agent(_below(agent, child.name), agent.root, agent.workspace), child.path
 
 
 def module_of(agent: Agent, rules: FileRules, files: Files) -> Path | None:
@@ -92,6 +104,26 @@ def module_of(agent: Agent, rules: FileRules, files: Files) -> Path | None:
 
 def _below(agent: Agent, name: str) -> str:
     return DEEPER.join(filter(None, (agent.scope, f"{SUBAGENTS}/{name}")))
+
+
+def in_order(discoveries: Sequence[Discovery]) -> Iterator[tuple[Agent, Diagnostic]]:
+    """All that the host says, in its order; the discoveries are those of `agents_of`, in theirs."""
+    around: list[Discovery] = []
+    for discovery in discoveries:
+        while around and not _is_below(discovery.agent, around[-1].agent):
+            yield from _said(around[-1].agent, around.pop().afterwards)
+        yield from _said(discovery.agent, discovery.diagnostics)
+        around.append(discovery)
+    for discovery in reversed(around):
+        yield from _said(discovery.agent, discovery.afterwards)
+
+
+def _said(agent: Agent, diagnostics: tuple[Diagnostic, ...]) -> Iterator[tuple[Agent, Diagnostic]]:
+    return ((agent, one) for one in diagnostics)
+
+
+def _is_below(agent: Agent, other: Agent) -> bool:
+    return not other.scope or agent.scope.startswith(f"{other.scope}{DEEPER}")
 
 
 def discover(agent: Agent, rules: FileRules, files: Files) -> Discovery:
@@ -107,10 +139,12 @@ def discover(agent: Agent, rules: FileRules, files: Files) -> Discovery:
         (
             *said_first(agent.root, bool(agent.scope), rules, files),
             *channels.diagnostics,
+            *said_between(agent.root, bool(agent.scope), rules, files),
             *tools.diagnostics,
             *hooks.diagnostics,
             *said_last(agent.root, bool(agent.scope), rules, files),
         ),
+        said_after(agent.root, agent.workspace, bool(agent.scope), rules, files),
     )
 
 

@@ -10,7 +10,15 @@ from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Metadata, Place, Pro
 from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.systems.folders.places import hooks_folder
-from hookscope.systems.streams.agents import DYNAMIC, Agent, Discovery, Listener, agents_of, discover
+from hookscope.systems.streams.agents import (
+    DYNAMIC,
+    Agent,
+    Discovery,
+    Listener,
+    agents_of,
+    discover,
+    in_order,
+)
 from hookscope.systems.streams.slots import HOOKS
 from hookscope.systems.streams.sources import ERROR, FileRules, Passed, Source
 from hookscope.values import dataclass
@@ -51,6 +59,7 @@ class _Finding:
     files: Files
     marks_python: bool
     build: Problem | None = None
+    thrown: bool = False  # did the host throw it; then it says nothing else
     hooks: list[Hook] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -64,12 +73,11 @@ def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
     folders = {folder.path: folder for folder in host.folders}
     finding = _Finding(folders, host.surroundings.files, marks_python)
     discoveries = list(_discoveries(host, rules, finding))
-    for discovery in discoveries:
-        for said in discovery.diagnostics:
-            problem = Problem(_with_agent(said.text, discovery.agent), Place(said.path))
-            finding.problems.append(problem)
-            if said.severity == ERROR and finding.build is None:
-                finding.build = problem
+    for agent, said in in_order(discoveries):
+        problem = Problem(_with_agent(said.text, agent), Place(said.path), wanted=said.wanted)
+        finding.problems.append(problem)
+        if said.severity == ERROR and (finding.build is None or (not said.code and not finding.thrown)):
+            finding.build, finding.thrown = problem, not said.code
     for discovery in discoveries:
         _take(discovery, finding)
     return Found(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
@@ -86,7 +94,10 @@ def _discoveries(host: Host, rules: FileRules, finding: _Finding) -> Iterator[Di
             yield discover(agent, rules, host.surroundings.files)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            finding.problems.append(Problem(f"cannot read {error.filename or agent.root}: {reason}"))
+            problem = Problem(f"cannot read {error.filename or agent.root}: {reason}")
+            finding.problems.append(problem)
+            if rules.household is not None and finding.build is None:
+                finding.build = problem
 
 
 def _take(discovery: Discovery, finding: _Finding) -> None:

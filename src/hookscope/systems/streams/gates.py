@@ -16,7 +16,10 @@ def build(hook: Hook, host: Host) -> Gate:
     if hook.build is None:
         return BUILD_OPEN
     reason = f"{host.dialect.product} builds nothing: {hook.build.text}"
-    return Gate("build", False, ("no errors",), found="an error", reason=reason, place=hook.build.place)
+    wanted = (str(hook.build.wanted),) if hook.build.wanted is not None else ()
+    return Gate(
+        "build", False, ("no errors",), wanted, found="an error", reason=reason, place=hook.build.place
+    )
 
 
 def handler(hook: Hook, host: Host) -> Gate:

@@ -1,7 +1,7 @@
 """What an agent's folder must and must not hold, and the host's words for it. Pure but for `Files`.
 
-Recorded in eve 22: a subagent names its own module, `agent.ts`; a folder that is none of an agent's is
-ignored with a warning; schedules are the root agent's alone.
+Recorded in eve 22 and 23: a subagent names its own module, `agent.ts`; a folder that is none of an agent's is
+ignored with a warning; schedules are the root agent's alone; an error in any room stops the build.
 """
 
 from collections.abc import Iterator
@@ -9,10 +9,22 @@ from pathlib import Path
 
 from hookscope.core.surroundings import Child, Files
 from hookscope.systems.streams.collation import name_key
+from hookscope.systems.streams.fittings import said_of_connections, said_of_memory, said_of_sandbox
+from hookscope.systems.streams.mounts import EXTENSIONS, said_of_files, said_of_mounts
+from hookscope.systems.streams.rooms import (
+    INSTRUCTIONS_FILE,
+    LIB,
+    entries_in,
+    said_of_instructions,
+    said_of_room,
+    told,
+)
+from hookscope.systems.streams.skills import said_of_skills, schedules
 from hookscope.systems.streams.sources import (
     COLLISION,
     COLLISION_TEXT,
     OWN_MODULE,
+    WARNING,
     Diagnostic,
     FileRules,
     holds_tests,
@@ -22,7 +34,8 @@ from hookscope.systems.streams.sources import (
 MODULE = "agent"  # the stem of the file that says what an agent is
 SUBAGENTS = "subagents"
 SCHEDULES = "schedules"
-WARNING = "warning"
+FIRST_INSTRUCTIONS = b"You are a helpful assistant.\n"  # of a project that has none yet
+MEMORY = "memory"
 
 NO_MODULE = (
     'Expected one authored subagent config module at "agent.ts", "agent.cts", "agent.mts", "agent.js", '
@@ -43,18 +56,79 @@ def kept_in(folder: Path, rules: FileRules, files: Files) -> list[Child]:
 
 
 def said_first(root: Path, subagent: bool, rules: FileRules, files: Files) -> tuple[Diagnostic, ...]:
-    """What the host says of an agent's folder before it looks into those for tools and hooks."""
-    if rules.household is None:
+    """What the host says of an agent's folder before it looks into those for channels, tools and hooks."""
+    if rules.household is None or files.facts(root) is None:
         return ()
     children = kept_in(root, rules, files)
-    return (*_unsupported(children, subagent, rules), *_of_module(root, children, subagent))
+
+    def said() -> Iterator[Diagnostic]:
+        yield from _unsupported(children, subagent, rules)
+        yield from said_of_instructions(root, entries_in(root, rules, files), not subagent, rules, files)
+        yield from _of_module(root, children, subagent)
+
+    return told(said)
+
+
+def said_between(root: Path, subagent: bool, rules: FileRules, files: Files) -> tuple[Diagnostic, ...]:
+    """What it says behind the channels, before tools and hooks."""
+    household = rules.household
+    if household is None or files.facts(root) is None:
+        return ()
+
+    def said() -> Iterator[Diagnostic]:
+        children = entries_in(root, rules, files)
+        if not subagent:
+            yield from said_of_room(LIB, root, children, rules, files)
+            yield from said_of_room(schedules(household), root, children, rules, files)
+        yield from said_of_connections(children, rules, files)
+        if MEMORY in household.folders:
+            yield from said_of_memory(root, children, rules, files)
+        yield from said_of_sandbox(root, children, rules, household, files)
+
+    return told(said)
 
 
 def said_last(root: Path, subagent: bool, rules: FileRules, files: Files) -> tuple[Diagnostic, ...]:
-    """What it says after them, and before an agent's own subagents."""
-    if rules.household is None:
+    """What it says after hooks, and before an agent's own subagents."""
+    household = rules.household
+    if household is None or files.facts(root) is None:
         return ()
-    return (*_schedules(root, subagent, rules, files), *_no_folder(root / SUBAGENTS, files))
+
+    def said() -> Iterator[Diagnostic]:
+        children = entries_in(root, rules, files)
+        if subagent:
+            yield from said_of_room(LIB, root, children, rules, files)
+            yield from _schedules(root, rules, files)
+        elif EXTENSIONS in household.folders:
+            yield from said_of_files(root, children, rules, files)
+        yield from said_of_skills(root, rules, household, files)
+        yield from _no_folder(root / SUBAGENTS, files)
+
+    return told(said)
+
+
+def said_after(
+    root: Path, workspace: Path, subagent: bool, rules: FileRules, files: Files
+) -> tuple[Diagnostic, ...]:
+    """What it says when an agent's subagents are done."""
+    household = rules.household
+    if household is None or EXTENSIONS not in household.folders or files.facts(root) is None:
+        return ()
+
+    def said() -> Iterator[Diagnostic]:
+        children = entries_in(root, rules, files)
+        if subagent:
+            yield from said_of_files(root, children, rules, files)
+        yield from said_of_mounts(workspace, children, rules, files)
+
+    return told(said)
+
+
+def wanted_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, ...]:
+    """The files that a root agent lacks, without which its host builds nothing."""
+    if rules.household is not None and files.facts(root) is None:
+        return (root / INSTRUCTIONS_FILE,)
+    return tuple(one.wanted for one in said_first(root, False, rules, files) if one.wanted is not None)
 
 
 def _unsupported(children: list[Child], subagent: bool, rules: FileRules) -> Iterator[Diagnostic]:
@@ -79,8 +153,8 @@ def _of_module(root: Path, children: list[Child], subagent: bool) -> Iterator[Di
         yield Diagnostic("discover/required-subagent-config-module-missing", NO_MODULE, root)
 
 
-def _schedules(root: Path, subagent: bool, rules: FileRules, files: Files) -> Iterator[Diagnostic]:
-    for child in kept_in(root, rules, files) if subagent else ():
+def _schedules(root: Path, rules: FileRules, files: Files) -> Iterator[Diagnostic]:
+    for child in kept_in(root, rules, files):
         if child.folder and child.name == SCHEDULES:
             text = NO_SCHEDULES.format(folder=child.path)
             yield Diagnostic("discover/local-subagent-schedules-invalid", text, child.path)

@@ -19,7 +19,7 @@ DECLARATION = re.compile(r"\.d\.(?:cts|mts|ts)$")
 
 DEEPEST = 64  # folders in one another; nobody names a hook so, and somebody may try
 
-ERROR = "error"
+ERROR, WARNING = "error", "warning"
 COLLISION = "discover/module-slot-collision"
 COLLISION_TEXT = 'Found multiple authored module sources for "{slot}": {files}.'
 
@@ -32,11 +32,12 @@ class Diagnostic:
     message: str
     path: Path
     severity: str = ERROR
+    wanted: Path | None = None  # the file that would mend it, where it is about one that is not there
 
     @property
     def text(self) -> str:
-        """Code and message in one line."""
-        return f"{self.code}: {self.message}"
+        """Code and message in one line. What the host throws has no code."""
+        return f"{self.code}: {self.message}" if self.code else self.message
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,9 @@ class Household:
     folders: frozenset[str]
     of_root: frozenset[str]  # those of `folders` that a subagent has none of
     generated: frozenset[str] = frozenset()  # passed over without a word
+    dockerfile: bool = False  # may a sandbox be a Dockerfile; the elder has a `workspace/skills` of its own
+    strict_headers: bool = False  # has a Markdown header to end; where not, it may hold known keys alone
+    skill_names: bool = False  # are names of skills looked at
 
 
 @dataclass(frozen=True, slots=True)

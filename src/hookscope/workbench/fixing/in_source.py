@@ -9,6 +9,7 @@ from hookscope.changes import Change
 from hookscope.core.hooks import Gate, Place, Standing
 from hookscope.lint.events import dead_events
 from hookscope.lint.reading import read_subject
+from hookscope.systems.streams.household import FIRST_INSTRUCTIONS
 from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.sketch import Sketch
 from hookscope.workbench.linting import host_facts
@@ -62,8 +63,12 @@ def broken(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[
 
 
 def build(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
-    """One error of a project, which stops all of it."""
-    if gate.place is not None:
+    """One error of a project, which stops all of it. Instructions that are not there are begun."""
+    wanted = row.hook.build.wanted if row.hook.build is not None else None
+    if wanted is not None:
+        title = f"Begin {sketch.host.surroundings.short(wanted)}"
+        yield Fix(gate.name, title, (Change(wanted, title, None, FIRST_INSTRUCTIONS),))
+    elif gate.place is not None:
         why = f"its host builds nothing before {at(gate.place, sketch)} is mended by hand"
         yield Fix(gate.name, gate.reason, why_not=why)
 

@@ -11,8 +11,12 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
 from hookscope.core.runs import EventKind
+from hookscope.core.surroundings import RealFiles
 from hookscope.systems.folders.discovery import MANIFEST
 from hookscope.systems.plugins import PluginSystem
+from hookscope.systems.streams import StreamSystem
+from hookscope.systems.streams.agents import ROOT
+from hookscope.systems.streams.household import FIRST_INSTRUCTIONS, wanted_in
 from hookscope.values import dataclass
 from hookscope.workbench.making import papers, python_texts
 from hookscope.workbench.making.events import Heard, check_events, default_event, heard, unsent
@@ -186,7 +190,20 @@ def _module(made: Sketched) -> Sketched:
     else:
         package = made.readers.first.dialect.layout.packages[0]
         code = ScriptTexts(made.language == "typescript").module(name, events, package)
-    return replace(made, files=((main, code.encode()),), main=main, root=main)
+    begun = _instructions(made)
+    notes = tuple(f"{path.name} is new, too: {product} builds nothing without it." for path, product in begun)
+    files = ((main, code.encode()), *((path, FIRST_INSTRUCTIONS) for path, _ in begun))
+    return replace(made, files=files, main=main, root=main, notes=(*made.notes, *notes))
+
+
+def _instructions(made: Sketched) -> list[tuple[Path, str]]:
+    """What the project lacks without which a chosen host builds none of it, each with that host."""
+    found = {}
+    for one in made.readers.chosen:
+        if isinstance(one.system, StreamSystem):
+            for path in wanted_in(made.where.workspace / ROOT, one.system.files, RealFiles()):
+                found[path] = one.dialect.product
+    return list(found.items())
 
 
 def _check_free(made: Sketched, inventory: Inventory, host: Host, kind: EventKind) -> None:

@@ -1,0 +1,2 @@
+import crm from "@acme/crm";
+export default crm({});
