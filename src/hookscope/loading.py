@@ -9,7 +9,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, LogLine, Standing, State
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import notes_on
-from hookscope.core.plan import as_taken, code_of, declared_by
+from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by, without_doubles
 from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Code, Failure, Handler, Module, Registration
 
@@ -32,6 +32,7 @@ class Loading:
         self._looked = inventory
         self.gates: dict[Hook, Gate] = {}
         self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the modules that were loaded
+        self.crossed: dict[Hook, frozenset[str]] = {}  # of those, a plugin's: the ones of hook folders
         self.notes: dict[Hook, tuple[str, ...]] = {}  # what the events say that a module brought
         self.texts = host.dialect.texts
         self.rules = host.dialect.load_rules
@@ -86,7 +87,8 @@ class Loading:
             await self._load(hook, load)
 
     async def _load(self, hook: Hook, load: LoadCode) -> None:
-        self._say("warn", self.texts.loading.get(hook.folder.source))
+        if hook.kind != "plugin":
+            self._say("warn", self.texts.loading.get(hook.folder.source))
         code = code_of(hook, self.host)
         outcome = await load(code)
         if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
@@ -109,10 +111,13 @@ class Loading:
 
     def _register_module(self, hook: Hook, module: Module) -> None:
         """What it declares; names that the host does not know are warned about (rules-openclaw section 6)."""
-        calls = declared_by(module, hook, self.host)
+        declared = declared_by(module, hook, self.host)
+        calls, doubles = without_doubles(declared, self.registrations)
+        self.log += [LogLine("error", f"{hook.name}: {double}") for double in doubles]
         self._register(hook, calls)
         self.declared[hook] = tuple(dict.fromkeys(call.key for call in calls))
-        self.notes[hook] = tuple(notes_on(self.declared[hook], hook, self.host))
+        self.crossed[hook] = crossed_by(calls)
+        self.notes[hook] = tuple(notes_on(self.declared[hook], hook, self.host, self.crossed[hook]))
         self.log += [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
 
     def _register(self, hook: Hook, calls: list[Registration]) -> None:
@@ -183,6 +188,7 @@ class Loading:
                     verdict=replace(row.verdict, gates=(*row.verdict.gates, self.gates[row.hook])),
                     notes=(*row.notes, *self.notes.get(row.hook, ())),
                     declared=self.declared.get(row.hook),
+                    crossed=self.crossed.get(row.hook, frozenset()),
                 )
                 if row.hook in self.gates
                 else row

@@ -90,7 +90,16 @@ def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: N
     assert "audit  not run: an earlier handler ended the event" in text.out
 
 
-def test_the_shipped_program_asks_the_higher_number_first(hookscope: Program, plugins: None) -> None:
+def test_the_shipped_program_asks_the_higher_number_first(
+    hookscope: Program, plugins: None, write: Write
+) -> None:
+    old = 'api.registerHook({\n    event: "before-tool-call",\n    handler:'
+    write(
+        "plugins/audit/index.ts",
+        AUDIT.replace(old, 'api.on("before_tool_call",').replace(
+            "    priority: 100,\n  });", "  { priority: 100 });"
+        ),
+    )
     call = json.dumps({"toolName": "exec", "params": {"command": "ls"}})
     shipped = ("--dialect", "openclaw@2026.9")
     document = hookscope(*shipped, "fire", "before_tool_call", "--trust", "--json", "--context", call).json

@@ -192,8 +192,8 @@ class PluginApi:
         """
         if isinstance(registration, Mapping):
             options = {**registration, **options}
-        elif registration is not None:
-            options = {"event": registration, **options}
+        elif registration is not None:  # as the shipped program has it: an event of hook folders
+            options = {"event": registration, **options, "internal": True}
         handler = options.pop("handler", None) if handler is None else handler
         event = options.pop("event", None)
         return self._register("register_hook", event, handler, options)

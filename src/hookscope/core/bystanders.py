@@ -20,6 +20,8 @@ class Bystander:
     hook: Hook
     kind: EventKind  # of the events that it hears
     events: tuple[str, ...] | None  # None: only a load can tell
+    of_folders: frozenset[str]  # of a plugin's events, those of hook folders
+    crosses: bool  # may it be a plugin that hears such
     shadowed: bool
     expects: bool  # what it listens to is what is wrong: its author expects it to run
     own: NotRun  # what is said of it where the event is one of its own
@@ -37,14 +39,17 @@ def missed_by(
     """Every hook of the event's kind that is not registered for it; who listens to it first."""
     missed: list[NotRun] = []
     others: list[NotRun] = []
-    hears: dict[tuple[str, ...] | None, bool] = {None: True}  # thousands of hooks listen to few events
+    known: dict[object, bool] = {}  # thousands of hooks listen to few events
     for one in bystanders:
-        if one.kind != kind or one.hook in registered:
+        crosses = kind == "folder" and one.crosses
+        if (one.kind != kind and not crosses) or one.hook in registered:
             continue
-        events = one.events
-        if events not in hears:
-            hears[events] = any(key in keys for key in events or ())
-        if hears[events]:
+        heard = one.events, one.of_folders, crosses
+        if heard not in known:
+            known[heard] = one.events is None or any(
+                key in keys for key in one.events if (key in one.of_folders) is crosses
+            )
+        if known[heard]:
             missed.append(one.own)
         elif one.expects:
             missed.append(one.aside)
@@ -54,8 +59,18 @@ def missed_by(
 
 
 def kind_of(hook: Hook) -> EventKind:
-    """The kind of events that a hook hears."""
+    """The kind of events that a hook hears. A plugin may hear some of folders beside them: `of_folders`."""
     return hook.kind if hook.kind in ("stream", "plugin") else "folder"
+
+
+def kind_of_key(key: str, row: Standing) -> EventKind:
+    """The kind of an event that this hook listens to."""
+    return "folder" if key in row.of_folders else kind_of(row.hook)
+
+
+def kinds_of(row: Standing) -> frozenset[EventKind]:
+    """All kinds of events that this hook listens to."""
+    return frozenset((kind_of(row.hook), *(("folder",) if row.of_folders else ())))
 
 
 def may_run(row: Standing) -> bool:
@@ -76,4 +91,6 @@ def _bystander(row: Standing, host: Host) -> Bystander:
         elsewhere = f"listens to {', '.join(events)}"
     expects = any(gate.name in ("events", "fields") for gate in row.verdict.shut())
     own, aside = NotRun(hook.name, here, hook), NotRun(hook.name, elsewhere, hook, listens=expects)
-    return Bystander(hook, kind_of(hook), events, shadowed, expects, own, aside)
+    unknown = events is None and hook.kind == "plugin" and host.dialect.load_rules.crosses
+    crosses = bool(row.of_folders) or unknown
+    return Bystander(hook, kind_of(hook), events, row.of_folders, crosses, shadowed, expects, own, aside)

@@ -176,11 +176,14 @@ def adapted(handler: Handler) -> Handler:
     """A function of the view that calls `handler(event, ctx)`, or with fewer arguments where it takes fewer.
 
     The event becomes a Record in its place in the view, so that handlers after this one see what it
-    changed. Where the view says `sync`, an awaitable is no answer.
+    changed. Where the view says `sync`, an awaitable is no answer. An event of hook folders is its own view,
+    and has no context beside it.
     """
     count = _positional(handler)
 
-    def call(view: dict[str, Any]) -> Any:
+    def call(view: Any) -> Any:
+        if not isinstance(view, dict):
+            return handler(*(view, None)[:count])
         event = view["event"] = record(view["event"])
         context = context_of(view)
         returned = handler(*(event, context)[:count])

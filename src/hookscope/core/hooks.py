@@ -110,6 +110,9 @@ class Metadata:
     )  # seconds: load, run, or of one event by its key
     priority: int = 0  # of a plugin hook that the settings define
     priorities: Mapping[str, int] = field(default_factory=dict)  # by event, as a plugin's text says them
+    of_folders: frozenset[str] = (
+        frozenset()
+    )  # of a plugin's events: those of hook folders, which it hears too
     barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host leaves the hook out of it
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()
@@ -290,11 +293,17 @@ class Standing:
     notes: tuple[str, ...] = ()
     differs: tuple[str, ...] = ()  # what another dialect makes of it, each sentence naming that dialect
     declared: tuple[str, ...] | None = None  # the events that its loaded module declares; None: not loaded
+    crossed: frozenset[str] = frozenset()  # of those, a plugin's: the ones of hook folders
 
     @property
     def events(self) -> tuple[str, ...] | None:
         """What it listens to, in order; None where only a load can tell."""
         return self.hook.meta.events if self.declared is None else self.declared
+
+    @property
+    def of_folders(self) -> frozenset[str]:
+        """Of a plugin's events: those of hook folders."""
+        return self.hook.meta.of_folders if self.declared is None else self.crossed
 
     @property
     def state(self) -> State:

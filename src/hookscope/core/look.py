@@ -1,7 +1,7 @@
 """look: folders → hooks → winners → gates = inventory. Reads disk, runs nothing, writes nothing."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -101,28 +101,38 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -
 
 
 def _catalogue_notes(hook: Hook, host: Host) -> list[str]:
-    key = (notes_on, hook.meta.events, hook.kind)
+    key = (notes_on, hook.meta.events, hook.kind, hook.meta.of_folders)
     known: list[str] | None = host.known.get(key)
     if known is None:
-        known = host.known[key] = notes_on(hook.meta.events or (), hook, host)
+        known = host.known[key] = notes_on(hook.meta.events or (), hook, host, hook.meta.of_folders)
     return known
 
 
-def notes_on(events: Sequence[str], hook: Hook, host: Host) -> list[str]:
-    """A sentence for each of these events that the host never sends, beside ones that it does."""
-    catalogue, kind = host.dialect.catalogue(), kind_of(hook)
+def notes_on(
+    events: Sequence[str], hook: Hook, host: Host, of_folders: Collection[str] = frozenset()
+) -> list[str]:
+    """A sentence for each of these events that the host never sends, beside ones that it does.
+
+    `of_folders` are those that a plugin registered with hooks of folders.
+    """
+    catalogue, crosses = host.dialect.catalogue(), host.dialect.load_rules.crosses
     notes = []
     for key in dict.fromkeys(events):
+        kind = "folder" if key in of_folders else kind_of(hook)
         if catalogue.sends(key, kind):
             continue
         near = catalogue.nearest(key, kind)
         known = catalogue.find(key)
-        if known is not None and kind == "folder" and known.kind == "plugin":
+        if known is not None and key in of_folders and known.kind == "plugin":
+            notes.append(
+                f"{key} is heard with `on`: handlers that `registerHook` registers are not called for it"
+            )
+        elif known is not None and kind == "folder" and known.kind == "plugin":
             notes.append(f"{key} is a plugin hook's name; HOOK.md folders never hear it")
         elif known is not None and kind == "plugin" and known.kind == "folder":
-            notes.append(
-                f"{key} is an event of HOOK.md folders; handlers of plugins are not called for it here"
-            )
+            way = "a plugin hears it with `registerHook`, not with `on`"
+            none = "handlers of plugins are not called for it"
+            notes.append(f"{key} is an event of HOOK.md folders; {way if crosses else none}")
         elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:

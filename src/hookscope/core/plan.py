@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from typing import Any
 
 from hookscope.core.breakage import Breakage
 from hookscope.core.bystanders import Bystander, bystanders_of, kind_of, may_run, missed_by
@@ -17,6 +19,7 @@ from hookscope.core.runs import (
     EventKind,
     Failure,
     Group,
+    Handler,
     Module,
     NotRun,
     Plan,
@@ -25,6 +28,8 @@ from hookscope.core.runs import (
 )
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
+INTERNAL = "internal"  # the option of a plugin's handler that is meant for the events of hook folders
+REGISTER = "register"  # and the one that, being false, has it listed and never called
 MAPPED = "mapped"  # the role of a plugin hook that settings define: its module is the handler alone
 SHAPES: Mapping[Kind, Shape] = {"stream": "stream", "plugin": "plugin"}
 
@@ -54,7 +59,7 @@ def registrations_of(
             continue
         module = module_of(hook) if module_of is not None else None
         if module is not None:
-            found += declared_by(module, hook, host)
+            found += without_doubles(declared_by(module, hook, host), found)[0]
         else:
             found += [registration_of(key, hook, host) for key in hook.meta.events or ()]
     return tuple(found)
@@ -63,13 +68,43 @@ def registrations_of(
 def as_taken(module: Module, host: Host) -> Module | Failure:
     """The loaded module, or why the host fails where it registers what that takes from nobody."""
     refuses = host.dialect.load_rules.refuses
-    text = refuses(module) if refuses is not None else ""
-    return Failure("TypeError", text, phase="load") if text else module
+    return (refuses(module) if refuses is not None else None) or module
 
 
 def declared_by(module: Module, hook: Hook, host: Host) -> list[Registration]:
     """The registrations of a loaded module, under the host's spelling of its events."""
-    return [_declared(item, hook, host) for item in module.declares]
+    crosses = host.dialect.load_rules.crosses
+    return [
+        crossing(item.key.strip(), hook, item.target, item.options)
+        if crosses and item.options.get(INTERNAL) is True
+        else _declared(item, hook, host)
+        for item in module.declares
+        if not (crosses and item.options.get(INTERNAL) is True and item.options.get(REGISTER) is False)
+    ]
+
+
+def crossed_by(calls: Sequence[Registration]) -> frozenset[str]:
+    """Of the events of a plugin: those of hook folders."""
+    return frozenset(call.key for call in calls if call.hears == "folder")
+
+
+def without_doubles(
+    calls: Sequence[Registration], before: Sequence[Registration]
+) -> tuple[list[Registration], list[str]]:
+    """Those whose name no other plugin's hook of folder events has; a sentence for each that is left out."""
+    taken = {_own_name(call): call for call in reversed(before) if call.hears == "folder"}
+    kept = [call for call in calls if not (call.hears == "folder" and _own_name(call) in taken)]
+    gone = dict.fromkeys(_own_name(call) for call in calls if call not in kept)
+    return kept, [f"hook already registered: {name} ({taken[name].name})" for name in gone]
+
+
+def _own_name(call: Registration) -> str:
+    return str(call.options.get("name") or "").strip()
+
+
+def crossing(key: str, hook: Hook, target: Handler | Code, options: Mapping[str, Any]) -> Registration:
+    """A plugin's handler of an event of hook folders: no priority, and no limit meant for its own events."""
+    return Registration(key, hook.name, target, hook, options=options, hears="folder")
 
 
 def _declared(item: Declared, hook: Hook, host: Host) -> Registration:
@@ -88,6 +123,8 @@ def registration_of(key: str, hook: Hook, host: Host) -> Registration:
     code = code_of(hook, host)
     if code.shape in ("stream", "plugin"):
         code = replace(code, member=key)
+    if key in hook.meta.of_folders:
+        return crossing(key, hook, code, {INTERNAL: True})
     run, load = _limit_of(hook, key), hook.meta.limits.get("load")
     priority = hook.meta.priorities.get(key, hook.meta.priority)
     return Registration(key, hook.name, code, hook, priority, run, load)
@@ -142,8 +179,9 @@ def make_plan(
     heard = tuple(call for call in registry.listeners(keys) if _is_of(call, event.kind))
     if forced:
         heard = (*_without(forced, heard), *forced)
+    off = partial(_switched_off, host)
     left_out = [
-        (call, _left_out(call, languages, without, only) or (barred(call) if barred else ""))
+        (call, _left_out(call, languages, without, only) or off(call) or (barred(call) if barred else ""))
         for call in heard
     ]
     arranged = system.arrange(event, tuple(call for call, reason in left_out if not reason))
@@ -177,8 +215,9 @@ def make_plan(
 
 
 def _is_of(call: Registration, kind: EventKind) -> bool:
-    """A folder hook hears no plugin hook, whatever it names: hosts keep a registry for each kind."""
-    return call.hook is None or kind_of(call.hook) == kind
+    """A folder hook hears no plugin hook, whatever it names: hosts keep a registry for each kind. A handler
+    of a plugin may be registered with that of folders."""
+    return call.hook is None or (call.hears or kind_of(call.hook)) == kind
 
 
 def _without(forced: Sequence[Registration], calls: Sequence[Registration]) -> tuple[Registration, ...]:
@@ -225,6 +264,13 @@ def _left_out(call: Registration, languages: frozenset[Language], without: str, 
     if isinstance(call.target, Code) and call.target.language not in languages:
         return f"{call.target.path.name} {without}"
     return ""
+
+
+def _switched_off(host: Host, call: Registration) -> str:
+    """A plugin's handler of events of hook folders shares their switch, and no gate of its own says so."""
+    if call.hears != "folder" or host.hooks_setting("enabled")[0] is not False:
+        return ""
+    return "all hooks of folder events are switched off in the settings"
 
 
 def _unique(reasons: "chain[NotRun]") -> tuple[NotRun, ...]:

@@ -102,9 +102,8 @@ class LoadRules:
     failed: str = "{name}: {error}"  # the sentence of a strict load that was refused: {name} {file} {error}
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
     reworded: Callable[[Failure, str], str] | None = None  # (failure, file): what is in place of {error}
-    refuses: Callable[[Module], str] | None = (
-        None  # why a plugin that registers this fails; empty: it does not
-    )
+    refuses: Callable[[Module], Failure | None] | None = None  # why a plugin that registers this fails
+    crosses: bool = False  # do plugins register handlers for the events of hook folders, too
     strict_look: StrictLook | None = None  # what a strict load asks of all folders before it imports anything
 
 

@@ -25,6 +25,8 @@ Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as th
 Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "model"]
 
 
+PROMISE = "promise"  # a plugin whose `register` is not done when it returns
+UNNAMED = "unnamed"  # one that registers a hook of folder events without a name
 UNRECORDED = "the event could not be recorded"  # why hooks of a stream did not run
 
 
@@ -81,6 +83,7 @@ class Registration:
     load_limit: float | None = None  # seconds to load
     options: Mapping[str, Any] = field(default_factory=dict)  # what else was said when it registered
     breakage: Breakage | None = None  # a fault that its worker puts in its place, on purpose
+    hears: EventKind | None = None  # the kind of its events; None: that of its hook
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class Module:
 
     declares: tuple[Declared, ...] = ()
     log: tuple[LogLine, ...] = ()  # what the loader says of it: unknown names, a refused registration
+    asked: frozenset[str] = frozenset()  # of the ways that some host fails: PROMISE, UNNAMED
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from operator import attrgetter
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Folder, Problem
 from hookscope.core.rules import LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
+from hookscope.core.runs import PROMISE, UNNAMED, Failure, Module
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import OPENCLAW, PLUGINS
@@ -114,6 +115,16 @@ def error_text(key: str, event: str, message: str) -> str:
     return f"[internal-hooks] Hook error [{event}]: {message}"
 
 
+def refused(module: Module) -> Failure | None:
+    """Why the program fails a plugin that registers this, in its words. The first that it comes to."""
+    if UNNAMED in module.asked:
+        return Failure("Error", "hook registration missing name", phase="load")
+    if (failure := TOOLS.refused(module)) is not None:
+        return failure
+    waits = PROMISE in module.asked
+    return Failure("Error", "plugin register must be synchronous", phase="load") if waits else None
+
+
 CATALOGUE = partial(catalogue, "openclaw_2026_9", "openclaw_2026_9_plugins")
 NO_EVENTS = "Hook has no events defined in metadata"
 FAILED = "[hooks:loader] Failed to load hook {name}: "
@@ -204,7 +215,8 @@ OPENCLAW_2026_9 = Dialect(
         off_closes=True,
         takes_classes=True,
         no_events=NO_EVENTS,
-        refuses=TOOLS.refused,
+        refuses=refused,
+        crosses=True,
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",
         strict_look=StrictFolders(

@@ -16,6 +16,7 @@ class PluginRegistration:
     event: str
     priority: int | None  # None: the text does not say it
     line: int  # from 1
+    named: bool = False  # is it `registerHook("NAME", …)`, which names the event by itself
 
 
 def once(keys: Iterable[str]) -> tuple[str, ...]:

@@ -131,15 +131,18 @@ def _registration(call: ast.Call) -> PluginRegistration | None:
     said = _keywords(call)
     if said is None:
         return None
-    positional = _members(call.args[0]) if call.args and _called(call) != "on" else {}
+    named = bool(call.args) and _called(call) != "on" and _text(call.args[0]) is not None
+    positional = _members(call.args[0]) if call.args and _called(call) != "on" and not named else {}
     if positional is None:
         return None
     words = {**dict(zip(("name", "handler"), call.args, strict=False)), **positional, **said}
     event = _text(words.get("name" if _called(call) == "on" else "event"))
+    if named:
+        event = _text(call.args[0])
     if event is None:
         return None
     priority = _whole_number(words["priority"]) if "priority" in words else 0
-    return PluginRegistration(event, priority, call.lineno)
+    return PluginRegistration(event, priority, call.lineno, named)
 
 
 def _text(node: ast.expr | None) -> str | None:

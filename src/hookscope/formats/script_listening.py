@@ -12,6 +12,7 @@ from .script_objects import (
     members_of,
     object_at,
     text_at,
+    texts_at,
     whole_number_at,
 )
 from .script_tokens import Script, read_script
@@ -82,9 +83,11 @@ def _registration(script: Script, at: int) -> list[PluginRegistration] | None:
     line = script.tokens[at].line
     first = arguments[0]
     if script.tokens[at + 2].text == "on" or not script.is_at(first[0], "{"):
-        event = text_at(script, *first)
-        priority = _priority_in_options(script, arguments[2:3])
-        return None if event is None else [PluginRegistration(event, priority, line)]
+        events = texts_at(script, *first)
+        priority, named = _priority_in_options(script, arguments[2:3]), script.tokens[at + 2].text != "on"
+        if events is None:
+            return None
+        return [PluginRegistration(event, priority, line, named) for event in events]
     members = members_of(script, first[0])
     if members is None:
         return None

@@ -114,6 +114,20 @@ def text_at(script: Script, start: int, end: int) -> str | None:
     return string_value(script.tokens[start]) if end == start + 1 else None
 
 
+def texts_at(script: Script, start: int, end: int) -> tuple[str, ...] | None:
+    """The text that an expression is, or the texts of a list; None where one of them is anything else."""
+    if not script.is_at(start, "["):
+        text = text_at(script, start, end)
+        return None if text is None else (text,)
+    if script.partner.get(start) != end - 1:
+        return None
+    places = range(start + 1, end - 1)
+    texts = [text_at(script, at, at + 1) for at in places[::2]]
+    if not all(script.is_at(at, ",") for at in places[1::2]):
+        return None
+    return None if None in texts else tuple(text for text in texts if text is not None)
+
+
 def whole_number_at(script: Script, start: int, end: int) -> int | None:
     """The whole number that an expression is, with its sign; None for any other expression."""
     sign = -1 if script.is_at(start, "-") else 1

@@ -9,6 +9,7 @@ from hookscope.core import authoring
 from hookscope.core.authoring import Declaration
 from hookscope.core.expecting import NONE, expect, expect_key, expect_mapping
 from hookscope.core.given import Handler, adapted
+from hookscope.core.plan import INTERNAL
 from hookscope.core.runs import Registration
 from hookscope.engine import HookEngine
 from hookscope.library import engine, log
@@ -84,9 +85,10 @@ class PluginApi(authoring.PluginApi):
     def _listen(self, said: Declaration) -> None:
         here = self._here()
         catalogue = here.host.dialect.catalogue()
-        key = catalogue.canonical(said.key)
+        crosses = here.host.dialect.load_rules.crosses and said.options.get(INTERNAL) is True
+        key = said.key if crosses else catalogue.canonical(said.key)
         known = catalogue.by_key.get(key)
-        if known is None or known.kind != "plugin":
+        if not crosses and (known is None or known.kind != "plugin"):
             ignored = bool(here.host.dialect.version)  # as shipped: rules note 6, "Unknown names are ignored"
             _warn_of(said.key, self.id, here, ignored=ignored)
             if ignored:

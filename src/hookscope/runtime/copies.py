@@ -71,7 +71,7 @@ class CopiesLane:
             if isinstance(one.target, Code)
         )
         log = (replace(line, text=self._original(line.text)) for line in module.log)
-        return Module(tuple(declares), tuple(log))
+        return Module(tuple(declares), tuple(log), module.asked)
 
     # In
 

@@ -38,6 +38,7 @@ def module_of(document: Any, target: Callable[[str], Handler | Code]) -> Module:
     return Module(
         tuple(_declared(one, target) for one in document["declares"]),
         tuple(LogLine(str(line["level"]), str(line["text"])) for line in document["log"]),
+        frozenset(map(str, document.get("asked") or ())),
     )
 
 

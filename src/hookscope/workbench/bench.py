@@ -238,12 +238,13 @@ class Workbench:
     async def ready(self, view: View, kind: EventKind) -> View:
         """The view with the modules loaded whose events, or their order, only a load can tell.
 
-        Of folder hooks that is none. Imports handlers that are trusted, in their workers.
+        Of folder hooks that is none, unless plugins hear their events too. Imports handlers that are
+        trusted, in their workers.
         """
-        if kind == "folder":
+        if kind == "folder" and not view.host.dialect.load_rules.crosses:
             return view
         lanes = self.crew.lanes(view.host, view.languages)
-        return self.look() if await self.modules.load(view.inventory, view.host, lanes) else view
+        return self.look() if await self.modules.load(view.inventory, view.host, lanes, kind) else view
 
     def fire(self, view: View, plan: Plan) -> Firing:
         """Run a plan of this view in worker processes."""

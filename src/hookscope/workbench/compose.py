@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hookscope.core.bystanders import kind_of
+from hookscope.core.bystanders import kind_of_key
 from hookscope.core.dialect import Host
 from hookscope.core.event_types import DEFAULT_SESSION
-from hookscope.core.hooks import Hook
+from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Inventory
 from hookscope.core.runs import Event
 from hookscope.systems.streams import problems_of
@@ -59,13 +59,13 @@ def _kind(value: object) -> str:
 def event_keys(host: Host, inventory: Inventory) -> tuple[str, ...]:
     """What can be fired: the host's events, then what hooks listen to beside them. Families left out."""
     known = [event.key for event in host.dialect.catalogue().events if not event.family]
-    heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row.hook)]
+    heard = [key for row in inventory.hooks for key in row.events or () if _is_event(key, row)]
     return tuple(dict.fromkeys([*known, *sorted(heard)]))
 
 
-def _is_event(key: str, hook: Hook) -> bool:
+def _is_event(key: str, row: Standing) -> bool:
     """Is what a hook listens to one event: no family, and not all of them."""
-    return ":" in key if kind_of(hook) == "folder" else key != "*"
+    return ":" in key if kind_of_key(key, row) == "folder" else key != "*"
 
 
 def template(key: str, host: Host) -> Event:

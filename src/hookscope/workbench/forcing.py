@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookscope.core.bystanders import kind_of
+from hookscope.core.bystanders import kind_of, kinds_of
 from hookscope.core.hooks import Gate, Hook, Standing, State, gate_state
 from hookscope.core.plan import code_of, declared_by, registration_of
 from hookscope.core.runs import Event, Failure, Plan, Registration
@@ -44,8 +44,10 @@ def _check(row: Standing, event: Event, view: View) -> None:
     hook = row.hook
     if row.state is State.SHADOWED:
         raise _refused(hook, row.verdict.why(), "The copy that wins can be.")
-    if (kind := kind_of(hook)) != event.kind:
-        raise _refused(hook, f"it is a {kind} hook, and {event.key} is an event of {event.kind} hooks")
+    if event.kind not in kinds_of(row):
+        raise _refused(
+            hook, f"it is a {kind_of(hook)} hook, and {event.key} is an event of {event.kind} hooks"
+        )
     shut = row.verdict.shut()
     broken = next((gate for gate in shut if _breaks(gate)), None)
     if broken is not None or hook.handler is None:
@@ -74,7 +76,7 @@ async def _calls(bench: Workbench, view: View, hook: Hook, event: Event) -> tupl
     if isinstance(module, Failure):
         raise _refused(hook, f"it does not load: {module.type}: {module.message}")
     declared = declared_by(module, hook, host)
-    calls = tuple(call for call in declared if call.key in keys)
+    calls = tuple(call for call in declared if call.key in keys and (call.hears or hook.kind) == event.kind)
     if not calls:
         names = ", ".join(dict.fromkeys(call.key for call in declared)) or "none"
         raise _refused(hook, f"its module has no handler of {event.key}; it has {names}")

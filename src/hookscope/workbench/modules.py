@@ -13,8 +13,8 @@ from hookscope.core.hooks import Gate, Hook, Standing, Verdict
 from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane
 from hookscope.core.look import notes_on
-from hookscope.core.plan import as_taken, code_of, declared_by
-from hookscope.core.runs import Code, Failure, Module
+from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by
+from hookscope.core.runs import Code, EventKind, Failure, Module
 from hookscope.loading import LOADED
 
 if TYPE_CHECKING:
@@ -30,10 +30,11 @@ class Modules:
     def __init__(self) -> None:
         self._known: dict[tuple[Path, str, str], Module | Failure | None] = {}
 
-    async def load(self, inventory: Inventory, host: Host, lanes: Lanes) -> bool:
-        """Load what may run and is not loaded as it stands. Has anything been found out?"""
+    async def load(self, inventory: Inventory, host: Host, lanes: Lanes, kind: EventKind) -> bool:
+        """Load what may run, may hear events of this kind and is not loaded as it stands. Has anything been
+        found out?"""
         news = False
-        for hook in self._unknown(inventory.hooks, host):
+        for hook in self._unknown([row for row in inventory.hooks if may_hear(row, kind)], host):
             code = with_digest(code_of(hook, host))
             lane = lanes.code.get(code.language)
             if lane is None:
@@ -95,10 +96,19 @@ class Modules:
             return _with_gate(row, Gate("load", False, found=found.type, reason=reason))
         if found is None:
             return row
-        events = tuple(dict.fromkeys(call.key for call in declared_by(found, row.hook, host)))
-        said = (*(line.text for line in found.log), *notes_on(events, row.hook, host))
+        calls = declared_by(found, row.hook, host)
+        events, crossed = tuple(dict.fromkeys(call.key for call in calls)), crossed_by(calls)
+        said = (*(line.text for line in found.log), *notes_on(events, row.hook, host, crossed))
         notes = (*row.notes, *said, *(() if events else (NO_HANDLERS,)))
-        return replace(_with_gate(row, LOADED), declared=events, notes=tuple(dict.fromkeys(notes)))
+        notes = tuple(dict.fromkeys(notes))
+        return replace(_with_gate(row, LOADED), declared=events, crossed=crossed, notes=notes)
+
+
+def may_hear(row: Standing, kind: EventKind) -> bool:
+    """Does it listen to events of this kind, or can only a load tell."""
+    if kind != "folder":
+        return True
+    return row.hook.kind == "plugin" and (row.events is None or bool(row.of_folders))
 
 
 def with_digest(code: Code) -> Code:

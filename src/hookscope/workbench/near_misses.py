@@ -6,7 +6,7 @@ its host says nothing, and neither would a plan that names listeners alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 
@@ -44,25 +44,29 @@ class Miss:
 def with_near_misses(plan: Plan, view: View) -> Plan:
     """The plan whose `not_run` says who nearly heard the event, nearest first, and what it would take."""
     known: dict[tuple[str, EventKind], Miss | None] = {}
-    catalogue = view.host.dialect.catalogue()
+    catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.crosses
     event, kind = plan.event.key, plan.event.kind
 
     def miss_of(key: str, hears: EventKind) -> Miss | None:
         if (key, hears) not in known:
-            known[key, hears] = miss(key, hears, event, kind, catalogue)
+            known[key, hears] = miss(key, hears, event, kind, catalogue, crosses=crosses)
         return known[key, hears]
 
     called = {call.hook for call in plan.calls}
     found: list[tuple[Rank, NotRun]] = []
     left = list(plan.not_run)
     there = {item.hook: at for at, item in enumerate(left) if item.hook is not None}
-    nearest: dict[tuple[tuple[str, ...], EventKind], tuple[Rank, str] | None] = {}
+    nearest: dict[object, tuple[Rank, str] | None] = {}
     for one in view.bystanders:
         if not one.events or one.shadowed:
             continue
-        heard = one.events, one.kind  # thousands of hooks listen to few events
+        heard = one.events, one.kind, one.of_folders  # thousands of hooks listen to few events
         if heard not in nearest:
-            nearest[heard] = _nearest(*heard, miss_of)
+            kinds = {key: "folder" if key in one.of_folders else one.kind for key in one.events}
+            nearest[heard] = _nearest(kinds, miss_of)
+            if kind == "plugin" and event in one.of_folders:
+                told = f"listens to {event} with `registerHook` – a plugin hears that with `on`"
+                nearest[heard] = Rank.NAME, told
         near = nearest[heard]
         at = there.get(one.hook)
         if near is None or one.hook in called or (at is not None and left[at].listens) or _tap(one.hook):
@@ -86,10 +90,10 @@ def _tap(hook: Hook) -> bool:
 
 
 def _nearest(
-    events: Sequence[str], kind: EventKind, miss_of: Callable[[str, EventKind], Miss | None]
+    kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], Miss | None]
 ) -> tuple[Rank, str] | None:
-    """The nearest of a hook's keys; all of them where they are other actions of one family."""
-    found = [(key, near) for key in events if (near := miss_of(key, kind)) is not None]
+    """The nearest of a hook's keys, each with its kind; all where they are other actions of one family."""
+    found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
     if not found:
         return None
     rank = min(near.rank for _, near in found)
@@ -98,8 +102,13 @@ def _nearest(
     return rank, f"listens to {', '.join(keys if rank is Rank.FAMILY else keys[:1])}{told}"
 
 
-def miss(key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue) -> Miss | None:
-    """What a hook of the kind `hears` that listens to `key` has to do with the event; None: nothing."""
+def miss(
+    key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue, *, crosses: bool = False
+) -> Miss | None:
+    """What a hook of the kind `hears` that listens to `key` has to do with the event; None: nothing.
+
+    `crosses`: plugins hear events of folders too, with another call.
+    """
     write = f"write {event} to hear this"
     alike = meant(key, [event]) == event
     listed = mistaken_names().get(key, Mistaken())
@@ -107,6 +116,8 @@ def miss(key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Cat
     if hears != kind:
         if event in listed.plugin:
             return Miss(Rank.NAME, f" – {what}; only a plugin hears {event}")
+        if key == event and crosses and (hears, kind) == ("plugin", "folder"):
+            return Miss(Rank.NAME, " with `on` – a plugin hears that with `registerHook`")
         if key == event:
             sent = [one for one in listed.instead if catalogue.sends(one, hears)]
             then = f"; {' or '.join(sent)} is the same for {KINDS[hears]}" if sent else ""

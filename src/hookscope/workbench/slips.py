@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookscope.core.bystanders import kind_of
+from hookscope.core.bystanders import kind_of_key, kinds_of
 
 if TYPE_CHECKING:
     from hookscope.core.hooks import Standing
@@ -19,5 +19,5 @@ def slip_of(row: Standing, view: View) -> tuple[str, str] | None:
         return None
     from hookscope.lint.near import meant  # here: most hooks listen to what is listed
 
-    known = catalogue.keys_of(kind_of(row.hook))
-    return next(((key, near) for key in strange if (near := meant(key, known))), None)
+    known = {kind: catalogue.keys_of(kind) for kind in kinds_of(row)}
+    return next(((key, near) for key in strange if (near := meant(key, known[kind_of_key(key, row)]))), None)

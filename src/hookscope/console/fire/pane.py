@@ -29,7 +29,7 @@ from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
 from hookscope.console.keymap.hints import key_of, shared, with_keys
 from hookscope.console.messages import CopyAsked, UndoAsked
-from hookscope.core.bystanders import kind_of
+from hookscope.core.bystanders import kinds_of
 from hookscope.core.runs import Event
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ TURNS = {"turn_run(-1)": -1, "turn_run(1)": 1}
 def hooks_of(view: View, event: Event) -> tuple[str, ...]:
     """The hooks of the event's kind, each by its name."""
     rows = (row for row in view.inventory.hooks if row.verdict.shadowed_by is None)
-    return tuple(dict.fromkeys(row.hook.name for row in rows if kind_of(row.hook) == event.kind))
+    return tuple(dict.fromkeys(row.hook.name for row in rows if event.kind in kinds_of(row)))
 
 
 class FirePane(FireFrame):

@@ -107,14 +107,14 @@ export class Modules {
 }
 
 /** With as many handlers as there is room for; the others are counted. */
-function fitted({ declares, log }) {
+function fitted({ declares, log, asked }) {
   let [room, count] = [ROOM, 0];
   while (count < declares.length && room > 0) {
     room -= byteLength(stringify(declares[count]));
     if (room > 0) count += 1;
   }
   const rest = declares.length - count;
-  if (!rest) return { declares, log };
+  if (!rest) return { declares, log, asked };
   const line = { level: "error", text: `it has too many handlers: the last ${rest} of them are left out` };
-  return { declares: declares.slice(0, count), log: [...log, line] };
+  return { declares: declares.slice(0, count), log: [...log, line], asked };
 }

@@ -8,20 +8,27 @@ import { stub } from "./stubs.mjs";
 
 const OPTIONS = 16 * 1024; // bytes of one registration's options
 const LINES = 100; // of the log
+const PROMISE = "promise"; // its `register` is not done when it returns
+const UNNAMED = "unnamed"; // it registers a hook of folder events without a name
 
 const { apply } = Reflect;
 const { isArray } = Array;
+const { hasOwn } = Object;
 const isText = (value) => typeof value === "string";
 
 /** See Modules.importHandler. `late(text)` hears of registrations that come after `register`. Throws NoHandler. */
 export async function pluginOf(namespace, code, late) {
   const { holder, register } = entryOf(namespace, code);
-  const registrations = new Registrations(late);
   const about = isHolder(holder) ? holder : {};
-  const waiting = apply(register, holder, [apiOf(registrations, about, code)]);
+  const id = isText(about.id) ? about.id : path.basename(code.root);
+  const registrations = new Registrations(late, code.plain === true, id);
+  const waiting = apply(register, holder, [apiOf(registrations, about, id, code)]);
   if (typeof waiting?.then === "function") {
-    registrations.say("info", "its register gives a promise, which Hookscope waits for");
-    await waiting;
+    registrations.asked.push(PROMISE);
+    if (!registrations.isPlain) {
+      registrations.say("info", "its register gives a promise, which Hookscope waits for");
+      await waiting;
+    } else waiting.then(undefined, () => {}); // its host does not wait, and fails the plugin
   }
   return registrations.close();
 }
@@ -39,9 +46,13 @@ function entryOf(namespace, code) {
 
 /** Collects what a plugin registers, until `close`. */
 class Registrations {
-  constructor(late) {
+  constructor(late, isPlain, id) {
     this.late = late;
+    this.id = id;
+    this.isPlain = isPlain; // does it do what its host does, and no more
     this.isOpen = true;
+    this.asked = []; // what some host fails it for: PROMISE, UNNAMED
+    this.names = new Set(); // of hooks that have one
     this.handlers = new Map();
     this.declares = [];
     this.log = [];
@@ -56,18 +67,35 @@ class Registrations {
   add(keys, handler, settings) {
     for (const key of isArray(keys) ? keys : [keys]) {
       const name = isText(key) ? key : "";
-      if (!this.isOpen) this.late(`registers a handler of ${name} after its register: it is not called`);
+      if (!this.isOpen) this.tooLate(name);
       else if (!name.trim()) this.say("warn", "registers a handler of no event: left out");
       else if (typeof handler !== "function") this.say("warn", `registers no function for ${name}: left out`);
       else this.declare(name, handler, isHolder(settings) ? settings : {});
     }
   }
 
+  tooLate(name) {
+    const nor = this.isPlain ? ", and its host does not call it either: an api is closed when register returns" : "";
+    this.late(`registers a handler of ${name} after its register: it is not called${nor}`);
+  }
+
+  /** A hook of folder events, which its host knows by its name: the first of a name is the one. */
+  addNamed(keys, handler, settings) {
+    const options = { ...(isHolder(settings) ? settings : {}), internal: true };
+    const name = isText(options.name) ? options.name.trim() : "";
+    if (this.isOpen && !name) this.asked.push(UNNAMED);
+    if (this.isOpen && name && this.names.has(name)) {
+      return this.say("error", `hook already registered: ${name} (${this.id})`);
+    }
+    this.names.add(name);
+    return this.add(keys, handler, options);
+  }
+
   declare(key, handler, { priority, timeoutMs, ...rest }) {
     const [options, notes] = plain(rest, `options of ${key}`, OPTIONS);
     for (const note of notes) this.say("warn", note);
     const member = String(this.declares.length);
-    this.handlers.set(member, handler);
+    this.handlers.set(member, rest.internal === true ? heard(handler) : handler);
     this.declares.push({
       key,
       member,
@@ -88,7 +116,7 @@ class Registrations {
     for (const [kind, count] of this.others) {
       this.say("info", `registers ${counted(kind, count)}, which Hookscope does not run`);
     }
-    return { handlers: this.handlers, module: { declares: this.declares, log: this.log } };
+    return { handlers: this.handlers, module: { declares: this.declares, log: this.log, asked: this.asked } };
   }
 }
 
@@ -98,8 +126,7 @@ function counted(kind, count) {
 }
 
 /** What `register` gets. What it does not know and a plugin may register is noted, and does nothing. */
-function apiOf(registrations, about, code) {
-  const id = isText(about.id) ? about.id : path.basename(code.root);
+function apiOf(registrations, about, id, code) {
   const known = {
     id,
     name: isText(about.name) ? about.name : id,
@@ -123,14 +150,33 @@ function apiOf(registrations, about, code) {
 
 /**
  * `{event, handler, priority}` (seed 003), or events, handler and options, as the shipped program has it:
- * that means the events of hook folders, and is declared with the option `internal`.
+ * that means the events of hook folders, and is declared with the option `internal`. That program fails the
+ * other form, which gives it no name.
  */
 function registerHook(registrations, first, handler, settings) {
-  if (!isHolder(first) || isArray(first)) {
-    return registrations.add(first, handler, { ...settings, internal: true });
-  }
+  if (!isHolder(first) || isArray(first)) return registrations.addNamed(first, handler, settings);
   const { event, events, handler: own, ...rest } = first;
+  if (registrations.isOpen) registrations.asked.push(UNNAMED);
   return registrations.add(event ?? events, own, rest);
+}
+
+/**
+ * A handler of folder events gets an object of its own with the very context, in which `pluginConfig` stands
+ * for as long as it runs. Of an event with two arguments, it is the handler itself.
+ */
+function heard(handler) {
+  return async (event, ...more) => {
+    if (more.length) return handler(event, ...more);
+    const { context } = event;
+    const [had, before] = [hasOwn(context, "pluginConfig"), context.pluginConfig];
+    context.pluginConfig = {};
+    try {
+      return await handler({ ...event, context });
+    } finally {
+      if (had) context.pluginConfig = before;
+      else delete context.pluginConfig;
+    }
+  };
 }
 
 /** `registerHttpRoute` registers a http route. Any other unknown name is not there. */

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
     notes = (f"calls itself {told.title}",) if told.title and told.title != told.id else ()
     access = search.shape.access(told.id, folder, search.host)
     language = LANGUAGE_OF.get(entry.suffix, "unknown")
-    events, priorities = heard_in(entry, language, search.host)
+    events, priorities, of_folders = heard_in(entry, language, search.host)
     return Hook(
         name=told.id,
         kind="plugin",
@@ -143,6 +144,7 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
         meta=Metadata(
             events=events,
             priorities=priorities,
+            of_folders=of_folders,
             export=REGISTER,
             faults=told.faults,
             limits=access.limits,
@@ -160,18 +162,26 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
     )
 
 
-def heard_in(entry: Path, language: Language, host: Host) -> tuple[tuple[str, ...] | None, dict[str, int]]:
-    """The events that its text registers for, with their priorities; None where only a load can tell."""
+def heard_in(
+    entry: Path, language: Language, host: Host
+) -> tuple[tuple[str, ...] | None, dict[str, int], frozenset[str]]:
+    """The events that its text registers for, with their priorities; None where only a load can tell. And
+    those of them that are events of hook folders, where the host takes `registerHook("NAME", …)` for such."""
     try:
         source = host.surroundings.files.read(entry, formats.LONGEST + 1)
     except OSError:
-        return None, {}
+        return None, {}, frozenset()
     said = formats.plugin_registrations(source, language)
     if not said:  # it registers elsewhere, or nothing: a load tells
-        return None, {}
-    canonical = host.dialect.catalogue().canonical
-    priorities = {canonical(item.event): item.priority or 0 for item in reversed(said)}
-    return tuple(dict.fromkeys(canonical(item.event) for item in said)), priorities
+        return None, {}, frozenset()
+    canonical, crosses = host.dialect.catalogue().canonical, host.dialect.load_rules.crosses
+    crossing = [item.named and crosses for item in said]
+    keys = [
+        item.event.strip() if crossed else canonical(item.event)
+        for item, crossed in zip(said, crossing, strict=True)
+    ]
+    priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, said, strict=True)])}
+    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing))
 
 
 def _manifest(path: Path, names: frozenset[str], search: _Search) -> _Told:

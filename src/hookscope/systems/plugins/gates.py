@@ -86,7 +86,8 @@ def sent(hook: Hook, host: Host) -> Gate:
     keys = hook.meta.events
     if keys is None:
         return Gate("sent", None, found=KNOWN_AFTER_LOAD)
-    if any(host.dialect.catalogue().sends(key, "plugin") for key in keys):
+    sends, crossing = host.dialect.catalogue().sends, hook.meta.of_folders
+    if any(sends(key, "folder" if key in crossing else "plugin") for key in keys):
         return SENT
     reason = f"{host.dialect.product} never sends {' or '.join(keys)}"
     return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)

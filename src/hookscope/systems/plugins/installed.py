@@ -19,13 +19,13 @@ def _hook(plugin: InstalledPlugin, host: Host) -> Hook:
     folder = Folder(
         INSTALLED, "installed plugins", package, RANK, "hookscope.plugins", real=real, holds="plugin"
     )
-    events, priorities = heard_in(plugin.file, "python", host)
+    events, priorities, of_folders = heard_in(plugin.file, "python", host)
     return Hook(
         name=plugin.name,
         kind="plugin",
         folder=folder,
         path=None,
-        meta=Metadata(events=events, priorities=priorities, export=plugin.export),
+        meta=Metadata(events=events, priorities=priorities, of_folders=of_folders, export=plugin.export),
         description="a Python package's entry point",
         handler=plugin.file,
         language="python",

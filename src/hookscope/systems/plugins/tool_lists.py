@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from hookscope.core.runs import Module
+from hookscope.core.runs import Failure, Module
 from hookscope.formats.script_values import script_trim
 from hookscope.values import dataclass
 
@@ -44,11 +44,12 @@ class ToolNames:
         tools = (self.aliases.get(word, word) for word in words if word)
         return list(dict.fromkeys(tool for name in tools for tool in self.groups.get(name, (name,))))
 
-    def refused(self, module: Module) -> str:
-        """Why the host fails the plugin that registers this, in its words; empty where it does not."""
+    def refused(self, module: Module) -> Failure | None:
+        """Why the host fails the plugin that registers this, in its words; None where it does not."""
         matchers = (one.options.get("matcher") for one in module.declares if one.key in OF_TOOLS)
         problems = (self._problem(matcher) for matcher in matchers if matcher is not None)
-        return next((f"tool hook matcher {problem}" for problem in problems if problem), "")
+        text = next((f"tool hook matcher {problem}" for problem in problems if problem), "")
+        return Failure("TypeError", text, phase="load") if text else None
 
     def _problem(self, matcher: object) -> str:
         if not isinstance(matcher, list | tuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from hookscope.core.bystanders import kind_of
+from hookscope.core.bystanders import kind_of_key
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Standing, State
 from hookscope.core.runs import EventKind
@@ -131,8 +131,8 @@ def _unheard(rows: Iterable[Standing], heard: set[str], host: Host) -> Iterator[
     taps = _heard_by_taps(host)
     canonical = host.dialect.catalogue().canonical
     for row in rows:
-        kind = kind_of(row.hook)
         for key in dict.fromkeys(map(canonical, row.events or ())):
+            kind = kind_of_key(key, row)
             if key not in heard:
                 recorded = not taps[kind].isdisjoint((*_keys(key, kind, host), key))
                 yield Unheard(row.hook.name, row.hook.folder.source, row.state, key, recorded)
@@ -148,6 +148,6 @@ def _listened(one: Seen, rows: Iterable[Standing], host: Host) -> bool:
     keys = _keys(one.key, one.kind, host)
     canonical = host.dialect.catalogue().canonical
     return any(
-        kind_of(row.hook) == one.kind and any(canonical(key) in keys for key in row.events or ())
+        any(kind_of_key(key, row) == one.kind and canonical(key) in keys for key in row.events or ())
         for row in rows
     )
