@@ -144,9 +144,13 @@ def test_a_python_plugin_gets_the_same_event(
     (folder / "plugin.py").write_text(
         "def one(event):\n    event.messages.append(event.type)\n"
         "def two(event, ctx):\n    event.messages.append(str(ctx))\n"
-        "def register(api):\n"
+        "    kept.register_hook('command', one, name='late')\n"
+        "def register(api):\n    global kept\n    kept = api\n"
         "    api.register_hook('command:new', one, name='one')\n"
         "    api.register_hook('command', two, name='two')\n"
     )
     run = hookscope(*SHIPPED, "fire", "command:new", "--trust", "--json").json
     assert run["messages"] == ["fold", "None", "fold", "command"]
+    said = [item["stderr"] for item in run["results"] if item["stderr"]]
+    assert len(said) == 1
+    assert "a handler of command is registered after `register` has returned: it is not called" in said[0]

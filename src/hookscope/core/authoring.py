@@ -179,6 +179,11 @@ class PluginApi:
         self.config = self.plugin_config = self.pluginConfig = Record(config or {})
         self.declared: list[Declaration] = []
         self._told = told
+        self._closed = False
+
+    def close(self) -> None:
+        """Its `register` has returned, and nobody asks any more what was registered."""
+        self._closed = True
 
     def register_hook(
         self,
@@ -216,6 +221,10 @@ class PluginApi:
     def _register(self, door: str, key: Any, handler: Any, options: Mapping[str, Any]) -> Any:
         if not isinstance(key, str) or not key.strip():
             raise TypeError(f"api.{door}() wants the name of an event, such as before_tool_call")
+        if self._closed:
+            text = f"a handler of {key} is registered after `register` has returned: it is not called"
+            warnings.warn(text, stacklevel=3)
+            return handler if handler is not None else lambda decorated: decorated
         if handler is None:
             return lambda decorated: self._register(door, key, decorated, options)
         if not callable(handler) or isinstance(handler, type):

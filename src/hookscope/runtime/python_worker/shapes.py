@@ -90,6 +90,7 @@ class _Maker:
         if shape == "plugin":
             api = self._authoring.PluginApi(os.path.basename(self._code["root"]))
             yield self._door(module)(api)
+            api.close()
             return self._plugin(api.declared)
         if shape == "tool":
             return self._tool((yield from self._definition(module, ("tool",))))
