@@ -242,3 +242,23 @@ def test_a_terminal_is_asked(home: Path, workspace: Path, tmp_path: Path) -> Non
     os.close(ours)
     assert b"Install it? [y/N]" in said
     assert (home / ".openclaw" / "hooks" / "greet" / "handler.py").exists()
+
+
+def test_what_the_host_installed_itself_is_said_and_left_to_it(cli: Cli, home: Path, settings: Path) -> None:
+    """Guide 004 keeps such records under `hooks.internal.installs`."""
+    single(home / ".openclaw" / "hooks" / "hello", "hello")
+    record = {"source": "npm", "spec": "@acme/my-hooks", "version": "0.1.0", "hooks": ["hello"]}
+    text = json.dumps({"hooks": {"internal": {"installs": {"my-hooks": record, "odd": 5}}}})
+    settings.write_text(text)
+    listed = cli("packs", "--dialect", "openclaw")
+    assert "OpenClaw itself has installed" in listed.out
+    assert "my-hooks  npm @acme/my-hooks 0.1.0  hooks: hello" in listed.out
+    (theirs, odd) = cli("packs", "--json", "--dialect", "openclaw").json["of_host"]
+    assert (theirs["id"], theirs["hooks"], theirs["line"], odd["spec"]) == ("my-hooks", ["hello"], 1, None)
+    for words in (("update", "my-hooks"), ("update", "hello"), ("uninstall", "@acme/my-hooks")):
+        done = cli(*words, "--yes", "--dialect", "openclaw")
+        assert (done.code, "was installed by OpenClaw itself" in done.err) == (1, True), done.err
+    assert "Left to OpenClaw" in cli("update", "--all", "--dialect", "openclaw").err
+    notes = cli("info", "hello", "--json", "--dialect", "openclaw").json["notes"]
+    assert "OpenClaw installed it with my-hooks, from npm @acme/my-hooks 0.1.0" in notes
+    assert settings.read_text() == text

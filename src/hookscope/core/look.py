@@ -8,6 +8,7 @@ from dataclasses import replace
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
 from hookscope.core.hooks import Gate, Hook, Standing, Verdict
+from hookscope.core.installs import host_installs
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.searched import searched
 
@@ -75,7 +76,13 @@ def _standing(
             shadowed_by,
         ),
         shadows=shadows,
-        notes=(*hook.notes, *hook.meta.notes, *_catalogue_notes(hook, host), *rivals),
+        notes=(
+            *hook.notes,
+            *hook.meta.notes,
+            *_catalogue_notes(hook, host),
+            *_installed_by_host(hook, host),
+            *rivals,
+        ),
     )
 
 
@@ -98,6 +105,11 @@ def _reached(rows: Iterable[Standing], load_order: Sequence[Hook], host: Host) -
         else row
         for row in rows
     )
+
+
+def _installed_by_host(hook: Hook, host: Host) -> list[str]:
+    found = next((one for one in host_installs(host) if one.has(hook)), None)
+    return [f"{host.dialect.product} installed it with {found.id}, from {found.origin}"] if found else []
 
 
 def _catalogue_notes(hook: Hook, host: Host) -> list[str]:

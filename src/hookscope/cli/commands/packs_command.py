@@ -11,6 +11,10 @@ def command(options: Options) -> Answer:
     """What is installed for this host: version, source, hooks, and what has changed on disk since."""
     bench, desk = asking.desk_of(options, writes=False)
     host = bench.open()
-    statuses = desk.statuses()
-    document = {"dialect": host.dialect.name, "packs": [documents.status(item) for item in statuses]}
-    return Answer(document, shown.packs(statuses, host))
+    statuses, theirs = desk.statuses(), desk.of_host()
+    document = {
+        "dialect": host.dialect.name,
+        "packs": [documents.status(item) for item in statuses],
+        "of_host": [documents.of_host(item) for item in theirs],
+    }
+    return Answer(document, shown.packs(statuses, host, theirs))

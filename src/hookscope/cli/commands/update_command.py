@@ -50,6 +50,10 @@ def command(
     found = [_one(bench, desk, name, how, force=force) for name in (ids or tuple(desk.installed()))]
     texts = [text for one in found if (text := one.in_words())] if found else ["No pack is installed here."]
     aside = tuple(sentence for one in found for sentence in one.aside)
+    if everything and (theirs := [one.id for one in desk.of_host()]):
+        aside += (
+            printable(f"Left to {bench.open().dialect.product}, which installed it: {', '.join(theirs)}."),
+        )
     document = {"updates": [one.document for one in found]}
     return Answer(document, "\n\n".join(texts), yes=all(one.yes for one in found), aside=aside)
 

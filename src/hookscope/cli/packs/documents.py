@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hookscope.core.event import iso
+from hookscope.core.installs import HostInstall
 from hookscope.workbench import documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.packs.desk import PackStatus
@@ -66,6 +67,20 @@ def status(item: PackStatus) -> Document:
         "folders": [str(folder) for folder in record.folders] or [str(record.linked)],
         "settings": [list(setting.wanted.path) for setting in record.settings],
         "on_disk": _on_disk(item.on_disk),
+    }
+
+
+def of_host(item: HostInstall) -> Document:
+    """One pack of `packs --json` that the host itself has installed."""
+    return {
+        "id": item.id,
+        "source": item.source or None,
+        "spec": item.spec or None,
+        "version": item.version or None,
+        "hooks": list(item.hooks),
+        "folder": str(item.folder) if item.folder is not None else None,
+        "file": str(item.place.file) if item.place else None,
+        "line": item.place.line if item.place else None,
     }
 
 

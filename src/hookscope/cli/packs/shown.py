@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, State, gate_state
+from hookscope.core.installs import HostInstall
 from hookscope.core.text import as_typed, lasting, one_line, printable
 from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import (
@@ -71,9 +72,9 @@ def up_to_date(item: UpToDate, host: Host) -> str:
     return "\n".join(lines)
 
 
-def packs(items: Sequence[PackStatus], host: Host) -> str:
-    """`packs`: what is installed, from where, and what has changed on disk since."""
-    if not items:
+def packs(items: Sequence[PackStatus], host: Host, theirs: Sequence[HostInstall] = ()) -> str:
+    """`packs`: what is installed, from where, what has changed on disk since; and what the host has."""
+    if not items and not theirs:
         if host.dialect.packs is None:
             return f"{host.dialect.product} has no folder that hooks are installed into."
         return f"No pack is installed for {host.dialect.product} here. `hookscope install SPEC` does that."
@@ -89,7 +90,12 @@ def packs(items: Sequence[PackStatus], host: Host) -> str:
         lines.append(f"{name}  {version}  {fitted(how, 7)}  {one_line(record.origin)}  {age} ago{word}")
         lines.append(f"  hooks: {one_line(', '.join(record.hooks), 400)}")
         lines += _changed(item.on_disk, host)
-    return "\n".join(lines)
+    if theirs:
+        lines += ["", f"{host.dialect.product} itself has installed, as its settings say:"]
+        for one in theirs:
+            hooks = ", ".join(one.hooks) or "not said"
+            lines.append(f"  {one_line(one.id)}  {one_line(one.origin)}  hooks: {one_line(hooks, 400)}")
+    return "\n".join(lines).lstrip("\n")
 
 
 def _named(record: Record | None) -> str:

@@ -13,6 +13,7 @@ WANTED = {
     ("entries",): (Mapping, "a mapping"),
     ("load",): (Mapping, "a mapping"),
     ("handlers",): (list, "a list"),
+    ("installs",): (Mapping, "a mapping"),
 }
 WANTED_OF_AN_ENTRY = {"enabled": (bool, "true or false"), "env": (Mapping, "a mapping of texts")}
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from hookscope.changes import Change, ChangeError, read_now, remove_empty
 from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
-from hookscope.core.text import nearest
+from hookscope.core.installs import HostInstall, host_installs
+from hookscope.core.text import as_typed, nearest
 from hookscope.packs.below import remove
 from hookscope.packs.course import QUIETLY, Course
 from hookscope.packs.errors import PackError
@@ -59,6 +60,11 @@ class PackDesk:
         self._bench = bench
         self.store = Store(state_folder() / "packs")
 
+    def of_host(self) -> tuple[HostInstall, ...]:
+        """What the host has installed itself, as its settings say, and is not of ours."""
+        ours = self.installed()
+        return tuple(one for one in host_installs(self._bench.open()) if one.id not in ours)
+
     def installed(self) -> Mapping[str, Record]:
         """What is installed for this host, oldest first."""
         return self.store.book.all(self._bench.open().state)
@@ -85,6 +91,9 @@ class PackDesk:
                 raise Refusal(
                     f"{name!r} is a hook of the pack {holding.id}.", f"Name {holding.id}: it goes as a whole."
                 )
+            theirs = next((one for one in self.of_host() if name in (one.id, one.spec, *one.hooks)), None)
+            if theirs is not None:
+                raise _not_ours(theirs, self._bench.open())
             near = nearest(name, known)
             then = f"Did you mean {near}?" if near else "`hookscope packs` lists what is."
             raise Refusal(f"No pack {name!r} is installed here.", then)
@@ -249,6 +258,14 @@ def _is_alive(pid: str) -> bool:
     except OSError:
         return True
     return True
+
+
+def _not_ours(install: HostInstall, host: Host) -> Refusal:
+    """The host keeps its own record of it, and Hookscope has not the bytes that it put in place."""
+    product, program, place = host.dialect.product, host.dialect.layout.program, install.place
+    where = f" ({host.surroundings.short(place.file)}:{place.line})" if place else ""
+    then = f"Ask {product}" + (f": `{program} hooks update {as_typed(install.id)}`" if program else "") + "."
+    return Refusal(f"{install.id} was installed by {product} itself{where}, not by Hookscope.", then)
 
 
 @contextmanager
