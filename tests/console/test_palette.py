@@ -1,5 +1,6 @@
 """The command palette finds hooks, events, saved events and runs, among very many too."""
 
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from time import process_time
@@ -93,6 +94,21 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
         assert [sheet.number for sheet in fire.runs.sheets] == [1, 2]
         assert fire.runs.sheets[0].at < datetime.now(UTC)
         await story.shows("hello")
+
+
+async def test_before_anything_is_typed_what_acts_here_comes_first(console: Open) -> None:
+    async with console() as story:
+        await story.press("ctrl+p")
+        await story.shows("Find", "enter does it", "esc back", "Allow the folder")
+        listed = re.findall(r"(enter|\b[a-z]+) +(Why|Fire|On/off|Fix|Undo|Trust)\b   ", story.text())
+        assert listed == [
+            ("enter", "Why"),
+            ("f", "Fire"),
+            ("space", "On/off"),
+            ("e", "Fix"),
+            ("u", "Undo"),
+            ("t", "Trust"),
+        ]
 
 
 async def test_letters_typed_at_once_find_what_they_spell(console: Open) -> None:

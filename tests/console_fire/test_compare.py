@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from hookscope.console.fire.beside import lines_of, table
 from hookscope.console.fire.compare import compared
+from hookscope.core.differences import Difference
 from hookscope.core.runs import Code, Ending, Event, Registration, Result, Run, Status
 
 CALLS = {
@@ -45,3 +47,17 @@ def test_many_changes_are_counted() -> None:
 
 def test_a_hook_that_is_called_twice_is_compared_call_by_call() -> None:
     assert "a ✓ → ✗" in compared(run(("a", "ok"), ("a", "ok")), run(("a", "ok"), ("a", "error")))
+
+
+def test_side_by_side_an_end_has_its_own_colour_and_a_file_its_name_for_people() -> None:
+    found = (
+        Difference("handler", "greet", "error: KeyError: 'ok'", "ok"),
+        Difference("file", "/home/ada/.openclaw/logs/commands.log", None, {"kind": "new", "bytes": 9}),
+    )
+    lines = lines_of(found, run(), run(), lambda path: str(path).replace("/home/ada", "~"))
+    shown = table(lines, (1, 2), 74)
+    names = "".join(line[:18].strip() for line in shown.plain.splitlines())
+    assert "~/.openclaw/logs/commands.log" in names  # folded, not cut
+    colours = {shown.plain[span.start : span.end].strip(): span.style for span in shown.spans}
+    assert (colours["error: KeyError: 'ok'"], colours["ok"]) == ("$text-error", "$text-success")
+    assert "new, 9 bytes" not in colours  # what is told has no colour that says good or bad

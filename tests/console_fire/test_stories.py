@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.drawing import drawn
 
 from hookscope.console.fire import asked
 from hookscope.console.fire.composer import Composer
@@ -303,3 +304,20 @@ async def test_each_key_has_an_id_a_word_and_a_tooltip(console: Any) -> None:
         bindings = [binding for kind in own for binding in kind.__dict__.get("BINDINGS", ())]
         assert bindings
         assert all(binding.id and binding.description and binding.tooltip for binding in bindings)
+
+
+async def test_the_line_under_the_cursor_keeps_its_colours(console: Any) -> None:
+    async with console((120, 36)) as c:
+        c.pane.query_one(JsonEditor).text = '{\n  "senderId": "ada"\n}'
+        await c.settle()
+
+        def colours() -> set[Any]:
+            [strip] = [strip for strip in drawn(c.app) if '"senderId": "ada"' in strip.text]
+            return {part.style.color for part in strip if part.text in ('"senderId"', '"ada"') and part.style}
+
+        plain = colours()
+        assert len(plain) == 2
+        c.pane.query_one(JsonEditor).focus()
+        c.pane.query_one(JsonEditor).move_cursor((1, 0))
+        await c.settle()
+        assert colours() == plain

@@ -82,6 +82,8 @@ async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
         assert "text 29" not in c.screen
         c.pane.add(entries(1, 700, level="error"))
         await c.shows("Log 3 of 33", "text 700")
+        await c.press(*"no")
+        await c.shows("Log 0 of 33", "No entry fits the filter. esc clears it.")
         await c.press("enter", "escape")
         await c.shows("Log 33", "text 29")
 
@@ -132,5 +134,6 @@ def test_columns_are_aligned(width: int) -> None:
 
 async def test_an_idle_log_says_nothing_and_survives_keys(log: Any) -> None:
     async with log() as c:
+        await c.shows("Nothing has happened yet.")
         await c.press("up", "down", "end", "home", "pageup", "enter", "p", "p", "G", "y")
         await c.shows("Log 0", "The log is empty")

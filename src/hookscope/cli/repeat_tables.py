@@ -9,7 +9,7 @@ from hookscope.cli import run_tables
 from hookscope.cli.cells import column, fitted
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.runs import Plan, Run
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 
@@ -113,5 +113,5 @@ def _number(number: int | None) -> str:
 
 
 def _range(seconds: Sequence[float]) -> str:
-    ends = (f"{end * 1000:.1f}" for end in (min(seconds, default=0.0), max(seconds, default=0.0)))
-    return f"{'–'.join(dict.fromkeys(ends))} ms"
+    ends = (min(seconds, default=0.0), max(seconds, default=0.0))
+    return "–".join(dict.fromkeys(map(duration, ends)))

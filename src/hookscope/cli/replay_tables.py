@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
-from hookscope.core.text import one_line
+from hookscope.core.text import duration, one_line
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.replay import Replayed
@@ -35,7 +35,7 @@ def document(item: Replayed, dialect: str) -> Document:
 
 def text(item: Replayed) -> str:
     """The event, the two runs, the time in their handlers, whose files are others; then each difference."""
-    times = f"{_took(item.before):.1f} ms → {_took(item.run):.1f} ms"
+    times = f"{duration(_took(item.before))} → {duration(_took(item.run))}"
     said = "as before" if not item.different else f"{len(item.different)} different"
     said += ", not all could run" * bool(item.left) + ", cancelled" * item.run.cancelled
     head = f"{one_line(item.run.event.key)}  run {item.past.id} → run {item.run.id}  {said}  {times}"
@@ -45,8 +45,8 @@ def text(item: Replayed) -> str:
 
 
 def _took(run: Run) -> float:
-    """Milliseconds in handlers: the start of a worker is no matter of theirs."""
-    return sum(result.took for result in run.results) * 1000
+    """Seconds in handlers: the start of a worker is no matter of theirs."""
+    return sum(result.took for result in run.results)
 
 
 def _lines(item: Replayed) -> Iterator[str]:

@@ -12,7 +12,7 @@ from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
 from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Failure, Plan, Registration, Result, Run
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench.run_documents import plain
 
 MOST_OF_A_DIFF = 60  # lines
@@ -25,9 +25,7 @@ def run(item: Run, plan: Plan | None = None) -> str:
 
     With the plan, lanes stand above their handlers, and below each what its answer added to the merged one.
     """
-    lines = [
-        f"{one_line(item.event.key)}  {len(item.results)} ran  {item.took * 1000:.1f} ms  {outcome(item)}"
-    ]
+    lines = [f"{one_line(item.event.key)}  {len(item.results)} ran  {duration(item.took)}  {outcome(item)}"]
     lines.append("")
     width = column((one_line(entry.call.name) for entry in item.results), 32)
     merged = _merged(item, plan)
@@ -125,7 +123,7 @@ def result(item: Result, width: int) -> list[str]:
     name = fitted(one_line(item.call.name), width)
     pushed = f"  +{len(item.messages)} msg" if item.messages else ""
     forced = "  forced" if item.forced else ""
-    took = f"{item.took * 1000:>8.1f} ms"
+    took = f"{duration(item.took):>9}"
     lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {took}{pushed}{forced}"]
     lines += [f"      {text}" for text in error_lines(item.error)]
     if item.stale is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
 from hookscope.cli.cells import column, fitted
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.testing import Checked
@@ -51,7 +51,7 @@ def text(items: Sequence[Checked]) -> str:
 
 
 def _lines(item: Checked, width: int) -> Iterator[str]:
-    took = f"{item.took * 1000:>8.1f} ms" if item.took is not None else ""
+    took = f"{duration(item.took):>9}" if item.took is not None else ""
     sign = "✎" if item.accepted else "✓" if item.passed else "✗"
     yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
     yield from (f"    {line}" for line in item.why)

@@ -153,7 +153,7 @@ class Console(App[None]):
         from hookscope.console.palette import CommandScreen
 
         if not isinstance(self.screen, CommandScreen):
-            self.push_screen(CommandScreen(id="--command-palette"))
+            self.push_screen(CommandScreen())
 
     def action_help(self) -> None:
         """What can be done where one is; a line that is clicked is done."""

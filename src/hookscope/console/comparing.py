@@ -98,12 +98,12 @@ class CompareDesk:
         if len(runs) != 2 or runs[0] is None or runs[1] is None or self.screen.state.view is None:
             return
         before, after = runs[0], runs[1]
-        bench = self.screen.bridge.bench
+        bench, short = self.screen.bridge.bench, self.screen.state.view.host.surroundings.short
 
         def comparing() -> tuple[Beside, ...]:
             from hookscope.workbench.replay import between  # here: the first paint needs no database
 
-            return lines_of(between(bench, before, after), before, after)
+            return lines_of(between(bench, before, after), before, after, short)
 
         self.screen.bridge.ask(
             "comparing", comparing, lambda lines: self._show((numbers[0], numbers[1]), lines)

@@ -14,7 +14,7 @@ from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
 from hookscope.core.runs import Plan, Result, Run, Slow
-from hookscope.core.text import one_line
+from hookscope.core.text import duration, one_line
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun, View
@@ -35,10 +35,10 @@ def looked(
         found = Counter(row.look for row in now)
         looks = (*LOOKS.values(), NO_HOOK, IGNORED)
         counts = ", ".join(f"{found[look]} {look.word}" for look in looks if found[look])
-        return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {milliseconds(took)}")]
+        return [LogEntry(at, "look", hooks, f"{counts or 'none found'} · {duration(took)}")]
     entries = [LogEntry(at, "state", name, text, level) for name, text, level in differences(before, now)]
     said = "nothing is different" if not entries else f"{len(entries)} different"
-    return [LogEntry(at, "look", hooks, f"{said} · {milliseconds(took)}"), *entries]
+    return [LogEntry(at, "look", hooks, f"{said} · {duration(took)}"), *entries]
 
 
 def differences(before: Sequence[Row], now: Sequence[Row]) -> list[tuple[str, str, str]]:
@@ -92,7 +92,7 @@ def stepped(at: datetime, number: int, result: Result | Slow) -> LogEntry:
         until = f"; it is stopped at {result.limit:g} s" if result.limit is not None else ""
         text = f"» still running after {result.after:g} s{until}"
         return LogEntry(at, "step", result.call.name, text, "warning", number)
-    took = milliseconds(result.took)
+    took = duration(result.took)
     if result.stale is not None:
         fault = f"{result.stale.type}: {one_line(result.stale.message)}"
         took += f" · the version from before, since the saved one does not load: {fault}"
@@ -118,9 +118,7 @@ def ended(at: datetime, number: int, run: Run) -> LogEntry:
         text, level = one_line(run.ending.verdict), "info"
     else:
         text, level = f"✓ {count} ok", "info"
-    return LogEntry(
-        at, "run", run.event.key, f"run {number} {text} · {milliseconds(run.took)}", level, number
-    )
+    return LogEntry(at, "run", run.event.key, f"run {number} {text} · {duration(run.took)}", level, number)
 
 
 def played(at: datetime, play: Played) -> list[LogEntry]:
@@ -176,14 +174,3 @@ def _real(heard: Heard) -> LogEntry:
     cut = "shortened" if heard.cut else ""
     told = (one_line(heard.session, 60), one_line(heard.host, 30), cut, brief(heard))
     return LogEntry(at, "real", one_line(heard.key), " · ".join(filter(None, told)), real=heard.id)
-
-
-def milliseconds(seconds: float) -> str:
-    """A duration for people."""
-    return (
-        f"{seconds:.1f} s"
-        if seconds >= 10
-        else f"{seconds * 1000:,.0f} ms"
-        if seconds >= 0.1
-        else f"{seconds * 1000:.1f} ms"
-    )

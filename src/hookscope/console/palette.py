@@ -25,7 +25,7 @@ from hookscope.console.finding import Found, best
 from hookscope.console.happening import Change, Jumped, ModeChosen, SideChosen
 from hookscope.console.keymap.actions import room_of
 from hookscope.console.keymap.commands import command_of
-from hookscope.console.keymap.hints import with_keys
+from hookscope.console.keymap.hints import ENTER, ESCAPE, hints, with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.painting import LaidOutOnce
 from hookscope.console.recall import RunLine, saved_here, stored_runs
@@ -87,9 +87,19 @@ class CommandScreen(CommandPalette, Over[None]):
     HAS_HELP = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", "Back", show=False)]
 
+    def __init__(self) -> None:
+        super().__init__(
+            placeholder="an action, a hook, an event, a saved event, a run", id="--command-palette"
+        )
+
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
         """At once: the field is there before what can be found is."""
         LaidOutOnce._refresh_layout(self, size, scroll)
+
+    def on_mount(self) -> None:
+        frame = self.query_one("#--container")
+        frame.border_title = "Find"
+        frame.border_subtitle = hints((ENTER, "does it"), (ESCAPE, "back"))
 
     def _gather_commands(self, *given: Any, **named: Any) -> Any:
         """What fits, unless it has been left since the letter was typed: there is no list any more."""
@@ -135,9 +145,10 @@ class Entries(Provider):
         return tuple(await self.collected())
 
     async def discover(self) -> Hits:
-        entries = tuple(written_out(await self._listed(), UNASKED))
-        for kind in dict.fromkeys(entry.kind for entry in entries):
-            for entry in islice((entry for entry in entries if entry.kind == kind), UNASKED):
+        seen = Counter[str]()
+        for entry in written_out(await self._listed(), UNASKED):
+            seen[entry.kind] += 1
+            if seen[entry.kind] <= UNASKED:
                 yield DiscoveryHit(entry.shown, entry.run, entry.text)
 
     async def search(self, query: str) -> Hits:

@@ -47,6 +47,19 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
     return near[0] if near else None
 
 
+def duration(seconds: float) -> str:
+    """A time for people, eight cells at most."""
+    ms = seconds * 1000
+    if ms < 99.95:
+        return f"{ms:.1f} ms"
+    if ms < 999.5:
+        return f"{ms:.0f} ms"
+    if seconds < 99.95:
+        return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} m {rest:02} s"
+
+
 def lasting(seconds: float) -> str:
     """How long that is, in its two largest units: `3 d 4 h`, `12 s`. Less than nothing is nothing."""
     minutes, rest = divmod(max(int(seconds), 0), 60)

@@ -21,7 +21,7 @@ from hookscope.core.event_types import EVERY
 from hookscope.core.examine import digest
 from hookscope.core.hooks import Standing
 from hookscope.core.plan import code_of
-from hookscope.core.text import lasting, one_line
+from hookscope.core.text import duration, lasting, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION
 from hookscope.values import dataclass
@@ -286,7 +286,7 @@ def _ran(row: Standing, last: StoredRun | None, now: datetime) -> Link:
         return Link("ran", None, "no run of it is on record")
     where = f"in run {last.id}, {_ago(last.started, now)}"
     if result["status"] == "ok":
-        return Link("ran", True, f"{result['ms']:.1f} ms {where}", "", last.started, last.id)
+        return Link("ran", True, f"{duration(result['ms'] / 1000)} {where}", "", last.started, last.id)
     error = result["error"]
     said = f": {error['type']}: {one_line(str(error['message']), 160)}" if error is not None else ""
     then = f"`hookscope replay {last.id}` fires it again"

@@ -18,7 +18,7 @@ from hookscope.cli.cells import fitted
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.numbers import Whole
 from hookscope.core.event import iso
-from hookscope.core.text import one_line
+from hookscope.core.text import duration, one_line
 from hookscope.workbench import Options, Refusal, run_documents
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def line(run: StoredRun) -> str:
     """Number, time, event, outcome, and which handlers failed."""
     results = run.document.get("results") or []
     failed = [result["hook"] for result in results if result["status"] != "ok"]
-    took = "" if run.took is None else f"{run.took * 1000:.0f} ms"
+    took = "" if run.took is None else duration(run.took)
     when = run.started.astimezone().strftime(WHEN)
     about = f"{len(results)} ran" + (f", failed: {one_line(', '.join(failed))}" if failed else "")
     about += ", pinned" if run.pinned else ""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hookscope.cli.page.parts import block, code, facts, folded, listed, part, pretty, safe
+from hookscope.core.text import duration
 
 Document = Mapping[str, Any]
 
@@ -36,7 +37,7 @@ def _line(number: int, result: Document, whole: float) -> str:
     start, took = result["started_ms"], result["ms"]
     left = min(100 * start / whole, 100 - THINNEST)
     width = max(min(100 * took / whole, 100 - left), THINNEST)
-    label = f"starts at {start:.1f} ms, takes {took:.1f} ms"
+    label = f"starts at {duration(start / 1000)}, takes {duration(took / 1000)}"
     return (
         f'<tr><td class="number faint">{number}</td><td>{safe(result["hook"])}</td>'
         f"<td>{state(result['status'])}</td>"
@@ -44,7 +45,7 @@ def _line(number: int, result: Document, whole: float) -> str:
         f'aria-label="{safe(label)}"><title>{safe(label)}</title>'
         '<rect class="lane" x="0" y="4.5" width="100" height="1"/>'
         f'<rect class="bar {_class(result["status"])}" x="{left:.2f}" y="1" width="{width:.2f}" height="8"/>'
-        f'</svg></td><td class="number">{took:,.1f} ms</td></tr>'
+        f'</svg></td><td class="number">{duration(took / 1000)}</td></tr>'
     )
 
 
@@ -53,8 +54,8 @@ def article(result: Document, planned: Document | None) -> str:
     marks = [
         text for name, text in (("forced", "forced"), ("broken", "broken on purpose")) if result.get(name)
     ]
-    took = f"{result['ms']:,.1f} ms" + (
-        f", loaded in {result['load_ms']:,.1f} ms" if result["load_ms"] else ""
+    took = duration(result["ms"] / 1000) + (
+        f", loaded in {duration(result['load_ms'] / 1000)}" if result["load_ms"] else ""
     )
     said = [f"as {result['key']}", took, *marks]
     return (

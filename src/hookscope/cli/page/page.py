@@ -19,6 +19,7 @@ from hookscope.cli.page.parts import (
     section,
 )
 from hookscope.cli.page.style import STYLE
+from hookscope.core.text import duration
 
 if TYPE_CHECKING:
     from hookscope.workbench import StoredRun
@@ -63,7 +64,7 @@ def page_of(run: StoredRun, settings: Mapping[str, Any] | None) -> str:
 def _head(run: StoredRun) -> str:
     css, sign = OUTCOMES[run.outcome]
     when = run.started.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    took = "no end on record" if run.took is None else f"{run.took * 1000:,.1f} ms"
+    took = "no end on record" if run.took is None else duration(run.took)
     count = len(run.document["results"])
     told = [
         f"{count} handler{'s' * (count != 1)} ran",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from textual import events
@@ -15,11 +17,12 @@ from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.fire.compare import calls_of
-from hookscope.console.fire.marks import MUTED, duration, fitted, word
+from hookscope.console.fire.marks import MUTED, PHASES, fitted, word
 from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run
+from hookscope.core.text import duration
 from hookscope.values import dataclass
 
 NOTHING = "–"
@@ -27,6 +30,7 @@ SLOWER = 2.0  # a handler's time is worth a line when it is that many times the 
 FRAME = 7  # cells of the frame, its padding and its bar
 LEAST = 0.005  # and when that many seconds lie between them
 WIDEST = 34  # cells of the first column
+ENDED = re.compile(r"(\w+)(?=: |$)")  # the status before what a handler said
 LONGEST = 400  # characters of a value
 
 
@@ -38,18 +42,22 @@ class Beside:
     before: str
     after: str
     time: bool = False  # a time alone: no difference in what the runs did
+    ended: bool = False  # how a handler ended
 
 
-def lines_of(found: Sequence[Difference], before: Run, after: Run) -> tuple[Beside, ...]:
-    """A line for each difference, and then for times that tell."""
-    return (*(_line(one) for one in found), *_times(before, after))
+def lines_of(
+    found: Sequence[Difference], before: Run, after: Run, short: Callable[[Path], str]
+) -> tuple[Beside, ...]:
+    """A line for each difference, and then for times that tell. `short` says a path to people."""
+    return (*(_line(one, short) for one in found), *_times(before, after))
 
 
-def _line(one: Difference) -> Beside:
-    what = one.kind if one.what == one.kind else f"{one.kind} {one.what}"
+def _line(one: Difference, short: Callable[[Path], str]) -> Beside:
+    name = short(Path(one.what)) if one.kind == "file" else one.what
+    what = one.kind if name == one.kind else f"{one.kind} {name}"
     if one.kind == "order":
         what = "order"
-    return Beside(word(what), _said(one, one.before), _said(one, one.after))
+    return Beside(word(what), _said(one, one.before), _said(one, one.after), ended=one.kind == "handler")
 
 
 def _said(one: Difference, value: object) -> str:
@@ -95,14 +103,23 @@ def table(lines: Sequence[Beside], numbers: tuple[int, int], width: int) -> Cont
 
 
 def _row(line: Beside, first: int, other: int) -> Iterator[Content]:
-    before, after = (_folded(text, other) for text in (line.before, line.after))
-    for at in range(max(len(before), len(after))):
-        name = fitted(line.what if at == 0 else "", first)
-        left, right = (part[at] if at < len(part) else "" for part in (before, after))
-        styles = (MUTED, MUTED) if line.time else ("$text-error", "$text-success")
-        yield Content.assemble(
-            name, "  ", fitted(left, other, styles[0]), "  ", fitted(right, other, styles[1])
-        )
+    ends = [(text, other, _style(line, text)) for text in (line.before, line.after)]
+    columns = ((line.what, first, MUTED), *ends)
+    folded = [_folded(text, width) for text, width, _ in columns]
+    for at in range(max(map(len, folded))):
+        cells = [
+            fitted(rows[at] if at < len(rows) else "", width, style)
+            for rows, (_, width, style) in zip(folded, columns, strict=True)
+        ]
+        yield Content("  ").join(cells)
+
+
+def _style(line: Beside, text: str) -> str:
+    """How a handler ended has the colour that it has in the run; all else is for reading."""
+    ended = ENDED.match(text)
+    if line.ended and ended is not None and ended[1] in PHASES:
+        return PHASES[ended[1]].style
+    return MUTED if line.time or text == NOTHING else ""
 
 
 def _folded(text: str, width: int) -> list[str]:

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from hookscope.console.fire.marks import PHASES, count, duration, word
+from hookscope.console.fire.marks import PHASES, count, word
 from hookscope.core.runs import Result, Run
+from hookscope.core.text import duration
 
 Calls = Mapping[tuple[str, str, int], Result]
 MOST = 3  # handlers named one by one

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textual.content import Content
 
 from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, duration, fitted, moment, word
+from hookscope.console.fire.marks import MUTED, PHASES, fitted, moment, word
 from hookscope.console.fire.model import Sheet, brief_outcome
+from hookscope.core.text import duration
 
 
 class History(Lines):

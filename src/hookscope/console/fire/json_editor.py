@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 from textual.color import Color, ColorParseError
 from textual.message import Message
 from textual.widgets import TextArea
-from textual.widgets.text_area import Edit, EditResult, Selection
+from textual.widgets.text_area import Edit, EditResult, Selection, TextAreaTheme
 
 from hookscope.console.fire.draft import escaped
 
@@ -44,6 +44,15 @@ def place(text: str, at: int) -> tuple[int, int]:
     return text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
 
 
+class Colours(TextAreaTheme):
+    """The style sheet's own. The line under the cursor keeps the colours of its tokens."""
+
+    def apply_css(self, text_area: TextArea) -> None:
+        super().apply_css(text_area)
+        line = self.cursor_line_style
+        self.cursor_line_style = line and Style(bgcolor=line.bgcolor, bold=line.bold)
+
+
 class JsonEditor(TextArea):
     """Colours line by line, which JSON allows: none of its texts reaches over a line's end."""
 
@@ -73,7 +82,9 @@ class JsonEditor(TextArea):
         """What could stand at the cursor is wanted."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
-        super().__init__(id=id, theme="css", soft_wrap=True, tab_behavior="focus", compact=True)
+        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", compact=True)
+        self.register_theme(Colours("hookscope"))
+        self.theme = "hookscope"
         self.indent_width = 2
         self.bad_line: int | None = None  # from 0
         self.odd: frozenset[tuple[int, int]] = frozenset()  # line and column, from 0, of what is noted

@@ -86,6 +86,11 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
         return False
 
     @property
+    def empty(self) -> Content:
+        """What stands there as long as there is no line."""
+        return Content()
+
+    @property
     def inner_width(self) -> int:
         """Cells of a line: the scroll bar's, and what keeps it off that, are left out."""
         return max(0, self.scrollable_content_region.width - self.KEPT_OFF)
@@ -113,6 +118,8 @@ class Lines(ScrollView, can_focus=True, inherit_bindings=False):
             heading = self.heading(width - GUTTER) or Content()
             return self._strip(Content(" " * GUTTER) + heading, width)
         index = y + round(self.scroll_y) - self.has_heading
+        if index == self.line_count == 0:
+            return self._strip(Content(" " * GUTTER) + self.empty, width)
         if not 0 <= index < self.line_count:
             return Strip.blank(width + self.KEPT_OFF, self.rich_style)
         at_cursor = index == self.cursor

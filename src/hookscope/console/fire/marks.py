@@ -65,19 +65,6 @@ def fitted(text: str, width: int, style: str = "") -> Content:
     return content.stylize(style) if style else content
 
 
-def duration(seconds: float) -> str:
-    """A time for people, eight cells at most."""
-    ms = seconds * 1000
-    if ms < 99.95:
-        return f"{ms:.1f} ms"
-    if ms < 999.5:
-        return f"{ms:.0f} ms"
-    if seconds < 99.95:
-        return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} m {rest:02} s"
-
-
 def count(number: int, thing: str) -> str:
     """`1 line`, `2 lines`."""
     return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"

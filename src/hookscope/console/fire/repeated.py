@@ -13,10 +13,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.marks import MUTED, PHASES, count, duration, fitted, word
+from hookscope.console.fire.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
+from hookscope.core.text import duration
 
 STYLES: Mapping[Again, str] = {
     Again.NOTHING: "$text-success",

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from hookscope.console.fire import expected, sandbox
 from hookscope.console.fire.entries import Heading, Remark
 from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, duration, word
+from hookscope.console.fire.marks import MUTED, PHASES, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tab_bar import TabBar
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
@@ -26,6 +26,7 @@ from hookscope.console.leaving import Leaves
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
+from hookscope.core.text import duration
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

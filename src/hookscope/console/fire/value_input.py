@@ -57,8 +57,8 @@ class ValueInput(Input):
     DEFAULT_CSS = """
     ValueInput {
         position: absolute; layer: over; height: 1; padding: 0; border: none;
-        background: $boost;
-        &:focus { background: $panel; border: none; }
+        background: $block-cursor-blurred-background;  /* a part of the line that the cursor is on */
+        &:focus { background: $block-cursor-background; border: none; }
     }
     """
     FLIPS: ClassVar[dict[str, str]] = {"true": "false", "false": "true"}

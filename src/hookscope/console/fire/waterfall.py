@@ -12,11 +12,12 @@ from textual.content import Content
 from hookscope.console.fire.bars import axis, bar
 from hookscope.console.fire.entries import Entry, Heading, Remark, entries
 from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, duration, fitted, mark_of, word
+from hookscope.console.fire.marks import MUTED, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
 from hookscope.core.missed import why_not
 from hookscope.core.runs import NotRun
+from hookscope.core.text import duration
 from hookscope.values import dataclass
 
 BAR_LEAST = 12  # cells

@@ -10,6 +10,7 @@ from textual.strip import Strip
 
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import MUTED, fitted, word
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.log.model import SAME, Index, LogEntry, Ring
 from hookscope.console.strips import Strips
 
@@ -57,6 +58,12 @@ class LogView(Lines):
     @property
     def line_count(self) -> int:
         return len(self._index)
+
+    @property
+    def empty(self) -> Content:
+        if not self._index.ring:
+            return Content.styled("Nothing has happened yet.", MUTED)
+        return Content.styled(with_keys("No entry fits the filter. {log.filter_drop} clears it."), MUTED)
 
     @property
     def entry(self) -> LogEntry | None:

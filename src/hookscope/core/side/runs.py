@@ -9,6 +9,7 @@ from dataclasses import replace
 from hookscope.core.dialect import Dialect
 from hookscope.core.differences import Difference, differences
 from hookscope.core.runs import Plan, Result, Run
+from hookscope.core.text import duration
 from hookscope.values import dataclass
 
 NOTHING = "–"
@@ -140,4 +141,4 @@ def _value(value: object) -> str:
 
 
 def _time(run: Run | None) -> str:
-    return f"{sum(result.took for result in run.results) * 1000:.1f} ms" if run is not None else NOTHING
+    return duration(sum(result.took for result in run.results)) if run is not None else NOTHING
