@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
 
 from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.python_names import Names
 from hookscope.lint.source.python_without import SCOPES, Without, text_of
-from hookscope.lint.source.words import ANSWERS, EVENT, GUARDED, HOME, program_in, program_named
+from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
 
 COMMANDS = {  # function → does it take a whole command line
     "subprocess.run": False,
@@ -76,13 +76,12 @@ class _Reader:
             children = list(ast.iter_child_nodes(node))
             self._parents.update(dict.fromkeys(children, node))
             self._nodes += children
-        self._names = dict(_imported(self._nodes))
-        self._events = _event_names(tree)
-        self._contexts = self._context_names()
+        self._names = Names(tree, self._nodes)
         self._without = Without(self._parents)
         self._met: dict[str, list[Met]] = {}
 
     def facts(self) -> HandlerFacts:
+        """All that it says, each kind in the order of the text."""
         for node in self._nodes:
             self._look_at(node)
         stored = {met.name for met in self._met.pop("stored", [])}
@@ -112,7 +111,9 @@ class _Reader:
                 self._match(node)
             case ast.Return(value=ast.Dict() as answer):
                 self._answer(node, answer)
-            case ast.AugAssign(target=ast.Attribute(attr="messages", value=owner)) if self._is_event(owner):
+            case ast.AugAssign(target=ast.Attribute(attr="messages", value=owner)) if self._names.is_event(
+                owner
+            ):
                 self._note("pushes", "+=", node)
             case ast.Constant(value=str() as text) if HOME.match(text) and not self._is_a_docstring(node):
                 self._note("homes", text, node)
@@ -122,55 +123,13 @@ class _Reader:
             case ast.ImportFrom(level=0, module=str() as module):
                 self._note("imports", module, node)
 
-    # Names
-
-    def _dotted(self, node: ast.AST) -> str:
-        """`subprocess.run` for whatever name it goes by here; empty for what is no plain name."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self._names:
-            return ""
-        return ".".join([self._names[node.id], *reversed(parts)])
-
-    def _is_event(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Name) and node.id in self._events
-
-    def _is_context(self, node: ast.AST) -> bool:
-        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
-            return self._is_context(node.values[0])
-        if isinstance(node, ast.Attribute):
-            return node.attr == "context" and self._is_event(node.value)
-        return isinstance(node, ast.Name) and node.id in self._contexts
-
-    def _context_names(self) -> frozenset[str]:
-        """Names that stand for the event's context and for nothing else."""
-        self._contexts = frozenset[str]()
-        given: dict[str, set[bool]] = {}
-        for node in self._nodes:
-            targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = node.targets
-            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-                targets = [node.target]
-            for target in targets:
-                if isinstance(target, ast.Name) and isinstance(
-                    node, ast.Assign | ast.AnnAssign | ast.NamedExpr
-                ):
-                    assert node.value is not None
-                    given.setdefault(target.id, set()).add(self._is_context(node.value))
-            if isinstance(node, ast.arg):
-                given.setdefault(node.arg, set()).add(False)
-        return frozenset(name for name, kinds in given.items() if kinds == {True})
-
     def _is_a_docstring(self, node: ast.Constant) -> bool:
         return isinstance(self._parents.get(node), ast.Expr)
 
     # What is looked at
 
     def _call(self, node: ast.Call) -> None:
-        name = self._dotted(node.func)
+        name = self._names.dotted(node.func)
         if name in ("os.getenv", "os.environ.get", "os.environ.pop") and node.args:
             has_default = len(node.args) > 1 or bool(node.keywords)
             self._variable(node.args[0], node, optional=has_default)
@@ -186,9 +145,9 @@ class _Reader:
     def _method(self, node: ast.Call, function: ast.Attribute) -> None:
         owner = function.value
         if function.attr in ("append", "extend", "insert") and isinstance(owner, ast.Attribute):
-            if owner.attr == "messages" and self._is_event(owner.value):
+            if owner.attr == "messages" and self._names.is_event(owner.value):
                 self._note("pushes", function.attr, node)
-        elif self._is_context(owner) and node.args and isinstance(field := text_of(node.args[0]), str):
+        elif self._names.is_context(owner) and node.args and isinstance(field := text_of(node.args[0]), str):
             if function.attr == "get":
                 self._note("fields", field, node)
             elif function.attr == "setdefault":
@@ -223,15 +182,15 @@ class _Reader:
         if name is None:
             return
         stores = not isinstance(node.ctx, ast.Load)
-        if self._dotted(node.value) == "os.environ" and not stores:
+        if self._names.dotted(node.value) == "os.environ" and not stores:
             self._variable(node.slice, node, optional=self._without.is_tried(node))
-        elif self._is_context(node.value):
+        elif self._names.is_context(node.value):
             self._note("stored" if stores else "fields", name, node)
 
     def _attribute(self, node: ast.Attribute) -> None:
         parent = self._parents.get(node)
         called = isinstance(parent, ast.Call) and parent.func is node
-        if self._is_context(node.value) and not called:
+        if self._names.is_context(node.value) and not called:
             self._note("fields" if isinstance(node.ctx, ast.Load) else "stored", node.attr, node)
 
     def _variable(self, name: ast.expr, node: ast.expr, *, optional: bool) -> None:
@@ -242,24 +201,18 @@ class _Reader:
 
     # Guards
 
-    def _guarded(self, node: ast.AST) -> str:
-        """ "type" or "action" where that member of the event stands."""
-        if isinstance(node, ast.Attribute) and node.attr in GUARDED and self._is_event(node.value):
-            return node.attr
-        return ""
-
     def _compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
         for one, other, sign in zip(sides, sides[1:], node.ops, strict=False):
             if isinstance(sign, ast.Eq | ast.NotEq):
                 for field, value in ((one, other), (other, one)):
-                    self._guard(self._guarded(field), value)
+                    self._guard(self._names.guarded(field), value)
             elif isinstance(sign, ast.In | ast.NotIn) and isinstance(other, ast.Tuple | ast.List | ast.Set):
                 for value in other.elts:
-                    self._guard(self._guarded(one), value)
+                    self._guard(self._names.guarded(one), value)
 
     def _match(self, node: ast.Match) -> None:
-        member = self._guarded(node.subject)
+        member = self._names.guarded(node.subject)
         for case in node.cases if member else ():
             patterns = case.pattern.patterns if isinstance(case.pattern, ast.MatchOr) else [case.pattern]
             for pattern in patterns:
@@ -275,33 +228,12 @@ class _Reader:
         scope: ast.AST | None = node
         while scope is not None and not isinstance(scope, SCOPES):
             scope = self._parents.get(scope)
-        if scope is None or not any(argument.arg in self._events for argument in scope.args.args[:1]):
+        if scope is None or not self._names.takes_event(scope):
             return
         for key in answer.keys:
             name = text_of(key) if key is not None else None
             if name in ANSWERS and name is not None and key is not None:
                 self._note("answers", name, key)
-
-
-def _imported(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield (alias.asname, alias.name) if alias.asname else (alias.name.partition(".")[0],) * 2
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for alias in node.names:
-                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def _event_names(tree: ast.Module) -> frozenset[str]:
-    """What the event is called: the first parameter of a function at the top named so, or of `handler`."""
-    found = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
-            if first is not None and (node.name in ("handler", "default") or EVENT.match(first.arg)):
-                found.add(first.arg)
-    return frozenset(found)
 
 
 def _begins(node: ast.AST) -> str:

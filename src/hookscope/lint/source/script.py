@@ -5,12 +5,12 @@ Names are those of tree-sitter's grammars. The walk has a stack of its own: no t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from hookscope.lint.source.facts import FARTHEST, MOST, HandlerFacts, Met
-from hookscope.lint.source.script_names import AROUND, FUNCTIONS, Names, dotted, is_text, plain, text_of
+from hookscope.lint.source.facts import MOST, HandlerFacts, Met
+from hookscope.lint.source.script_names import FUNCTIONS, Names, dotted, is_text, plain, text_of
+from hookscope.lint.source.script_without import EQUAL, Without, is_field
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ WRITERS = frozenset(
 NETWORK = frozenset({"axios", "got", "node-fetch", "undici", "ws", "superagent"})
 NETWORK_CALLS = frozenset(f"{module}.{name}" for module in ("http", "https") for name in ("request", "get"))
 GLOBAL_NETWORK = frozenset({"fetch", "WebSocket", "EventSource"})
-EQUAL = frozenset({"===", "!==", "==", "!="})
-ELSE = frozenset({"||", "??", "&&"})
-LONGEST_CONDITION = 400  # bytes; a longer one is not searched for a name: chains of `&&` are one in another
 
 
 def script_facts(root: Node, source: bytes) -> HandlerFacts:
@@ -46,6 +43,7 @@ class _Reader:
         _walk(self._nodes, self._parents)
         self._lines = source.split(b"\n")
         self._names = Names(self._nodes, self._parents)
+        self._without = Without(self._parents)
         self._met: dict[str, list[Met]] = {}
         self._looks: dict[str, Callable[[Node], None]] = {
             "import_statement": self._import,
@@ -63,6 +61,7 @@ class _Reader:
         }
 
     def facts(self) -> HandlerFacts:
+        """All that it says, each kind in the order of the text."""
         for node in self._nodes:
             look = self._looks.get(node.type)
             if look is not None:
@@ -91,17 +90,17 @@ class _Reader:
         owner, name = node.child_by_field_name("object"), _member_name(node)
         if owner is None or not name:
             return
-        parent, used = self._around(node)
+        parent, used = self._without.around(node)
         stores = (
             parent is not None
             and parent.type in ("assignment_expression", "unary_expression")
-            and (_is_field(parent, "left", used) or _first_word(parent) == "delete")
+            and (is_field(parent, "left", used) or _first_word(parent) == "delete")
         )
         if dotted(owner) == "process.env":
             if not stores:
-                optional = self._goes_on_without(parent, used) or self._is_asked_for(name, used)
+                optional = self._without.has_fallback(parent, used) or self._without.is_asked_for(name, used)
                 self._note("env", name, node, "optional" if optional else "")
-        elif self._names.is_context(owner) and not _is_field(parent, "function", used):
+        elif self._names.is_context(owner) and not is_field(parent, "function", used):
             self._note("stored" if stores else "fields", name, node)
 
     def _declarator(self, node: Node) -> None:
@@ -115,47 +114,6 @@ class _Reader:
                 self._note("env", name, place, "optional" if default else "")
             else:
                 self._note("fields", name, place)
-
-    def _around(self, node: Node) -> tuple[Node | None, Node]:
-        """What a value is part of, and the part: brackets and types around it are passed over."""
-        parent = self._parents.get(node.id)
-        while parent is not None and parent.type in AROUND:
-            node, parent = parent, self._parents.get(parent.id)
-        return parent, node
-
-    def _goes_on_without(self, parent: Node | None, node: Node) -> bool:
-        """Is a value asked whether it is there, or replaced where it is not."""
-        if parent is None:
-            return False
-        operator = parent.child_by_field_name("operator")
-        sign = operator.type if operator is not None else ""
-        match parent.type:
-            case "binary_expression":
-                return sign in EQUAL or (sign in ELSE and _is_field(parent, "left", node))
-            case "unary_expression":
-                return sign in ("!", "typeof")
-            case "if_statement" | "while_statement" | "ternary_expression":
-                return _is_field(parent, "condition", node)
-            case "arguments":
-                call = self._parents.get(parent.id)
-                function = call.child_by_field_name("function") if call is not None else None
-                return function is not None and text_of(function) == "Boolean"
-        return False
-
-    def _is_asked_for(self, name: str, node: Node) -> bool:
-        """Does a condition around it name it: `if (process.env.A) use(process.env.A)`."""
-        word = re.compile(rf"\b{re.escape(name)}\b")
-        for _ in range(FARTHEST):
-            parent = self._parents.get(node.id)
-            if parent is None or parent.type in FUNCTIONS:
-                break
-            asked = _condition_of(parent)
-            if asked is not None and asked != node:
-                text = text_of(asked) if asked.end_byte - asked.start_byte <= LONGEST_CONDITION else ""
-                if "process.env" in text and word.search(text):
-                    return True
-            node = parent
-        return False
 
     # Guards
 
@@ -278,18 +236,6 @@ def _member_name(node: Node) -> str:
 def _arguments(node: Node) -> list[Node]:
     arguments = node.child_by_field_name("arguments")
     return [child for child in arguments.named_children if child.type != "comment"] if arguments else []
-
-
-def _condition_of(node: Node) -> Node | None:
-    """What decides whether the rest of it runs; None for what always runs."""
-    if node.type in ("if_statement", "while_statement", "ternary_expression"):
-        return node.child_by_field_name("condition")
-    operator = node.child_by_field_name("operator") if node.type == "binary_expression" else None
-    return node.child_by_field_name("left") if operator is not None and operator.type == "&&" else None
-
-
-def _is_field(parent: Node | None, field: str, node: Node) -> bool:
-    return parent is not None and parent.child_by_field_name(field) == node
 
 
 def _first_word(node: Node) -> str:
