@@ -19,7 +19,7 @@ from hookscope.core.look import look
 from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
 from hookscope.core.registry import LoadReport, Registry
 from hookscope.core.runs import Code, Event, Failure, Handler, Module, NotRun, Plan, Registration, Run
-from hookscope.loading import Loading
+from hookscope.loading import Loading, kept_by, left_on
 from hookscope.otel import listener as of_process
 from hookscope.runtime.node import NoNode
 from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
@@ -92,40 +92,39 @@ class HookEngine:
         self._expect_open()
         before = self.host
         self._take(host)
-        switched_off, _ = self.host.hooks_setting("enabled")
+        off = self.host.hooks_setting("enabled")[0] is False
         inventory = look(self.host)
         if only is not None:
             chosen = tuple(hook for hook in inventory.load_order if hook.name == only)
             inventory = replace(inventory, load_order=chosen)
-        if switched_off is False:
+        if off:
             self._switch_off()
             inventory = _without_folders(inventory)
             if not inventory.load_order:
                 return LoadReport(log=self._said_off())
         self._provide_node(inventory)
-        sources, refused = self._left_behind(inventory, strict=strict and switched_off is not False)
+        sources, refused = self._left_behind(inventory, strict=strict and not off)
         if strict:
             inventory = replace(inventory, load_order=_in_order_of(sources, inventory))
         loading = Loading(self.host, inventory, strict=strict)
         if refused is not None:
             loading.refuse(*refused)
-        rows = {row.hook: row for row in inventory.hooks}
-        for hook in inventory.load_order:
-            if loading.stopped or (strict and loading.failed):
-                break
-            await loading.take(rows[hook], self._load_code)
+        await loading.take_all(self._load_code)
         report = loading.report()
         if strict and (report.failed or report.stopped):
             self.host = before
             return replace(report, registered=0, committed=False)
-        self._set_dispatch(switched_off is not False)
+        self._commit(loading, sources, off)
+        return replace(report, refusal="", log=(*(self._said_off() if off else ()), *report.log))
+
+    def _commit(self, loading: Loading, sources: Sources, off: bool) -> None:
+        """From here on what was loaded is what is registered."""
+        self._set_dispatch(not off)
         self._sources = sources
-        left = self._left_on() if switched_off is False else ()
         self.inventory = loading.inventory()
-        first, last = self._kept()
+        left = left_on(self.registry, self.host) if off else ()
+        first, last = kept_by(self.registry, self._lasting, self.host)
         self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
-        said = self._said_off() if switched_off is False else ()
-        return replace(report, refusal="", log=(*said, *report.log))
 
     def _take(self, host: Host | None) -> None:
         if host is not None:
@@ -150,20 +149,6 @@ class HookEngine:
             return look_of.sources(self.host, inventory.load_order), None
         return look_of.check(self.host, self._sources)
 
-    def _kept(self) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
-        """The registrations by code that a load leaves alone: those before what it registers, those behind.
-
-        A host that keeps them only takes its own out from between them, and so they come first from then on,
-        key by key in the order in which the keys came up.
-        """
-        calls = self.registry.registrations
-        lasting = tuple(call for call in calls if call in self._lasting)
-        if not self.host.dialect.load_rules.keeps_code:
-            return (), lasting
-        places = {key: place for place, key in enumerate(self.registry.keys())}
-        kept = [call for call in calls if call.hook is None and call not in self._lasting]
-        return tuple(sorted(kept, key=lambda call: places[call.key])), lasting
-
     def _provide_node(self, inventory: Inventory) -> None:
         """A lane for TypeScript and JavaScript, once a hook wants it. Its workers have no limits."""
         if not self._finds_node or not any(row.hook.language in OF_NODE for row in inventory.hooks):
@@ -181,19 +166,12 @@ class HookEngine:
         self._sources = Sources()
         if self.host.dialect.clears_when_off:
             self.inventory = Inventory()
-            first, last = self._kept()
+            first, last = kept_by(self.registry, self._lasting, self.host)
             self.registry = self.registry.with_registrations((*first, *last))
 
     def _said_off(self) -> tuple[LogLine, ...]:
         text = self.host.dialect.texts.off
         return (LogLine("info", text),) if text else ()
-
-    def _left_on(self) -> tuple[Registration, ...]:
-        """The folder hooks of the last load, where the host forgets none of them when it is switched off."""
-        if self.host.dialect.clears_when_off:
-            return ()
-        calls = self.registry.registrations
-        return tuple(call for call in calls if call.hook is not None and kind_of(call.hook) == "folder")
 
     async def _load_code(self, code: Code) -> Handler | Code | Module | Failure | str:
         """What to register, or why it failed, or, as a text, why nobody tried."""

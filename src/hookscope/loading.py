@@ -1,16 +1,17 @@
-"""One load: which hooks are imported, what each one registers, and what the report says of it."""
+"""One load: which hooks are imported, what each registers, what stays beside it, and what is said of it."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import replace
 
+from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Gate, Hook, LogLine, Standing, State
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import notes_on
 from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by, without_doubles
-from hookscope.core.registry import LoadReport
+from hookscope.core.registry import LoadReport, Registry
 from hookscope.core.runs import Code, Failure, Handler, Module, Registration
 
 DEFAULT_EMOJI = "🔗"
@@ -20,6 +21,31 @@ LOADED = Gate("load", True, found="loaded")
 LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is never sent loads all the same
 
 LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
+
+
+def kept_by(
+    registry: Registry, lasting: Collection[Registration], host: Host
+) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
+    """The registrations by code that a load leaves alone: those before what it registers, those behind.
+
+    `lasting` are those that no load forgets. A host that keeps the others too only takes its own out from
+    between them, and so they come first from then on, key by key in the order in which the keys came up.
+    """
+    calls = registry.registrations
+    last = tuple(call for call in calls if call in lasting)
+    if not host.dialect.load_rules.keeps_code:
+        return (), last
+    places = {key: place for place, key in enumerate(registry.keys())}
+    kept = [call for call in calls if call.hook is None and call not in lasting]
+    return tuple(sorted(kept, key=lambda call: places[call.key])), last
+
+
+def left_on(registry: Registry, host: Host) -> tuple[Registration, ...]:
+    """The folder hooks of the last load, where the host forgets none of them when it is switched off."""
+    if host.dialect.clears_when_off:
+        return ()
+    calls = registry.registrations
+    return tuple(call for call in calls if call.hook is not None and kind_of(call.hook) == "folder")
 
 
 class Loading:
@@ -56,7 +82,15 @@ class Loading:
         if template is not None:
             self.log.append(LogLine(level, template.format(**parts)))
 
-    async def take(self, row: Standing, load: LoadCode) -> None:
+    async def take_all(self, load: LoadCode) -> None:
+        """Load the hooks of the inventory in load order, up to the one that ends it, if any does."""
+        rows = {row.hook: row for row in self._looked.hooks}
+        for hook in self._looked.load_order:
+            if self.stopped or (self._strict and self.failed):
+                break
+            await self._take(rows[hook], load)
+
+    async def _take(self, row: Standing, load: LoadCode) -> None:
         """Load one hook, or say why not."""
         hook = row.hook
         if (end := row.verdict.stops_load) is not None:

@@ -128,10 +128,15 @@ def _misfit(value: Any, field: Field, place: Place) -> Iterator[Note]:
         yield from _misfits(value, field.members, place)
     elif field.members and isinstance(value, list | tuple):
         for index, item in enumerate(value[:ITEMS]):
-            if isinstance(item, Mapping):
-                yield from _misfits(item, field.members, place.at(index))
-            elif json_type(item) is not None:
-                yield place.at(index).note(f"an object is described, {_shown(item, json_type(item))}", ": ")
+            yield from _misfit_of_item(item, field.members, place.at(index))
+
+
+def _misfit_of_item(item: Any, members: Mapping[str, Field], place: Place) -> Iterator[Note]:
+    kind = json_type(item)
+    if isinstance(item, Mapping):
+        yield from _misfits(item, members, place)
+    elif kind is not None:
+        yield place.note(f"an object is described, {_shown(item, kind)}", ": ")
 
 
 def is_of(value: Any, kind: str, wanted: str) -> bool:

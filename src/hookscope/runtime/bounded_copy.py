@@ -171,19 +171,27 @@ class Copier:
                 try:
                     if why := self._why_not(entry, name, device):
                         self._instead(entry, to, why)
-                    elif entry.is_symlink():
-                        self._link(self._places.link_of(entry.path, os.readlink(entry.path), place.top), to)
-                    elif entry.is_file(follow_symlinks=False):
-                        why = self._copy_file(entry.path, to)
-                    else:
-                        with suppress(FileExistsError):  # made for a folder inside of it
-                            os.mkdir(to, 0o700)
-                        self._enter(entry.path, to)
+                    elif entry.is_dir(follow_symlinks=False):
+                        self._make_folder(entry.path, to)
                         waiting.append((entry.path, to))
+                    else:
+                        why = self._copy_entry(place, entry, to)
                 except OSError as error:  # gone meanwhile, not readable, no space left, …
                     why = (error.strerror or str(error)).lower()
                 if why:
                     self._leave(place, why, name)
+
+    def _make_folder(self, folder: str, to: str) -> None:
+        with suppress(FileExistsError):  # made for a folder inside of it
+            os.mkdir(to, 0o700)
+        self._enter(folder, to)
+
+    def _copy_entry(self, place: Place, entry: os.DirEntry[str], to: str) -> str:
+        """Copy a link or a file; why it was not, mostly empty."""
+        if not entry.is_symlink():
+            return self._copy_file(entry.path, to)
+        self._link(self._places.link_of(entry.path, os.readlink(entry.path), place.top), to)
+        return ""
 
     def _enter(self, folder: str, copy: str) -> int:
         status = os.stat(folder)
