@@ -7,7 +7,7 @@ import pytest
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Gate, Hook, Metadata, Standing, Verdict
-from hookscope.core.inventory import Inventory
+from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.plan import make_plan, registrations_of
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Code, Event, EventKind, Registration
@@ -75,3 +75,11 @@ def test_a_folder_hook_hears_no_plugin_hook_whatever_it_names(
     registry = Registry().with_registrations(registered(hook, host))
     plan = make_plan(Event("message_received", kind=kind), registry, Inventory(), host)
     assert len(plan.calls) == heard
+
+
+def test_a_plan_names_what_is_nearly_a_hook_and_not_what_is_plainly_none(tmp_path: Path) -> None:
+    nearly = Rejected(tmp_path / "notes", "workspace", "HOOK.md is empty")
+    plainly = Rejected(tmp_path / "lib", "workspace", "no HOOK.md", ignored=True)
+    inventory = Inventory(rejected=(nearly, plainly))
+    plan = make_plan(Event("command", "new"), Registry(), inventory, host_of(tmp_path))
+    assert [(left.name, left.reason) for left in plan.not_run] == [("notes", "HOOK.md is empty")]

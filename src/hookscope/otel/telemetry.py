@@ -91,7 +91,7 @@ class Telemetry:
         """See RunListener. What a provider raises is logged and harms no run."""
         try:
             begun = self._begin(plan, dialect)
-        except Exception:
+        except Exception:  # of somebody else's provider
             log.debug("a run could not be told", exc_info=True)
             return _untold
         return lambda run: self._ends(begun, run)
@@ -113,7 +113,7 @@ class Telemetry:
             handled = [(one, {**of_call(one.call), **of_result(one)}) for one in run.results]
             self._finish(begun, run, handled, end)
             self._count(begun, run, handled)
-        except Exception:
+        except Exception:  # as above
             log.debug("the end of a run could not be told", exc_info=True)
 
     def _finish(self, begun: _Begun, run: Run, handled: Handled, end: int) -> None:

@@ -61,6 +61,7 @@ class CopiesLane:
         return self._module(loaded, code) if isinstance(loaded, Module) else code
 
     async def close(self) -> None:
+        """See Lane.close. The copies are the sandbox's."""
         await self._lane.close()
 
     def _module(self, module: Module, code: Code) -> Module:

@@ -11,6 +11,7 @@ from hookscope.core.runs import Failure, OnStep, Registration, Result, Slow, Sta
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, Phase, told
 from hookscope.runtime.link import WorkerLost
+from hookscope.runtime.order import Order
 from hookscope.runtime.patch import patch_of
 from hookscope.runtime.python_worker.protocol import Message, encode
 from hookscope.runtime.views import (
@@ -38,7 +39,7 @@ class Course:
     step: OnStep
     document: Any = None
     begun: Registration | None = None
-    order: Any = None  # of the call that is begun
+    order: Order | None = None  # of the call that is begun
     phase: Phase = "load"
     started: float = 0.0  # of perf_counter
     since: float = 0.0  # the same, from the start of the run
@@ -57,7 +58,8 @@ class Course:
         self.text = self.text or encode(self.document)
         return self.text
 
-    def begin(self, call: Registration, order: Any = None) -> None:
+    def begin(self, call: Registration, order: Order | None = None) -> None:
+        """This call, the first that is left, is loaded or run from now on."""
         self.begun, self.order = call, order
         self.phase, self.loaded, self.started = "load", 0.0, perf_counter()
 
@@ -137,6 +139,7 @@ class Course:
             self.finish(self.lost("cancelled", CANCELLED))
 
     def finish(self, result: Result) -> None:
+        """Report the end of the first that is left, begun or not."""
         self.begun, self.left = None, self.left[1:]
         self.step(result)
 

@@ -59,12 +59,14 @@ class Heartbeat:
         self._beating = False
 
     def watch(self, cell: Cell) -> None:
+        """Look at this cell's limit with every beat, until it leaves. In the loop that beats."""
         self._cells.add(cell)
         if not self._beating:
             self._beating = True
             asyncio.get_running_loop().call_later(BEAT, self._beat)
 
     def leave(self, cell: Cell) -> None:
+        """Look at it no longer. Again is nothing."""
         self._cells.discard(cell)
 
     def _beat(self) -> None:

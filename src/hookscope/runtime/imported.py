@@ -57,6 +57,7 @@ class Modules:
         return self._known[key]
 
     def close(self) -> None:
+        """Forget all modules that were imported here, and what their files are called."""
         for name in self._names:
             modules.forget(name)
             authoring.forget_names(name)

@@ -46,6 +46,7 @@ class Observer:
             self.document, self.said = document_of(self.view)
 
     def take(self, record: Record) -> None:
+        """Report what the record of one call comes to, and what it changed."""
         call, began, ended, returned, error = record
         took = ended - began
         status, failure, notes = _outcome(error, self.cell.asked, took, self.limit, self._target(call, error))

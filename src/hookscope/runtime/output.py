@@ -24,9 +24,11 @@ class Capture:
 
     @property
     def is_empty(self) -> bool:
+        """Was nothing fed since it was last taken."""
         return not self._head
 
     def feed(self, data: bytes) -> None:
+        """Keep this behind what there is: the first HEAD bytes and the last TAIL of all."""
         if not data:
             return
         room = HEAD - len(self._head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Language
@@ -16,11 +16,26 @@ from hookscope.runtime.limits import Limits
 from hookscope.workbench.state_files import state_folder
 
 if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from hookscope.runtime import ProcessLane, WorkerFacts
     from hookscope.runtime.lanes import Inside
     from hookscope.runtime.node import Node, NoNode
     from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.guarded import Guard
+
+    class _OfLanes(TypedDict):
+        """What lanes of all languages are made with."""
+
+        inside: Inside | None
+        env: Mapping[str, str]
+        cwd: Path
+        limits: Limits
+        ledger: Ledger
+        spare: bool
+        told_late: Callable[[str, str], None] | None
+
 
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
 PYTHON: frozenset[Language] = frozenset({"python"})
@@ -131,7 +146,7 @@ class Crew:
             for lane in lanes.values():
                 await lane.close()
 
-    def _of_lanes(self, host: Host, inside: Inside | None = None) -> dict[str, Any]:
+    def _of_lanes(self, host: Host, inside: Inside | None = None) -> _OfLanes:
         return {
             "inside": inside,
             "env": {**host.env, HOST_STATE: str(host.state)},

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hookscope.core.side.model import Cause, Cell, Comparison, Differing, Line, Side
+from hookscope.core.side.model import Around, Cause, Cell, Comparison, Differing, Line, Side
 from hookscope.values import dataclass
 
 OF_PROGRAMS = ("bins", "anyBins")
@@ -120,10 +120,10 @@ def _causes(sides: Sequence[Side], lacking: Sequence[Lacking]) -> Iterator[Cause
         yield Cause("variable", f"{name} is set {_only(has)}", tuple(hooks))
 
 
-def _apart(what: str, sides: Sequence[Side], value: Callable[[Side], str]) -> Iterator[Cause]:
+def _apart(what: Around, sides: Sequence[Side], value: Callable[[Side], str]) -> Iterator[Cause]:
     if len({value(side) for side in sides}) > 1:
         told = ", ".join(f"{value(side)} {_in(side)}" for side in sides)
-        yield Cause(what, f"{what}: {told}")  # type: ignore[arg-type]
+        yield Cause(what, f"{what}: {told}")
 
 
 def _folders(sides: Sequence[Side], lacking: Sequence[Lacking]) -> Iterator[Cause]:

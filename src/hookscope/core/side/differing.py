@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
@@ -130,8 +131,12 @@ def _events(there: Sequence[Cell]) -> Iterator[str]:
     for key in dict.fromkeys(event.key for cell in hears for event in cell.events):
         if len({event.there for cell in hears if (event := _of(cell, key)) is not None}) < 2:
             continue
-        for called, words in _told(hears, lambda cell, key=key: _unsent(_of(cell, key))):  # type: ignore[misc]
+        for called, words in _told(hears, partial(_unsent_of, key)):
             yield f"{called}: {words}"
+
+
+def _unsent_of(key: str, cell: Cell) -> str | None:
+    return _unsent(_of(cell, key))
 
 
 def _of(cell: Cell, key: str) -> EventThere | None:

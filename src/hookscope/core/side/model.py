@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Standing, State
@@ -160,11 +160,14 @@ class Tally:
     called: int  # of these, one of their events is sent at least
 
 
+Around: TypeAlias = Literal["host", "platform", "home", "settings", "workspace", "path", "variable"]
+
+
 @dataclass(frozen=True, slots=True)
 class Cause:
     """One thing that surroundings have otherwise, and the hooks that it stops somewhere."""
 
-    what: Literal["host", "platform", "home", "settings", "workspace", "path", "variable"]
+    what: Around
     text: str
     hooks: tuple[str, ...] = ()
 

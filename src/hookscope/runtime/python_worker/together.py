@@ -133,7 +133,7 @@ class Together:
         try:  # in this very frame: a handler's trace function would see any function we call for it
             _setprofile(None)
             _settrace(None)
-        except BaseException:
+        except BaseException:  # of that function; there is none any more
             pass
         if raised is not None:
             self._worker.note_memory(raised)

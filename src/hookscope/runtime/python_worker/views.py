@@ -90,7 +90,7 @@ class View:
             return None
         try:
             return _print_of(document, PLAIN)
-        except BaseException:
+        except BaseException:  # it holds more than plain values: the encoder may still take it
             pass
         try:
             return self._views.encode(document)

@@ -198,7 +198,7 @@ class Worker:
         try:  # in this very frame: a handler's trace function would see any function we call for it
             _setprofile(None)
             _settrace(None)
-        except BaseException:
+        except BaseException:  # of that function; there is none any more
             pass
         self.telling.keep_streams()
         if raised is not None or returned is not None:
