@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from hookscope.core.bystanders import kind_of
@@ -107,13 +107,13 @@ class Loading:
         shut = {gate.name: gate.reason for gate in row.verdict.shut() if gate.name not in LOADER_SEES}
         if hook.kind == "legacy" and "path" in shut:
             self.log.append(LogLine("warn", shut["path"]))
-            self.failed.append(hook.name)
+            self.failed.append(hook.told)
         elif shut and not (self.rules.imports_idle and shut.keys() == {"events"}):
             fails = "events" in shut and self.rules.no_events is not None
             if "events" in shut and not (fails and self._strict):
                 self._say("warn", self.texts.no_events, name=hook.name)
             if fails:
-                self.failed.append(hook.name)
+                self.failed.append(hook.told)
                 self._refuse(self.rules.failed.format(name=hook.name, error=self.rules.no_events))
             else:
                 self._skip(hook, *shut.values())
@@ -140,30 +140,29 @@ class Loading:
             self._say("warn", self.texts.no_events, name=hook.name)
             self._skip(hook, "no events")
         else:
-            events = hook.meta.events
-            self._register(hook, [Registration(key, hook.name, outcome, hook) for key in events])
+            calls = [Registration(key, hook.name, outcome, hook) for key in hook.meta.heard]
+            self._register(hook, calls, hook.meta.events)
 
     def _register_module(self, hook: Hook, module: Module) -> None:
         """What it declares; names that the host does not know are warned about (rules-openclaw section 6)."""
         declared = declared_by(module, hook, self.host)
         calls, doubles = without_doubles(declared, self.registrations)
         self.log += [LogLine("error", f"{hook.name}: {double}") for double in doubles]
-        self._register(hook, calls)
+        self._register(hook, calls, [call.key for call in calls])
         self.declared[hook] = tuple(dict.fromkeys(call.key for call in calls))
         self.crossed[hook] = crossed_by(calls)
         self.notes[hook] = tuple(notes_on(self.declared[hook], hook, self.host, self.crossed[hook]))
         self.log += [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
 
-    def _register(self, hook: Hook, calls: list[Registration]) -> None:
-        named = [call.key for call in calls]
-        events = named if hook.kind == "folder" else list(dict.fromkeys(named))
+    def _register(self, hook: Hook, calls: list[Registration], named: Sequence[str]) -> None:
+        events = list(named) if hook.kind == "folder" else list(dict.fromkeys(named))
         self.registrations += calls
         self.gates[hook] = LOADED
         self.registered += 1
         self._warn_of_strangers(hook, events)
         if hook.kind == "legacy" and self.texts.legacy_registered is not None:
             for event in events:
-                self._say("info", self.texts.legacy_registered, event=event, module=hook.name)
+                self._say("info", self.texts.legacy_registered, event=event, module=hook.told)
             return
         emoji = DEFAULT_EMOJI if hook.meta.emoji is None else hook.meta.emoji
         self._say("info", self.texts.registered, emoji=emoji, name=hook.name, events=", ".join(events))
@@ -186,16 +185,16 @@ class Loading:
         self.refusal = self.refusal or sentence
 
     def _skip(self, hook: Hook, *reasons: str) -> None:
-        self.skipped.append(f"{hook.name}: {', '.join(reasons)}")
+        self.skipped.append(f"{hook.told}: {', '.join(reasons)}")
 
     def _fail(self, hook: Hook, failure: Failure) -> None:
-        self.failed.append(hook.name)
+        self.failed.append(hook.told)
         self.failures[hook.name] = failure
         self.gates[hook] = Gate(
             "load", False, found=failure.type, reason=f"{failure.type}: {failure.message}"
         )
         parts = {
-            "file": hook.name if hook.kind == "legacy" else hook.handler,
+            "file": hook.told if hook.kind == "legacy" else hook.handler,
             "name": hook.name,
             "export": hook.meta.export if hook.meta.export_written is None else hook.meta.export_written,
             "type": failure.type,

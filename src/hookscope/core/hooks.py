@@ -118,6 +118,15 @@ class Metadata:
     faults: tuple[Fault, ...] = ()
     notes: tuple[str, ...] = ()  # what the author should know of how it was read
     declared: bool = True  # False: its file has no metadata at all
+    unequal: frozenset[int] = frozenset()  # places in `events` of what only reads as the text beside it
+
+    @property
+    def heard(self) -> tuple[str, ...]:
+        """The events that it is registered for, as often as it is."""
+        events = self.events or ()
+        if not self.unequal:
+            return events
+        return tuple(key for place, key in enumerate(events) if place not in self.unequal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +175,7 @@ class Hook:
     scope: str = ""  # the agent whose events it hears, where a host has several; empty: the root agent
     role: str = ""  # what it is to its host, where that is no plain hook: channel, dynamic, mapped
     beside: tuple[Beside, ...] = ()  # definitions of its agent, which its handlers may ask about
+    written: str | None = None  # what its host's report calls it, where that is not its name here
     build: Problem | None = None  # keeps its host from building anything for as long as it stands
     notes: tuple[str, ...] = ()
 
@@ -173,6 +183,11 @@ class Hook:
     def key(self) -> str:
         """The key of its entry in the settings: `hookKey` where given, else the name."""
         return self.name if self.meta.hook_key is None else self.meta.hook_key
+
+    @property
+    def told(self) -> str:
+        """What its host calls it in its report and its log."""
+        return self.name if self.written is None else self.written
 
     @property
     def trust_root(self) -> Path:

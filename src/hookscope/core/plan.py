@@ -61,7 +61,7 @@ def registrations_of(
         if module is not None:
             found += without_doubles(declared_by(module, hook, host), found)[0]
         else:
-            found += [registration_of(key, hook, host) for key in hook.meta.events or ()]
+            found += [registration_of(key, hook, host) for key in hook.meta.heard]
     return tuple(found)
 
 

@@ -63,9 +63,7 @@ class FolderSystem:
         return gates_of(hook, host, self.rules, self.always_skips)
 
     def keys(self, event: Event) -> tuple[str, ...]:
-        if not event.action:
-            return (event.type,)
-        exact = f"{event.type}:{event.action}"
+        exact = f"{event.type}:{event.action}"  # `command:` for no action, which a hook may name so
         return (event.type, exact) if self.type_first else (exact, event.type)
 
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:

@@ -61,8 +61,10 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
     written = host.surroundings.cwd / str(module or "") if rule.literal else str(module or "")
     path = host.surroundings.absolute(written, base=host.workspace)
     real = host.surroundings.files.real(path)
+    name = module if isinstance(module, str) and module else f"handlers[{number}]"
     return Hook(
-        name=module if isinstance(module, str) and module else f"handlers[{number}]",
+        name=name,
+        written=module if rule.literal and isinstance(module, str) and module != name else None,
         kind="legacy",
         folder=folder,
         path=path.parent,
@@ -140,7 +142,7 @@ def legacy_path(rule: LegacyRule, folders: GateRule) -> GateRule:
             needed=tuple(str(root) for root in roots),
             missing=(str(module),),
             found=one_line(str(module)),
-            reason=rule.refusal.format(module=hook.name),
+            reason=rule.refusal.format(module=hook.told),
         )
 
     return path

@@ -114,6 +114,7 @@ def _metadata(own: Any, homepage: str | None, notes: tuple[str, ...]) -> Metadat
     return Metadata(
         events=tuple(map(joined, events)) if isinstance(events, list) else (),
         barred=unmatched(events) if isinstance(events, list) else {},
+        unequal=unequal(events) if isinstance(events, list) else frozenset(),
         always=truthy(fields.get("always")),
         hook_key=None if hook_key is None else script_text(hook_key),
         emoji=None if emoji is None else script_text(emoji),
@@ -135,6 +136,14 @@ def unmatched(events: list[Any]) -> dict[str, str]:
     others = ((joined(item), item) for item in events if not isinstance(item, str))
     why = "`events` has {} in place of the text, which no event is equal to"
     return {key: why.format(describe(item)) for key, item in others if key not in texts}
+
+
+def unequal(events: list[Any]) -> frozenset[int]:
+    """The places of those that read as a text that is there, too: its own event calls the hook for that."""
+    texts = {item for item in events if isinstance(item, str)}
+    return frozenset(
+        place for place, item in enumerate(events) if not isinstance(item, str) and joined(item) in texts
+    )
 
 
 def joined(item: object) -> str:
