@@ -227,6 +227,42 @@ async def test_a_subagent_plays_in_a_session_of_its_own(project: Project, opened
     assert first.run.event.ctx["agent"] == {"name": "helper", "nodeId": "subagents/helper"}
 
 
+WORDS = (
+    'You are the subagent "helper".\nDescription: A helper.\n\n'
+    "The caller delegated the following task to you. "
+)
+DELEGATED = {  # recorded from each version
+    "eve": "please",
+    "eve@0.18": f"{WORDS}Complete it and return the final result directly.\n\nCaller message:\nplease",
+    "eve@0.80": f"{WORDS}Complete it and return the result directly. "
+    "The caller may send follow-up messages after you answer.\n\nCaller message:\nplease",
+}
+
+
+@pytest.mark.parametrize("dialect", DELEGATED)
+async def test_a_subagent_is_told_what_to_do_before_its_callers_message(
+    project: Project, opened: OpenProject, dialect: str
+) -> None:
+    call = {"toolCalls": [{"name": "helper", "input": {"message": "please"}}]}
+    helper = (AGENT % "Helper answer").replace("define_agent(", 'define_agent(description="A helper.", ')
+    project({"agent/agent.py": AGENT % [call, "Done"], "agent/subagents/helper/agent.py": helper})
+    play = await played(HookEngine(opened(dialect)))
+    received = [
+        scene.run.event.context for scene in play.scenes if scene.run.event.type == "message.received"
+    ]
+    assert [one["message"] for one in received] == ["hi", DELEGATED[dialect]]
+
+
+async def test_where_the_host_builds_nothing_a_play_says_why_no_hook_runs(
+    project: Project, opened: OpenProject
+) -> None:
+    project({"agent/agent.py": AGENT % "Hello", "agent/hooks/a.py": ALL, "agent/lib/notes.txt": ""})
+    play = await played(HookEngine(opened("eve@0.80")))
+    assert not any(scene.run.results for scene in play.scenes)
+    (note,) = play.notes
+    assert note.startswith("no hook runs: Eve builds nothing: discover/lib-entry-unsupported: ")
+
+
 async def test_a_subagent_may_be_one_module(project: Project, opened: OpenProject) -> None:
     call = {"toolCalls": [{"name": "helper", "input": {"message": "please"}}]}
     project({"agent/agent.py": AGENT % [call, "Done"], "agent/subagents/helper.py": AGENT % "Helper answer"})

@@ -62,6 +62,8 @@ OF_0_18 = SessionRules(
     hook_failed="FatalError",
     repeated='Step "step//eve@0.18.1//turnStep" failed after 3 retries: {error}',
     model=SCRIPTED_MODEL,
+    delegated="The caller delegated the following task to you. Complete it and return the final result "
+    "directly.",
     workflow="workflow//eve//workflowEntry",
     no_answer=NO_ANSWER,
     no_answer_name="Empty model response",
@@ -77,6 +79,7 @@ OF_GUIDE = replace(
     logged=lambda kind, data: None,  # the guide names no log
     throw=Throw.SURFACES,
     reopens=False,
+    delegated="",  # the guide tells of no words before the caller's
     hook_failed="HOOK_FAILED",  # the guide gives its failures no code
     tells_calls=True,
     failures_first=False,
@@ -90,6 +93,8 @@ OF_0_80 = SessionRules(
     cancels=lambda kind: kind in _cancellable(),
     model=SCRIPTED_MODEL,
     stream_path="/eve/v1/session/{session}/stream",
+    delegated="The caller delegated the following task to you. Complete it and return the result directly. "
+    "The caller may send follow-up messages after you answer.",
     receipt="{name} works on it as task {task}; a message will bring the result",
     task_failed="The agent's turn failed: {error}\n"
     "This task has ended; to retry, call {name} without taskId.",

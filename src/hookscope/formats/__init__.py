@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .agent_source import agent_description
     from .dotenv import read_dotenv
     from .frontmatter import (
         LARGEST_HEADER,
@@ -47,6 +48,7 @@ _HOMES = {
     "Script": "script_tokens",
     "Span": "places",
     "Token": "script_tokens",
+    "agent_description": "agent_source",
     "cut_header": "frontmatter",
     "head_of": "frontmatter",
     "header_block": "text_header",
@@ -82,6 +84,7 @@ __all__ = [
     "Script",
     "Span",
     "Token",
+    "agent_description",
     "cut_header",
     "head_of",
     "header_block",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Language
 from hookscope.core.runs import Code, Shape
@@ -28,6 +29,7 @@ class Member:
     tools: Mapping[str, Path]
     model: Path | None
     trusted: bool  # may its code run
+    description: str = ""  # as its own module says it
 
     def code(self, path: Path, shape: Shape, env: Mapping[str, str]) -> Code:
         """A file of this agent, for a lane."""
@@ -68,7 +70,9 @@ def cast_of(host: Host) -> Cast:
         members[one.agent.scope] = _member(one, found, {name: node.scope for name, node, _ in alone}, host)
         for name, node, module in alone:
             told = Agent(name=name, node=node.scope, delegated=True)
-            members[node.scope] = Member(told, node.root, {}, module, _trusted(node.root, host))
+            members[node.scope] = Member(
+                told, node.root, {}, module, _trusted(node.root, host), _description(module, host)
+            )
     return members
 
 
@@ -83,7 +87,19 @@ def _member(one: Discovery, found: list[Discovery], alone: Mapping[str, str], ho
         delegated=bool(agent.scope),
     )
     model = module_of(agent, stream_system_of(host.dialect).files, files)
-    return Member(told, agent.root, tools, model, _trusted(agent.root, host))
+    return Member(told, agent.root, tools, model, _trusted(agent.root, host), _description(model, host))
+
+
+def _description(module: Path | None, host: Host) -> str:
+    """What an agent's module says of it, read from its text."""
+    if module is None:
+        return ""
+    language = LANGUAGE_OF.get(module.suffix, "unknown")
+    try:
+        source = host.surroundings.files.read(module, formats.LONGEST + 1)
+    except OSError:
+        return ""
+    return formats.agent_description(source, language) or ""
 
 
 def _right_below(agent: Found, found: list[Discovery]) -> Iterator[Found]:

@@ -139,6 +139,15 @@ class Stage:
         self._places: dict[str, int] = {}
         self._parents: dict[str, dict[str, Any]] = {}
         self._own = OwnCode(self.engine)
+        self._tell_of_build()
+
+    def _tell_of_build(self) -> None:
+        """The host would not have begun: then no hook is called, and nobody else says why."""
+        rows = self.engine.inventory.hooks
+        problem = next((row.hook.build for row in rows if row.hook.build is not None), None)
+        if problem is not None:
+            product = self.engine.host.dialect.product
+            self.notes.append(f"no hook runs: {product} builds nothing: {problem.text}")
 
     async def play(self) -> Command:
         """All messages, one after another; the command with which the last one came to rest."""
@@ -212,9 +221,10 @@ class Stage:
         turn = {"id": parent.turn_id, "sequence": parent.sequence}
         told = {"callId": child.call, "rootSessionId": root, "sessionId": parent.id, "turn": turn}
         self._parents[child.session] = {"parent": told}
-        agent, seed = self.cast[child.node].agent, f"{self.wanted.seed}/{child.session}"
-        session = begin(self.rules, agent, seed, child.session)
-        _, command = await self._rested(*advance(session, Message(child.message)))
+        member, seed = self.cast[child.node], f"{self.wanted.seed}/{child.session}"
+        session = begin(self.rules, member.agent, seed, child.session)
+        text = self.rules.first_message(child.agent, member.description, child.message)
+        _, command = await self._rested(*advance(session, Message(text)))
         assert isinstance(command, Waiting | Ended)
         return Outcome(child.session, command.output, command.failure)
 

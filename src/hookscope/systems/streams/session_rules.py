@@ -49,6 +49,7 @@ class SessionRules:
     model: str = ""  # the scripted model's id
     workflow: str = ""  # of subagent.called
     stream_path: str = ""  # {session}, of agent.started
+    delegated: str = ""  # what a subagent is told to do, before its caller's message; empty: nothing
     receipt: str = ""  # {task} {name}, what the model gets for a call that is a task
     task_failed: str = ""  # {error} {name}
     no_answer: str = ""  # the model gave none, though it was asked again
@@ -65,6 +66,15 @@ class SessionRules:
     output_fails: bool = False  # does an output with `code` and `message` count as a failure
     tells_calls: bool = False  # do hooks hear subagent.called
     failures_first: bool = False  # of tools that end at once, are failed ones told first
+
+    def first_message(self, name: str, description: str, message: str) -> str:
+        """The message that a subagent's session begins with: the host's words, then its caller's."""
+        if not self.delegated:
+            return message
+        about = [f"Description: {description}"] if description.strip() else []
+        return "\n".join(
+            [f'You are the subagent "{name}".', *about, "", self.delegated, "", "Caller message:", message]
+        )
 
     def in_order_of_ending(self, results: Sequence[ToolResult]) -> tuple[ToolResult, ...]:
         """Results as the stream tells them: those that end together in order of the calls.
