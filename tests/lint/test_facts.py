@@ -237,3 +237,34 @@ def test_places_count_letters_and_not_bytes() -> None:
     source = "import os\rdef handler(event):\r\n    'žluťoučký\u2028', os.environ['KEY']\n"
     (met,) = python_facts(source).env
     assert (met.line, met.column) == (3, 1 + source.split("\n")[1].index("os."))
+
+
+@pytest.mark.parametrize("typescript", [True, False])
+def test_a_script_tells_what_it_exports_and_where_it_does_not_read(typescript: bool) -> None:
+    told: dict[str, dict[str, bool] | None] = {
+        "export default async (e) => {};": {"default": True},
+        "export async function handler(e) {}\nexport const n = 1, run = async function () {};": {
+            "handler": True,
+            "n": False,
+            "run": True,
+        },
+        "function a() {}\nexport { a as default, b } from './x';": {"default": False, "b": False},
+        "async function handler(e) {}": {},
+        "export * from './all';": None,
+        "export const { a } = require_('x');": None,
+        "module.exports = () => {};": None,
+        "Object.assign(exports, { a() {} });": None,
+    }
+    if typescript:
+        told |= {
+            "export type A = string;\nexport interface B {}\nexport type { C } from './c';": {},
+            "export default (async (e: E) => {}) satisfies F;": {"default": True},
+            "export = f;": None,
+        }
+    broken = {"const a = 1;\nconst b = [1, (2;\n": 2, "export default (e) => {};\n}\n": 2, "if (x {\n}": 1}
+    texts = [*told, *broken]
+    found = read_scripts([Script(str(number), text, typescript) for number, text in enumerate(texts)])
+    for number, text in enumerate(texts):
+        facts = found[str(number)]
+        assert isinstance(facts, HandlerFacts), facts
+        assert (facts.exports, facts.doubt and facts.doubt.line) == (told.get(text), broken.get(text)), text

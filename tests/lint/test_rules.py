@@ -200,3 +200,44 @@ def test_a_json_fix_can_be_made(rule: Rule, lint_under: Lint, write_hook: WriteH
             assert edit.file.parent == folder
             if edit.file.suffix == ".json":
                 assert change_of(edit.file, [edit]).new is not None
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "then"),
+    [
+        (
+            "handler.ts",
+            "export async function tidies(event) {}\n",
+            "Write `export default` before the function that is called, or put `export: tidies` into the "
+            "metadata.",
+        ),
+        (
+            "handler.ts",
+            "async function handler(event) {}\n",
+            "Write `export default` before the function that is called.",
+        ),
+        ("handler.py", "x = 1\n", "Write `def handler(event)`."),
+        (
+            "handler.py",
+            "def a(event): ...\ndef b(event): ...\n",
+            "Write `def handler(event)`, or name the function in `export` of the metadata.",
+        ),
+    ],
+)
+def test_a_function_that_is_not_there_is_said_and_what_to_write(
+    file: str, text: str, then: str, lint_under: Lint, write_hook: WriteHook
+) -> None:
+    report = lint_under(write_hook({"HOOK.md": header(), file: text})).report
+    assert [(one.rule, one.then) for one in report.findings] == [("export-missing", then)]
+    assert report.failed
+
+
+def test_metadata_without_events_and_a_script_that_does_not_read_are_told(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    manifest = "---\nname: tidy\nmetadata: {openclaw: {}}\n---\n"
+    report = lint_under(write_hook({"HOOK.md": manifest, "handler.ts": "export default () => {\n"})).report
+    assert {(one.rule, one.severity) for one in report.findings} == {
+        ("events-none", Severity.ERROR),
+        ("handler-syntax", Severity.WARNING),
+    }

@@ -29,7 +29,8 @@ from hookscope.lint.subject import Subject, error
 
 def check(subject: Subject) -> Iterator[Said]:
     written = subject.own.get("events")
-    if subject.own and not written and "events" not in subject.header.value:
+    stands = isinstance(subject.header.metadata.get(str(subject.base[1])), dict)
+    if stands and not written and "events" not in subject.header.value:
         path = ".".join(map(str, subject.base))
         yield error(
             subject.in_header(*subject.base),

@@ -1,6 +1,7 @@
-"""A handler cannot be read as Python.
+"""A handler cannot be read as what its name says.
 
-Its host, or Hookscope, fails when it loads it.
+Its host, or Hookscope, fails when it loads it. Of TypeScript and JavaScript that is a warning: Node may know
+of words that the grammar used here has not heard of.
 
 Bad:
     HOOK.md
@@ -22,17 +23,26 @@ Good:
 """
 
 from collections.abc import Iterator
+from shlex import quote
 
 from hookscope.core.text import one_line
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.subject import Subject, error
+from hookscope.lint.subject import Subject, error, warning
 
 
 def check(subject: Subject) -> Iterator[Said]:
-    wrong = subject.facts.error if subject.facts is not None else None
-    if wrong is not None and subject.handler is not None:
-        text = f"{subject.handler.name} cannot be read: {one_line(wrong.name)}."
-        yield error(subject.in_handler(wrong), text, "Until it reads, it does not load.")
+    facts, handler = subject.facts, subject.handler
+    if facts is None or handler is None:
+        return
+    if facts.error is not None:
+        text = f"{handler.name} cannot be read: {one_line(facts.error.name)}."
+        yield error(subject.in_handler(facts.error), text, "Until it reads, it does not load.")
+    elif facts.doubt is not None:
+        what = {".ts": "TypeScript", ".mts": "TypeScript", ".cts": "TypeScript"}.get(
+            handler.suffix, "JavaScript"
+        )
+        then = f"`hookscope load {quote(subject.name)}` says what Node makes of it."
+        yield warning(subject.in_handler(facts.doubt), f"{handler.name} does not read as {what} here.", then)
 
 
 RULE = Rule("handler-syntax", __doc__, check, reads_source=True)

@@ -37,7 +37,8 @@ def check(subject: Subject) -> Iterator[Said]:
     candidates = (*subject.host.handlers, *subject.host.beyond)
     others = [name for name in candidates if name in subject.names and name != subject.handler.name]
     if others:
-        text = f"{subject.handler.name} wins over {' and '.join(others)}, which never run."
+        never = "which never run" if others[1:] else "which never runs"
+        text = f"{subject.handler.name} wins over {' and '.join(others)}, {never}."
         yield warning(Place(subject.folder / others[0]), text, "Keep one, or give the others other names.")
 
 

@@ -39,6 +39,8 @@ class HandlerFacts:
     imports: tuple[Met, ...] = ()  # modules by name; kind "type": for types only
     module: str = ""  # esm, commonjs, both; empty: neither
     error: Met | None = None  # the first place that cannot be read; its name says why
+    doubt: Met | None = None  # of a script, where its grammar stumbles; that of Node may know more
+    exports: Mapping[str, bool] | None = None  # of an ES module, and whether a function; None: not told
 
 
 def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
@@ -48,8 +50,12 @@ def facts_from(document: Mapping[str, Any]) -> HandlerFacts:
         value = document.get(field.name)
         if field.name == "module":
             parts["module"] = str(value or "")
-        elif field.name == "error":
-            parts["error"] = Met(**value) if value else None
+        elif field.name in ("error", "doubt"):
+            parts[field.name] = Met(**value) if value else None
+        elif field.name == "exports":
+            parts["exports"] = (
+                None if value is None else {str(name): bool(is_) for name, is_ in value.items()}
+            )
         else:
             parts[field.name] = tuple(Met(**met) for met in value or ())
     return HandlerFacts(**parts)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.lint.source.facts import MOST, HandlerFacts, Met
 from hookscope.lint.source.script_names import FUNCTIONS, Names, dotted, is_text, plain, text_of
+from hookscope.lint.source.script_shape import exports_of, stumble
 from hookscope.lint.source.script_without import EQUAL, Without, is_field
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
 
@@ -70,14 +71,28 @@ class _Reader:
         if "fields" in self._met:
             self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
         found = {name: tuple(mets) for name, mets in self._met.items()}
-        return HandlerFacts(**found, module=self._names.module)  # type: ignore[arg-type]  # they are its fields
+        module, root = self._names.module, self._nodes[0]
+        at = stumble(root)
+        return HandlerFacts(
+            **found,  # type: ignore[arg-type]  # they are its fields
+            module=module,
+            doubt=self._place("", at) if at is not None else None,
+            exports=exports_of(root) if at is None and self._is_plain_module(module) else None,
+        )
+
+    def _is_plain_module(self, module: str) -> bool:
+        """Does it export by words of the language alone; `Object.assign(exports, …)` can be told by none."""
+        return module == "esm" or (not module and not any(b"exports" in line for line in self._lines))
 
     def _note(self, what: str, name: str, node: Node, kind: str = "") -> None:
         mets = self._met.setdefault(what, [])
         if len(mets) < MOST:
-            row, column = node.start_point
-            before = self._lines[row][:column].decode("utf-8", "replace")
-            mets.append(Met(name, row + 1, len(before) + 1, kind))
+            mets.append(self._place(name, node, kind))
+
+    def _place(self, name: str, node: Node, kind: str = "") -> Met:
+        row, column = node.start_point
+        before = self._lines[row][:column].decode("utf-8", "replace")
+        return Met(name, row + 1, len(before) + 1, kind)
 
     def _import(self, node: Node) -> None:
         source = node.child_by_field_name("source")
