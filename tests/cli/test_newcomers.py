@@ -27,6 +27,7 @@ def test_a_ready_hook_with_a_slip_of_the_pen_is_told_of_wherever_it_is_looked_at
     assert slips.endswith("OpenClaw lists no command:nwe; did you mean command:new?")
     (own,) = (line for line in hookscope("list").out.splitlines() if " own " in line)
     assert own.endswith("command:compact")
+    assert "  slips: OpenClaw lists no command:nwe; did you mean command:new?" in hookscope("check").out
     assert "OpenClaw lists no command:nwe, perhaps command:new was meant" in hookscope("info", "slips").out
     fixed = hookscope("fix", "slips")
     assert "there is nothing to fix" in fixed.out
@@ -143,3 +144,46 @@ def test_ctrl_c_at_a_question_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(asked())
     assert answered == []
+
+
+def test_a_folder_that_was_renamed_leads_to_the_name_in_its_header(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", NEW).rename(workspace / "hooks/greeting")
+    said = "The one in the folder greeting is called greet: its HOOK.md says so."
+    for command in (("info", "greeting"), ("fire", "command:new", "--only", "greeting")):
+        assert hookscope(*command).err == f"hookscope: No hook is named 'greeting'. {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "note"),
+    [
+        (
+            "import no_such_thing",
+            "ModuleNotFoundError: No module named 'no_such_thing'",
+            "no_such_thing is nei",
+        ),
+        ("event.sessionKey", "AttributeError: an event has no `sessionKey`; it has type,", "session_key,"),
+        ("event['type']", "TypeError: an event has members, no items: type, action,", "write `event.type`"),
+    ],
+)
+def test_what_a_first_handler_gets_wrong_is_answered_with_what_is_right(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, line: str, error: str, note: str
+) -> None:
+    make_hook(workspace / "hooks", "first", NEW, f"def handler(event):\n    {line}\n")
+    said = hookscope("fire", "command:new", "--trust").out
+    at = [text for text in said.splitlines() if "handler.py:" in text or "event.py" in text]
+    assert (error in said, note in said) == (True, True), said
+    assert [text.partition("handler.py:")[2] for text in at] == ["2:5 in handler"], "and no line of ours"
+
+
+def test_a_ready_hook_that_does_not_load_is_not_simply_ready(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "first", NEW, "import no_such_thing\n\n\ndef handler(event): ...\n")
+    hookscope("trust", "hooks")
+    said = hookscope("fire", "command:new").out
+    assert "It failed while it was loaded; it never ran." in said
+    assert f"installed for {sys.prefix}" in said or f"installed for {sys.executable}" in said
+    head = hookscope("info", "first").out.splitlines()[0]
+    assert "ready  first  – by its checks, but it does not load: ModuleNotFoundError" in head

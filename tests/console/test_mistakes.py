@@ -6,6 +6,8 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, SIZES, Open
 
+from hookscope.workbench import Workbench
+
 READS = "import os\n\ndef handler(event):\n    os.environ['TIDY_KEY']\n"
 FOUR = "import os\n\ndef handler(event):\n" + "".join(f"    os.environ['KEY_{n}']\n" for n in range(5))
 
@@ -51,3 +53,16 @@ async def test_another_hooks_mistakes_are_not_shown(
         await story.shows("TIDY_KEY")
         await story.press("up")
         await story.until(lambda: "TIDY_KEY" not in story.text(), "the other hook's mistakes are gone")
+
+
+async def test_a_ready_hook_that_did_not_load_is_not_said_to_run(
+    console: Open, make_hook: MakeHook, workspace: Path
+) -> None:
+    make_hook(workspace / "hooks", "tidy", READY, "import no_such_thing\n\n\ndef handler(event): ...\n")
+    Workbench().trust(workspace / "hooks")
+    async with console((200, 50), dialect="openclaw") as story:
+        await story.shows("ready – will run", "Nothing stops it")
+        await story.press("f", "ctrl+r")
+        await story.shows("no_such_thing is neither beside the handler")
+        await story.press("1")
+        await story.shows("ready – but does not load", "No check stops it, and it cannot run as it is")

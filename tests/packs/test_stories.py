@@ -189,6 +189,9 @@ def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp
     single(tmp_path / "linked", "linked")
     (tmp_path / "linked" / "secret").symlink_to("/etc/passwd")
     single(tmp_path / "mine", "mine")
+    for name in ("HEAD", "objects/info", "refs/heads"):
+        (tmp_path / "bare.git" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "bare.git" / name).write_text("ref")
     before = on_disk(home)
     cases: list[tuple[tuple[str, ...], int, str]] = [
         (("install", str(pack), "--yes", "--os", "darwin"), 2, "What is installed is real"),
@@ -199,6 +202,8 @@ def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp
         (("install", "./absent", "--yes"), 1, "There is no folder or archive"),
         (("install", "name@^1.0", "--yes"), 1, "wants a range of versions"),
         (("install", "https://example.org/a.tgz", "--yes"), 1, "is an address"),
+        (("install", "file:///srv/a.git", "--yes"), 1, "Name its path, or write `git+file://…`"),
+        (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git` fetches"),
         (("install", "git+ext::sh -c id", "--yes"), 1, "no git address"),
         (("install", "-rf", "--yes"), 2, "No such option"),
         (("uninstall", "gret", "--yes"), 1, "No pack 'gret' is installed here"),

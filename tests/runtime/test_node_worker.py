@@ -18,6 +18,7 @@ from hookscope.runtime.node import Node, find_node
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
 
+WRITE = "write `export default` before the function that is called"
 FINE = "export default (event) => { event.messages.push('fine'); };"
 
 
@@ -194,8 +195,9 @@ async def test_modules_of_all_kinds_load(
     [
         ("export const other = () => 1;", "default", "handler.ts has no default export; it exports `other`"),
         ("export default () => 1;", "other", "handler.ts does not export `other`; it exports `default`"),
+        ("const other = () => 1;", "default", f"handler.ts exports nothing; {WRITE}"),
         ("export const a = 1;", "a", "`a` in handler.ts is a number, not a function; NONE"),
-        ("export class A {}", "A", "`A` in handler.ts is a class; a handler is a function. NONE"),
+        ("export class A {}", "A", "`A` in handler.ts is a class; a handler is a function; NONE"),
     ],
 )  # fmt: skip
 async def test_what_is_no_handler_is_said(

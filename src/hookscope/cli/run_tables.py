@@ -126,6 +126,8 @@ def result(item: Result, width: int) -> list[str]:
     took = f"{duration(item.took):>9}"
     lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {took}{pushed}{forced}"]
     lines += [f"      {text}" for text in error_lines(item.error)]
+    if item.error is not None and item.error.phase == "load":
+        lines.append("      It failed while it was loaded; it never ran.")
     if item.stale is not None:
         lines.append("      the version loaded before ran; the saved one does not load:")
         lines += [f"        {text}" for text in error_lines(item.stale)]

@@ -110,12 +110,19 @@ def _broken_word() -> str:
     return click.style(text, fg="red") if coloured() else text
 
 
-def info(view: View, row: Standing, links: Sequence[Link] = (), *, places: bool = False) -> str:
-    """`info`: everything that is known of one hook; with `places` where each missing thing was looked for."""
+def info(
+    view: View, row: Standing, links: Sequence[Link] = (), unfit: str = "", *, places: bool = False
+) -> str:
+    """`info`: everything that is known of one hook; with `places` where each missing thing was looked for.
+
+    `unfit` is what its links say against it.
+    """
     hook = row.hook
     lines = [f"{state_word(row.state).rstrip()}  {one_line(hook.name)}"]
     if row.state is not State.READY:
         lines[0] += f"  – {one_line(row.verdict.why(), 300)}"
+    elif unfit:
+        lines[0] += f"  – by its checks, but it {one_line(unfit, 300)}"
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
     lines.append("")
@@ -217,11 +224,13 @@ def check(view: View, *, verbose: bool = False) -> str:
     rejects = [item for item in view.inventory.rejected if not item.ignored]
     lines += [f"  {_broken_word()} {len(rejects):>4}"] if rejects else []
     stopped = [row for row in rows if row.state not in (State.READY, State.SHADOWED)]
-    if stopped or rejects:
+    slips = [(row, slip) for row in rows if row.state is State.READY and (slip := _slip(row, view))]
+    if stopped or rejects or slips:
         lines.append("")
     for row in stopped:
         lines.append(f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}")
         lines += shut_lines(row, view) if verbose else []
+    lines += [f"  {one_line(row.hook.name)}: {one_line(slip, 300)}" for row, slip in slips]
     lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
     return "\n".join(line.rstrip() for line in lines)
 

@@ -6,7 +6,9 @@ keeps to the syntax of Python 3.9.
 """
 
 from datetime import datetime, timezone
-from typing import Any, Callable, Dict, List, Optional  # noqa: UP035  (3.9 syntax)
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional  # noqa: UP035  (3.9 syntax)
+
+MEMBERS = "type, action, key, session_key, timestamp, messages and context"
 
 
 class HookEvent:
@@ -39,6 +41,16 @@ class HookEvent:
     def key(self) -> str:
         """`type:action`, or `type` alone where the event has no action."""
         return f"{self.type}:{self.action}" if self.action else self.type
+
+    if not TYPE_CHECKING:  # whoever checks types is told by these of what is not there
+
+        def __getattr__(self, name):
+            """Asked for what is not there: the message says what is."""
+            raise AttributeError(f"an event has no `{name}`; it has {MEMBERS}")
+
+        def __getitem__(self, name):
+            """Asked as though it were a dictionary."""
+            raise TypeError(f"an event has members, no items: {MEMBERS}; write `event.type`")
 
     def __repr__(self) -> str:
         return f"<HookEvent {self.key} session={self.session_key!r} messages={len(self.messages)}>"

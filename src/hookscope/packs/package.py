@@ -14,6 +14,7 @@ from hookscope.packs.tree import Tree
 from hookscope.values import dataclass
 
 MANIFEST, PACKAGE = "HOOK.md", "package.json"
+BARE = frozenset({"HEAD", "objects", "refs"})  # what git keeps where no files are checked out
 MOST = 200  # hooks of one pack
 LARGEST = 1_048_576  # bytes of a package.json or a HOOK.md
 
@@ -59,10 +60,13 @@ def package_of(
             _check_handler(tree, child, handlers, child)
         return Package("folder", tree, children)
     if said:
-        raise refused(f"{PACKAGE} has no {keys[0]}.hooks, and there is no {MANIFEST} beside it.")
+        why = f"its {PACKAGE} has no {keys[0]}.hooks, and there is no {MANIFEST} beside it"
+        raise refused(f"{where} is no hook and no pack: {why}.")
     if children:
         listed = ", ".join(shown(child) for child in children[:5])
         raise refused(f"{where} is a folder of hooks ({listed}) and no hook: name one of them.")
+    if names.issuperset(BARE):
+        raise refused(f"{where} is a bare git repository: `git+file://{where}` fetches from it.")
     raise refused(f"{where} is no hook and no pack: it has neither {MANIFEST} nor {PACKAGE}.")
 
 

@@ -55,8 +55,11 @@ def spec_of(text: str, absolute: Callable[[str], Path]) -> Spec:
     if is_git(text):
         return _git(text)
     if "://" in text:
+        scheme = text.partition("://")[0]
+        first = "Name its path" if scheme == "file" else "Download it and install the file"
+        git = scheme if scheme in ("ssh", "file") else "https"
         raise PackError(
-            f"{shown(text)} is an address.", "Download it and install the file, or write `git+https://…`."
+            f"{shown(text)} is an address.", f"{first}, or write `git+{git}://…` of a repository."
         )
     if _is_path(text) or os.path.lexists(absolute(text)):
         return _of_path(absolute(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Inventory
 from hookscope.core.text import nearest
 from hookscope.workbench.refusal import Refusal
@@ -20,8 +21,18 @@ def no_such_hook(name: str, inventory: Inventory) -> Refusal:
     rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
     if rejected is not None:
         return Refusal(f"{name} in {rejected.path} is no hook: {rejected.reason}.")
+    there = next((row for row in inventory.hooks if _is_in(row, name)), None)
+    if there is not None:
+        then = f"The one in the folder {name} is called {there.hook.name}: its HOOK.md says so."
+        return Refusal(f"No hook is named {name!r}.", then)
     then = f"Did you mean {near}?" if near else f"`hookscope list` shows the {len(names)} there are."
     return Refusal(f"No hook is named {name!r}.", then)
+
+
+def _is_in(row: Standing, name: str) -> bool:
+    """Does it stand in a folder of that name, under a name of its own."""
+    hook = row.hook
+    return hook.kind == "folder" and hook.path is not None and hook.path.name == name
 
 
 def check_key(view: View, key: str) -> None:

@@ -76,6 +76,13 @@ def in_short(links: tuple[Link, ...]) -> tuple[bool | None, str]:
     return None, "no event that it listens to has come so far"
 
 
+def unfit(links: tuple[Link, ...]) -> str:
+    """What has come out since its checks were passed: it cannot run as its file is. Empty: nothing."""
+    words: Mapping[str, str] = {"loads": "does not load", "export": "has nothing to call"}
+    failed = (link for link in links if link.name in words and link.passed is False)
+    return next((f"{words[link.name]}: {link.found}" for link in failed), "")
+
+
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     """What is known of a load. `failed`: the error's type and sentence."""

@@ -21,7 +21,7 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     row = bench.hook(view, name)
-    from hookscope.workbench.links import links_of  # here: it loads the database
+    from hookscope.workbench.links import links_of, unfit  # here: it loads the database
 
     aside: tuple[str, ...] = ()
     try:
@@ -34,4 +34,4 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
         "chain": [documents.link(one) for one in links],
         "limits": documents.limits(view.limits_of(row.hook)),
     }
-    return Answer(document, tables.info(view, row, links, places=places), aside=aside)
+    return Answer(document, tables.info(view, row, links, unfit(links), places=places), aside=aside)

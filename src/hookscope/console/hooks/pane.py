@@ -138,7 +138,7 @@ class HooksPane(Leaves, Container):
         source, unfolded, checked = state.source, state.unfolded, state.checked
         pane.show(
             row.id,
-            why.headline(row),
+            why.headline(row, checked),
             lambda width: why.sheet_of(row, view, source, why.Reading(width, unfolded, checked)),
         )
 

@@ -9,12 +9,23 @@ from textual.content import Content
 
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
+from hookscope.core.hooks import Standing, State
 
 if TYPE_CHECKING:
+    from hookscope.console.state import Checked
     from hookscope.workbench.links import Link
 
 TITLE = 28  # cells of a link's title, its sign included
 SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
+
+
+def cannot_run(row: Standing, checked: Checked | None) -> str:
+    """What has come out against a hook whose checks are all open; empty: nothing."""
+    if checked is None or not checked.links or row.state is not State.READY:
+        return ""
+    from hookscope.workbench.links import unfit  # here: the first paint needs no database
+
+    return unfit(checked.links)
 
 
 def so_far(sheet: Sheet, links: Sequence[Link], unfolded: bool) -> None:

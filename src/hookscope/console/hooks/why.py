@@ -10,7 +10,7 @@ from textual.content import Content
 from hookscope.console.hooks.copies import which_wins
 from hookscope.console.hooks.rows import Row
 from hookscope.console.hooks.sheet import Sheet, foreign
-from hookscope.console.hooks.so_far import so_far
+from hookscope.console.hooks.so_far import cannot_run, so_far
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
 from hookscope.core.hooks import Gate, Hook, Place, Standing, State
@@ -57,14 +57,17 @@ class Reading:
     checked: Checked | None = None  # what a lint says of the hook
 
 
-def headline(row: Row) -> Content:
+def headline(row: Row, checked: Checked | None = None) -> Content:
     """The pane's title: name, sign, and what it comes to."""
     look = row.look
+    phrase = look.phrase
+    if isinstance(row.item, Standing) and (cannot := cannot_run(row.item, checked)):
+        phrase = f"but {cannot.partition(':')[0]}"
     return Content.assemble(
         foreign(row.name).truncate(TITLE, ellipsis=True),
         "   ",
         Content.styled(f"{look.glyph} {look.word}", look.style),
-        Content.styled(f" – {look.phrase}", MUTED),
+        Content.styled(f" – {phrase}", MUTED),
     )
 
 
@@ -81,7 +84,8 @@ def sheet_of(row: Row, view: View, source: Source | None, reading: Reading) -> C
 def report(row: Row, view: View, source: Source | None, checked: Checked | None = None) -> str:
     """The same as plain text, everything listed: for a bug report."""
     host = view.host
-    head = f"{headline(row).plain}\nhost {host.dialect.name} ({view.because}), workspace {host.workspace}\n\n"
+    title, where = headline(row, checked).plain, f"{host.dialect.name} ({view.because})"
+    head = f"{title}\nhost {where}, workspace {host.workspace}\n\n"
     return head + sheet_of(row, view, source, Reading(100, unfolded=True, checked=checked)).plain + "\n"
 
 
@@ -108,7 +112,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     if hook.description:
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
         sheet.say(foreign(emoji + hook.description))
-    sheet.title(*_summary(row))
+    sheet.title(*_summary(row, reading.checked))
     for gate in row.verdict.shut():
         _shut_gate(sheet, gate, row, view, reading.unfolded)
     _open_gates(sheet, row.verdict.gates, view, reading)
@@ -123,13 +127,15 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     _declared(sheet, row, view, source)
 
 
-def _summary(row: Standing) -> tuple[str, str]:
+def _summary(row: Standing, checked: Checked | None) -> tuple[str, str]:
     shut = len(row.verdict.shut())
     if row.verdict.shadowed_by is not None:
         also = f"; {_things(shut)} would stop it too" if shut else ""
         return f"Another hook of this name wins{also}", ""
     if shut:
         return f"{_things(shut)} {'stops' if shut == 1 else 'stop'} it", ""
+    if cannot_run(row, checked):
+        return "No check stops it, and it cannot run as it is", ""
     return "Nothing stops it", ""
 
 

@@ -1,6 +1,7 @@
 // Which function of a module is meant.
 
 const LISTED = 8; // functions that a message names
+const NOTHING = "exports nothing; write `export default` before the function that is called";
 const { toString } = Function.prototype;
 const { apply } = Reflect;
 const { hasOwn } = Object;
@@ -24,11 +25,12 @@ export function pick(namespace, name, file) {
   const found = exported(namespace, name);
   if (found === undefined) throw new NoHandler(`${file} ${missing(name)}; ${functionsOf(namespace)}`);
   const what = name === "default" ? `the default export of ${file}` : `\`${name}\` in ${file}`;
+  if (isNothing(namespace, found)) throw new NoHandler(`${file} ${NOTHING}`);
   if (typeof found !== "function") {
     throw new NoHandler(`${what} is ${kindOf(found)}, not a function; ${functionsOf(namespace)}`);
   }
   if (isClass(found)) {
-    throw new ClassHandler(`${what} is a class; a handler is a function. ${functionsOf(namespace)}`, found);
+    throw new ClassHandler(`${what} is a class; a handler is a function; ${functionsOf(namespace)}`, found);
   }
   return found;
 }
@@ -49,6 +51,13 @@ const missing = (name) => (name === "default" ? "has no default export" : `does 
 function isClass(value) {
   return /^class\b/.test(apply(toString, value, []));
 }
+
+/** A file without a word of export is CommonJS to Node, with an empty object as its default. */
+function isNothing(namespace, found) {
+  return "module.exports" in namespace && found === namespace.default && isHolder(found) && isBare(found);
+}
+
+const isBare = (value) => typeof value === "object" && !Array.isArray(value) && !Object.keys(value).length;
 
 function kindOf(value) {
   if (value === null) return "null";

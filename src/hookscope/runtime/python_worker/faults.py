@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import tokenize
 from collections import deque
 from itertools import islice
@@ -23,7 +24,7 @@ _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _SELECTORS = os.path.join(_LIBRARY, "selectors.py")
 # What stands between us and the handler, and is no news to its author.
 _CORE = os.path.join(os.path.dirname(_RUNTIME), "core")
-_FOR_AUTHORS = tuple(os.path.join(_CORE, name) for name in ("authoring.py", "given.py"))
+_FOR_AUTHORS = tuple(os.path.join(_CORE, name) for name in ("authoring.py", "event.py", "given.py"))
 _OURS = (os.path.join(_RUNTIME, ""), *_FOR_AUTHORS, "<frozen importlib")
 _ASYNCIO = os.path.join(_LIBRARY, "asyncio", "")
 # Of those without a text.
@@ -59,6 +60,18 @@ def describe(error: BaseException, target: object = None) -> dict[str, Any]:
     except BaseException:  # a hostile class, or no memory left to describe with
         message, frames = _words(error), []
     return {"type": _kind(error), "message": message, "frames": frames[-FRAMES:]}
+
+
+def not_found(error: BaseException | None) -> tuple[str, ...]:
+    """Of a module that is not there: where it was looked for, and what helps. Never raises."""
+    try:
+        name = error.name if type(error) is ModuleNotFoundError else None
+    except BaseException:
+        name = None
+    if type(name) is not str:
+        return ()
+    looked = f"{name[:LINE]} is neither beside the handler nor installed for {sys.executable}, which runs it"
+    return (f"{looked}: install it there, or name another Python with `python:` in .hookscope/config.yaml",)
 
 
 def _kind(value: object) -> str:

@@ -37,6 +37,7 @@ class Loads:
         self._authors = authors
         self._loaded: dict[Key, Loaded] = {}
         self._good: dict[tuple[str, str, str], Loaded] = {}  # path, export, shape → the last that did load
+        self.unfound: tuple[str, ...] = ()  # of the load that failed last: see faults.not_found
         self._names: dict[str, str] = {}  # root folder → the name its present content is loaded under
 
     def clear(self) -> None:
@@ -69,7 +70,8 @@ class Loads:
             self._forget_older(code["root"], code["name"])
             error = None
         except BaseException as raised:  # a file may do anything while it is imported
-            error = self._part("faults").describe(raised)
+            faults = self._part("faults")
+            error, self.unfound = faults.describe(raised), faults.not_found(raised)
         took = _now() - began
         return self._loaded.get(key), error, took, worker.baseline.restore()
 

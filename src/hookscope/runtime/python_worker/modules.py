@@ -117,7 +117,7 @@ def _pick(module: ModuleType, export: str, file: str) -> Handler:
         raise NoHandler(f"{file} has no `{names[-1]}`; {_functions(module)}")
     found = getattr(module, name)
     if isinstance(found, type):
-        raise NoHandler(f"`{name}` in {file} is a class; a handler is a function. {_functions(module)}")
+        raise NoHandler(f"`{name}` in {file} is a class; a handler is a function; {_functions(module)}")
     if not callable(found):
         kind = type(found).__name__
         raise NoHandler(f"`{name}` in {file} is a {kind}, not a function; {_functions(module)}")

@@ -230,6 +230,7 @@ class Worker:
             if loaded is not None:
                 answer["stale"] = error
         if loaded is None:
+            note(answer, *self._loads.unfound)
             return None, {}, _unloaded(answer, error)
         target, env = None, {**loaded.env, **call["env"]}
         try:
@@ -248,6 +249,7 @@ class Worker:
         """Put into the answer what the call came to."""
         if raised is not None:
             answer["error"], answer["status"] = faults.describe(raised, target), "error"
+            note(answer, *faults.not_found(raised))
         elif returned is not None:
             answer["returned"], notes = _plain(returned, "what it returned", ANSWER)
             note(answer, *notes)
