@@ -124,6 +124,7 @@ async def test_a_plugin_is_called_past_its_switch_and_its_matcher_if_it_has_a_ha
     run = await fired(options, "before_tool_call", "guard")
     assert [(result.call.key, result.forced) for result in run.results] == [("before_tool_call", True)]
     assert run.ending.verdict == "blocked by guard: no"
+    assert "guard" not in [item.name for item in run.not_run]
     with pytest.raises(Refusal, match="no handler of agent_end; it has before_tool_call"):
         await fired(options, "agent_end", "guard")
     with pytest.raises(Refusal, match="it is a plugin hook, and command:new is an event of folder hooks"):

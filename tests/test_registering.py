@@ -83,3 +83,18 @@ def test_a_plan_names_what_is_nearly_a_hook_and_not_what_is_plainly_none(tmp_pat
     inventory = Inventory(rejected=(nearly, plainly))
     plan = make_plan(Event("command", "new"), Registry(), inventory, host_of(tmp_path))
     assert [(left.name, left.reason) for left in plan.not_run] == [("notes", "HOOK.md is empty")]
+
+
+def test_a_hook_that_is_called_by_force_is_called_once_though_it_is_registered(tmp_path: Path) -> None:
+    hook, host = a_hook(tmp_path, events=("command:new",)), host_of(tmp_path)
+    registry = Registry().with_registrations(registered(hook, host))
+    forced = registered(hook, host)
+    plan = make_plan(Event("command", "new"), registry, Inventory(), host, forced=forced)
+    assert (plan.calls, plan.forced) == (forced, frozenset(forced))
+
+
+def test_a_hook_under_two_keys_of_an_event_is_left_out_once(tmp_path: Path) -> None:
+    hook, host = a_hook(tmp_path, events=("command", "command:new")), host_of(tmp_path)
+    registry = Registry().with_registrations(registered(hook, host))
+    plan = make_plan(Event("command", "new"), registry, Inventory(), host, only="another")
+    assert [item.name for item in plan.not_run] == ["tidy"]

@@ -188,24 +188,17 @@ def make_plan(
     arranged, by_force = _with_forced(arranged, forced) if forced else (arranged, frozenset[Registration]())
     if bystanders is None:
         bystanders = bystanders_of(inventory, host)
-    not_run = _unique(
-        chain(
-            (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason),
-            arranged.left_out,
-            missed_by(bystanders, {call.hook for call in heard if call.hook is not None}, keys, event.kind),
-            (
-                NotRun(copy.name or copy.path.name, copy.reason)
-                for copy in inventory.rejected
-                if not copy.ignored
-            ),
-        )
+    missed = missed_by(bystanders, {call.hook for call in heard if call.hook is not None}, keys, event.kind)
+    nearly = (
+        NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected if not copy.ignored
     )
+    refused = (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason)
     known = host.dialect.catalogue().find(event.key)
     return Plan(
         event=event,
         generation=registry.generation,
         groups=arranged.groups,
-        not_run=not_run,
+        not_run=_unique(chain(refused, arranged.left_out, missed, nearly)),
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
         forced=by_force,
