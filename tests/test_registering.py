@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from hookscope.core.breakage import breakage_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Gate, Hook, Metadata, Standing, Verdict
 from hookscope.core.inventory import Inventory, Rejected
-from hookscope.core.plan import make_plan, registrations_of
+from hookscope.core.plan import make_plan, registrations_of, with_breakages
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Code, Event, EventKind, Registration
 from hookscope.embedded import embedded_host
@@ -98,3 +99,12 @@ def test_a_hook_under_two_keys_of_an_event_is_left_out_once(tmp_path: Path) -> N
     registry = Registry().with_registrations(registered(hook, host))
     plan = make_plan(Event("command", "new"), registry, Inventory(), host, only="another")
     assert [item.name for item in plan.not_run] == ["tidy"]
+
+
+def test_a_call_by_force_that_is_broken_on_purpose_is_still_one_by_force(tmp_path: Path) -> None:
+    hook, host = a_hook(tmp_path, events=("command:new",)), host_of(tmp_path)
+    forced = registered(hook, host)
+    plan = make_plan(Event("command", "new"), Registry(), Inventory(), host, forced=forced)
+    broken = with_breakages(plan, {"tidy": breakage_of("hang")})
+    assert [call.breakage is not None for call in broken.calls] == [True]
+    assert broken.forced == frozenset(broken.calls)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +44,13 @@ operations = st.fixed_dictionaries(
 
 
 @given(json_values, st.lists(operations, max_size=2))
-def test_a_patch_that_does_not_fit_says_so(document: Any, patch: list[dict[str, Any]]) -> None:
+def test_any_patch_is_applied_or_said_not_to_fit_and_leaves_what_it_was_given(
+    document: Any, patch: list[dict[str, Any]]
+) -> None:
+    before = deepcopy(document)
     with suppress(NoPatch):
         applied(document, tuple(patch))
+    assert document == before
 
 
 # Each handler does what the event's own script says of it, and nothing else.
