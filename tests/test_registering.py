@@ -101,6 +101,13 @@ def test_a_hook_under_two_keys_of_an_event_is_left_out_once(tmp_path: Path) -> N
     assert [item.name for item in plan.not_run] == ["tidy"]
 
 
+def test_where_one_is_asked_for_no_function_of_the_program_is_called_either(tmp_path: Path) -> None:
+    own = Registration("command:new", "own", print)
+    registry = Registry().with_registrations((own,))
+    plan = make_plan(Event("command", "new"), registry, Inventory(), host_of(tmp_path), only="tidy")
+    assert (plan.calls, [item.reason for item in plan.not_run]) == ((), ["left out: only tidy was asked for"])
+
+
 def test_a_call_by_force_that_is_broken_on_purpose_is_still_one_by_force(tmp_path: Path) -> None:
     hook, host = a_hook(tmp_path, events=("command:new",)), host_of(tmp_path)
     forced = registered(hook, host)
