@@ -115,3 +115,9 @@ def test_a_call_by_force_that_is_broken_on_purpose_is_still_one_by_force(tmp_pat
     broken = with_breakages(plan, {"tidy": breakage_of("hang")})
     assert [call.breakage is not None for call in broken.calls] == [True]
     assert broken.forced == frozenset(broken.calls)
+
+
+def test_a_registry_is_replaced_by_one_with_a_higher_number_which_plans_have(tmp_path: Path) -> None:
+    registry = Registry().with_registrations(()).with_registrations(())
+    plan = make_plan(Event("command", "new"), registry, Inventory(), host_of(tmp_path))
+    assert (registry.generation, plan.generation) == (2, 2)
