@@ -60,6 +60,11 @@ def test_a_version_from_before_stays_where_the_handlers_file_alone_is_broken(
     assert not registered(hook, host, *shut, held=False)
 
 
+def test_a_hook_whose_events_its_host_never_sends_is_registered_all_the_same(tmp_path: Path) -> None:
+    assert len(registered(a_hook(tmp_path), host_of(tmp_path), "sent")) == 2
+    assert not registered(a_hook(tmp_path), host_of(tmp_path), "sent", "enabled")
+
+
 @pytest.mark.parametrize(("dialect", "env"), [("openclaw", {"MODE": "fast"}), ("openclaw@2026.9", {})])
 def test_an_entrys_variables_reach_its_handler_under_a_guide_alone(
     tmp_path: Path, dialect: str, env: dict[str, str]

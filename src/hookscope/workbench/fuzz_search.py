@@ -7,12 +7,15 @@ import threading
 from collections.abc import Callable
 from dataclasses import field
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.core.runs import Event, Frame, Result, Run
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
 
 MOST_HANGS = 20  # of one hook: then what is known is enough
 MOST_FAILURES = 10  # of one hook, likewise
@@ -63,7 +66,7 @@ class Search:
     known: set[Mark] = field(default_factory=set)  # of earlier rounds
     errors: dict[Mark, type[Exception]] = field(default_factory=dict)
 
-    def run(self, events: Any, examples: int, seed: int) -> None:
+    def run(self, events: SearchStrategy[Event], examples: int, seed: int) -> None:
         """Fire events, and shrink what fails. What it found is in `seen`.
 
         Hypothesis stops soon after a failure; so it begins again, and what is known is no failure any more.
@@ -78,7 +81,7 @@ class Search:
         except _Stopped:
             return
 
-    def _round(self, events: Any, examples: int, seed: int) -> None:
+    def _round(self, events: SearchStrategy[Event], examples: int, seed: int) -> None:
         import hypothesis
         from hypothesis import configuration, strategies
 
@@ -102,8 +105,8 @@ class Search:
                 hypothesis.reject()
             self._raise_for(given.event, run)
 
-        test: Any = settings(hypothesis.given(strategies.composite(_given)(events))(fails))
-        seeded: Any = hypothesis.seed(seed)
+        test = settings(hypothesis.given(strategies.composite(_given)(events))(fails))
+        seeded = hypothesis.seed(seed)
         try:
             seeded(test)()
         except (_Fails, hypothesis.errors.Flaky, hypothesis.errors.Unsatisfiable):
@@ -159,7 +162,7 @@ class _Given:
         self.event = event
 
 
-def _given(draw: Any, events: Any) -> _Given:
+def _given(draw: DrawFn, events: SearchStrategy[Event]) -> _Given:
     return _Given(draw(events))
 
 
