@@ -199,7 +199,7 @@ def test_the_consoles_first_frame_needs_no_workbench_and_no_pane_that_it_does_no
     tmp_path: Path,
 ) -> None:
     ours = "workbench.bench dialects settings changes journal console.palette console.firing console.runner"
-    ours += " core.runs console.fire.pane console.hosts.pane"
+    ours += " console.palette_screen core.runs console.fire.pane console.hosts.pane"
     names = {"yaml", "sqlite3", "watchfiles", *(f"hookscope.{name}" for name in ours.split())}
     check = f"import sys, hookscope.console.app; print(sorted({names} & set(sys.modules)))"
     done = subprocess.run(

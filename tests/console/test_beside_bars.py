@@ -34,7 +34,7 @@ SCROLL = {
     "WhyPane",
     "KeysPane",
     "Reading",
-    "CommandList",
+    "Findings",
     "JsonEditor",
     "FieldLines",
     "OptionList",

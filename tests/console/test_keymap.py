@@ -20,7 +20,7 @@ from hookscope.console.keymap.actions import ROOMS, actions, around, bindings_of
 from hookscope.console.keymap.names import SIGNS, TWINS, BadKey, all_written, key_named, typed, written
 from hookscope.console.keymap.presets import PRESETS
 from hookscope.console.keymap.resolve import Keymap, resolve
-from hookscope.console.palette import Palette
+from hookscope.console.palette import entries
 from hookscope.core.hooks import Place
 from hookscope.workbench.preferences import KeysFile, Wish, config_folder, read_keys
 
@@ -211,7 +211,7 @@ async def test_keys_change_when_their_file_is_saved_and_line_help_and_palette_sa
         file.write_text("console.help: [f11, ctrl+x]\nhooks.group: v\n")
         await story.shows("f11 Help")
         await story.until(lambda: "nokey" not in story.text(), "the mistake is gone")
-        palette = {entry.text: entry.kind for entry in Palette(story.screen).entries()}
+        palette = {entry.text: entry.kind for entry in entries(story.screen)}
         assert (palette["Help"], palette["Group"], palette["Filter   Hooks"]) == ("f11", "v", "/")
         await story.press("ctrl+x", "end")
         await story.shows("f11  ^x")

@@ -14,7 +14,7 @@ from hookscope.console.help import HelpScreen, help_sheet
 from hookscope.console.hooks.listing import listing_of
 from hookscope.console.keymap.names import written
 from hookscope.console.keys import Key, key_line, keys_of, obstacle
-from hookscope.console.palette import Palette, written_out
+from hookscope.console.palette import entries
 from hookscope.console.state import ConsoleState
 from hookscope.console.trust import TrustScreen
 from hookscope.core.hooks import State
@@ -66,8 +66,9 @@ async def test_every_binding_is_named_once_and_stands_in_help_and_palette(
 ) -> None:
     async with console((120, 36)) as story:
         screen = story.screen
-        entries = written_out(await Palette(screen).collected())
-        palette = {entry.text.partition("   ")[0] for entry in entries}  # of one name: and where it acts
+        await screen.fire_pane.with_its_parts()
+        await screen.hosts_pane.with_its_parts()
+        palette = {entry.text.partition("   ")[0] for entry in entries(screen)}  # of one name: and where
         nodes: list[DOMNode] = [story.app, screen, *screen.walk_children(Widget)]
         nodes += [TrustScreen((), screen.state.view, firing=True), HelpScreen(screen)]  # type: ignore[arg-type]
         owners: dict[str, set[tuple[str, str, str]]] = {}

@@ -14,7 +14,6 @@ from textual.widgets import Button, Input
 
 from hookscope.console.dialog import Over
 from hookscope.console.edits import EditScreen
-from hookscope.console.palette import CommandScreen
 from hookscope.workbench import Options, Workbench, replay
 from hookscope.workbench.making import writing
 from hookscope.workbench.packs.desk import PackDesk
@@ -111,7 +110,7 @@ async def test_a_dialog_is_left_once_however_often_it_is_answered(
 @pytest.mark.parametrize("turns", [0, 3, 20])
 async def test_a_dialog_may_be_left_before_it_stands_there(console: Open, turns: int) -> None:
     async with console(USUAL) as story:
-        for dialog in (*(dialog for dialog, _ in dialogs(story)), CommandScreen()):
+        for dialog, _ in dialogs(story):
             story.app.push_screen(dialog)
             for _ in range(turns):  # of the event loop: so far it has come
                 await asyncio.sleep(0)

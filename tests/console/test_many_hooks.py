@@ -25,7 +25,7 @@ from hookscope.console.hooks.lines import GroupedLines, Line
 from hookscope.console.hooks.list import HookList
 from hookscope.console.hooks.listing import Listing, Narrowed, listing_of
 from hookscope.console.hooks.rows import Group, Row, matching
-from hookscope.console.palette import UNASKED, Palette, written_out
+from hookscope.console.palette import UNASKED, listed, unasked
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import State
 from hookscope.core.inventory import Rejected
@@ -187,8 +187,7 @@ async def test_a_key_has_no_more_to_do_with_more_hooks(
                     await press()
                     await story.pilot.pause()
                 calls[count, step] = here[0]
-        listed = Palette(screen).listed()
-        assert sum(entry.kind == "hook" for entry in written_out(listed, UNASKED)) == UNASKED
+        assert sum(entry.kind == "hook" for entry in unasked(listed(screen))) == UNASKED
     # A few calls, at most, by whom it meets; what else comes meanwhile hangs on what all has to be drawn.
     most = {step: 3 * (MANY - FEW) + calls[FEW, step] / 2 for _, step in calls}
     grown = {step: calls[MANY, step] - calls[FEW, step] for step in most}

@@ -118,3 +118,21 @@ async def test_letters_typed_at_once_find_what_they_spell(console: Open) -> None
         for key in ("ctrl+p", *"screensh"):
             story.app.post_message(events.Key(key, key if len(key) == 1 else None))
         await story.shows("the screen as an SVG picture")
+
+
+async def test_enter_at_once_does_what_was_typed_and_a_click_does_its_line(console: Open) -> None:
+    async with console() as story:
+        await story.until(lambda: story.screen.state.view is not None, "the first look is there")
+        for key in ("ctrl+p", *"screens", *["backspace"] * 7, *"log what happened", "enter"):
+            key = "space" if key == " " else key
+            story.app.post_message(events.Key(key, " " if key == "space" else key if len(key) == 1 else None))
+        await story.until(lambda: story.screen.state.mode == "log", "what fits what was typed last is done")
+        await story.press("ctrl+p", *"nobody knows this")
+        await story.shows("Nothing fits.")
+        await story.press("enter", *["backspace"] * 17, *"every hook", "pagedown", "up", "up", "down", "f1")
+        await story.shows("Help", "A page down")
+        await story.press("escape")
+        line = next(y for y, line in enumerate(story.lines()) if "1      Hooks" in line)
+        await story.pilot.click(offset=(20, line))
+        await story.until(lambda: story.screen.state.mode == "hooks", "a click does it")
+        assert len(story.app.screen_stack) == 1

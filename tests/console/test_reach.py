@@ -36,7 +36,8 @@ from hookscope.console.keymap.commands import COMMANDS, Reason
 from hookscope.console.making.form import NewScreen
 from hookscope.console.packs.asking import SheetScreen, SpecScreen
 from hookscope.console.packs.screen import PacksScreen
-from hookscope.console.palette import Palette
+from hookscope.console.palette import entries
+from hookscope.console.palette_screen import PaletteScreen
 from hookscope.console.question import Question
 from hookscope.console.tap_screen import TapScreen
 from hookscope.console.trust import TrustScreen
@@ -68,7 +69,7 @@ def done_by(lines: Content) -> set[str]:
 
 def listed(screen: Screen[Any]) -> set[str]:
     """The actions that the palette lists over this screen."""
-    runs = (entry.run for entry in Palette(screen).entries())
+    runs = (entry.run for entry in entries(screen))
     return {run.args[1].id for run in runs if isinstance(run, partial) and run.func is do}
 
 
@@ -177,6 +178,7 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield WorkersScreen(bench), {"workers"}
     yield HelpScreen(screen), {"help", "sheet"}
     yield WorkspaceScreen((), view.host.workspace, view.host.workspace), {"workspaces"}
+    yield PaletteScreen(screen), {"find"}
     yield JumpScreen(spots_of(screen)), {"jump"}
 
 

@@ -6,7 +6,6 @@ import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, small
 from textual import events
-from textual.command import CommandInput
 from textual.widgets import Input
 
 from hookscope.console import typed
@@ -56,7 +55,7 @@ async def test_keys_that_are_typed_at_once_land_in_what_those_before_have_opened
             lambda: story.lines()[-1].rstrip().endswith("f1 Help"), "the bottom line is the form's"
         )
         at_once(story, "escape", "ctrl+p", *"zoom")
-        await story.until(lambda: value(CommandInput) == "zoom", "the palette has every letter")
+        await story.until(lambda: value(Input) == "zoom", "the palette has every letter")
         at_once(story, "escape", "space", "w", "2", "v")
         await story.shows("[form]")
         assert not isinstance(story.app.screen, EditScreen)

@@ -14,7 +14,7 @@ NEXT = (
     "hookscope.console.firing",
     "hookscope.workbench.testing",
     "hookscope.workbench.near_misses",
-    "hookscope.console.palette",
+    "hookscope.console.palette_screen",
     "hookscope.console.help",
     "hookscope.console.hosts.pane",
     "hookscope.console.hosts.desk",

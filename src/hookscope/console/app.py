@@ -24,7 +24,6 @@ from hookscope.console.themes.wardrobe import Wardrobe, read_clothes
 from hookscope.console.typed import Typed
 
 if TYPE_CHECKING:
-    from textual.command import Provider
     from textual.notifications import Notify
 
     from hookscope.console.doing import Deed
@@ -33,26 +32,13 @@ if TYPE_CHECKING:
 SAID = 3  # sentences that stand over the panes at once
 
 
-def _palette() -> type[Provider]:
-    from hookscope.console.palette import Palette  # here: the first paint shows none
-
-    return Palette
-
-
-def _kept() -> type[Provider]:
-    from hookscope.console.palette import Kept
-
-    return Kept
-
-
 class Console(App[None]):
     """One workbench on one screen."""
 
     TITLE = "hookscope"
     DEFAULT_MODE = "workspace 1"  # for Textual a workspace is a mode: a stack of screens of its own
     CSS_PATH = "console.tcss"
-    COMMANDS: ClassVar = {_palette, _kept}
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False  # Textual's; ours is a dialog like the others
     NOTIFICATION_TIMEOUT = 4
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
@@ -150,22 +136,16 @@ class Console(App[None]):
 
     def action_command_palette(self) -> None:
         """Everything that can be done, found by what one types."""
-        from hookscope.console.palette import CommandScreen
+        from hookscope.console.palette_screen import PaletteScreen  # here: the first paint shows none
 
-        if not isinstance(self.screen, CommandScreen):
-            self.push_screen(CommandScreen())
+        if not isinstance(self.screen, PaletteScreen):
+            self.push_screen(PaletteScreen(self.screen))
 
     def action_help(self) -> None:
         """What can be done where one is; a line that is clicked is done."""
-        from textual.command import CommandPalette
-
         from hookscope.console.help import HelpScreen
 
-        if isinstance(self.screen, CommandPalette):
-            self.notify(
-                "Here what you type is looked for; help is there again when this is closed.", markup=False
-            )
-        elif not isinstance(self.screen, HelpScreen):
+        if not isinstance(self.screen, HelpScreen):
             self.push_screen(HelpScreen(self.screen), self._helped)
 
     def _helped(self, deed: Deed | None) -> None:

@@ -78,6 +78,7 @@ ROOMS = (
     Room("workers", "the processes", "workers:WorkersScreen"),
     Room("help", "help", "help:HelpScreen"),
     Room("workspaces", "another workspace", "workspaces.screen:WorkspaceScreen", typing=True),
+    Room("find", "the palette", "palette_screen:PaletteScreen", typing=True),
     Room("jump", "the letters of a jump", "jump.screen:JumpScreen", typing=True),
 )
 # Two actions that come to the same where both are active: either may take the other's key.

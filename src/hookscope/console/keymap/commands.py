@@ -198,6 +198,7 @@ _TABLE: dict[str, dict[str, str | Reason]] = {
     "workers": {"close": L},
     "help": {"close": L},
     "workspaces": {"leave": L, "complete": T, "down": M, "up": M},
+    "find": {"leave": L, "down": M, "up": M, "page_down": M, "page_up": M},
     "jump": {"leave": L},
 }
 COMMANDS = {f"{room}.{name}": does for room, actions in _TABLE.items() for name, does in actions.items()}

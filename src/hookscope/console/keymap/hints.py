@@ -14,7 +14,7 @@ from hookscope.console.keymap.actions import binding_of
 from hookscope.console.keymap.names import NONE, written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 
-ENTER, ESCAPE = "enter", "escape"  # Textual's own in its fields, buttons and palette: nobody moves them
+ENTER = "enter"  # in a field or on a button: Textual's own, no action of ours, so nobody moves it
 ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 NAMED = re.compile(r"\{([a-z_]+\.[a-z_]+)\}")
 PALETTE = "console.palette"
@@ -71,7 +71,7 @@ def hints(*pairs: tuple[str, str], gap: int = 3) -> Content:
     """`e fix   E edit`: for a frame; a click is a key press. An action without a key is left out."""
     parts = []
     for action, what in pairs:
-        keys = action if action in (ENTER, ESCAPE) else _force.of(action, binding_of(action).key)
+        keys = action if action == ENTER else _force.of(action, binding_of(action).key)
         pressed = keys.split(",")[0].strip()
         shown = ARROWS.get(written(pressed), written(pressed))
         if shown:
