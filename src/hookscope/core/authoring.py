@@ -61,27 +61,43 @@ def define_hook(*given: Mapping[str, Any], **members: Any) -> Definition:
 
 
 def define_tool(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A tool, as far as hooks meet it: `define_tool(description=…, execute=function)`."""
+    """A tool, as far as hooks meet it: `define_tool(description=…, execute=function)`.
+
+    Its name is that of its file. `execute` is called when a session is played. Raises
+    TypeError as `define_hook`. Source: seed 002 ("Narrowing tool results").
+    """
     return _definition("tool", given, members)
 
 
 def define_connection(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A connection, which handlers ask about with `tool_result_from`."""
+    """A connection, which handlers ask about with `tool_result_from`. Raises TypeError as `define_hook`.
+
+    Its name is that of its file; nothing connects. Source: seed 002 ("Narrowing tool results").
+    """
     return _definition("connection", given, members)
 
 
 def define_channel(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A channel; its `events` are handlers that run before the event is on record."""
+    """A channel; its `events` are handlers that run before the event is on record.
+
+    Raises TypeError as `define_hook`. Source: rules note 3.4.
+    """
     return _definition("channel", given, members)
 
 
 def define_dynamic(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """A dynamic resolver; its `events` are handlers that run behind all hooks."""
+    """A dynamic resolver; its `events` are handlers that run behind all hooks.
+
+    What they give the model is not used here. Raises TypeError as `define_hook`. Source: rules note 3.4.
+    """
     return _definition("dynamic", given, members)
 
 
 def define_agent(*given: Mapping[str, Any], **members: Any) -> Definition:
-    """An agent: `define_agent(name=…, model=mock_model(…))`."""
+    """An agent: `define_agent(name=…, model=mock_model(…))`. Raises TypeError as `define_hook`.
+
+    A session is played with a model that `mock_model` made; any other is not asked.
+    """
     return _definition("agent", given, members)
 
 
