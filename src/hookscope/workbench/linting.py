@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -174,15 +175,7 @@ def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
     for _ in range(DEEPEST):
         below = []
         for folder in level:
-            for name in sorted(_names(folder)):
-                child = folder / name
-                if (
-                    name.startswith(".")
-                    or name in PASSED_OVER
-                    or looked_at >= MOST
-                    or not os.path.isdir(child)
-                ):
-                    continue
+            for child in islice(_folders_in(folder), MOST - looked_at):
                 looked_at += 1
                 if any(one.lower() == MANIFEST.lower() for one in _names(child)):
                     found[folder] = None
@@ -190,6 +183,13 @@ def _collections(wanted: Path, handlers: Collection[str]) -> list[Path]:
                     below.append(child)
         level = below
     return list(found) or [wanted]
+
+
+def _folders_in(folder: Path) -> Iterator[Path]:
+    """Its folders by name, but for hidden ones and those that hold no hooks."""
+    for name in sorted(_names(folder)):
+        if not name.startswith(".") and name not in PASSED_OVER and os.path.isdir(folder / name):
+            yield folder / name
 
 
 def _is_hook(names: Collection[str], handlers: Collection[str]) -> bool:

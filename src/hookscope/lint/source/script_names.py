@@ -171,11 +171,14 @@ class Names:
             elif child.type == "namespace_import" and child.named_children:
                 self._modules[text_of(child.named_children[0])] = module
             elif child.type == "named_imports":
-                for specifier in child.named_children:
-                    name = specifier.child_by_field_name("name")
-                    alias = specifier.child_by_field_name("alias") or name
-                    if name is not None and alias is not None:
-                        self._modules[text_of(alias)] = f"{module}.{text_of(name)}"
+                self._import_names(child, module)
+
+    def _import_names(self, names: Node, module: str) -> None:
+        for specifier in names.named_children:
+            name = specifier.child_by_field_name("name")
+            alias = specifier.child_by_field_name("alias") or name
+            if name is not None and alias is not None:
+                self._modules[text_of(alias)] = f"{module}.{text_of(name)}"
 
     def _declare(self, node: Node) -> None:
         name, value = node.child_by_field_name("name"), plain(node.child_by_field_name("value"))
