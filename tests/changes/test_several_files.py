@@ -1,0 +1,38 @@
+"""Changes of several files: all are written, or none."""
+
+from pathlib import Path
+
+import pytest
+
+from hookscope.changes import Change, Stale, apply
+
+
+@pytest.fixture
+def change(tmp_path: Path) -> Change:
+    """A new file in a new folder, and another one's bytes."""
+    (tmp_path / "second").write_bytes(b"old")
+    first = tmp_path / "folder" / "first"
+    more = (Change(tmp_path / "second", "both", b"old", b"new"),)
+    return Change(first, "both", None, b"made", more=more, made=(first.parent,))
+
+
+def test_nothing_is_begun_where_one_of_them_is_stale(change: Change, tmp_path: Path) -> None:
+    (tmp_path / "second").write_bytes(b"somebody else's")
+    steps: list[str] = []
+    with pytest.raises(Stale, match=r"second has changed since it was read; nothing was written"):
+        apply(change, step=steps.append)
+    assert steps == []
+    assert not (tmp_path / "folder").exists()
+
+
+def test_what_was_written_before_one_that_turns_out_stale_is_taken_back(
+    change: Change, tmp_path: Path
+) -> None:
+    def somebody_writes(step: str) -> None:
+        if step == "done":  # of the first
+            (tmp_path / "second").write_bytes(b"somebody else's")
+
+    with pytest.raises(Stale):
+        apply(change, step=somebody_writes, lock=tmp_path / "lock")
+    assert not (tmp_path / "folder").exists()
+    assert (tmp_path / "second").read_bytes() == b"somebody else's"
