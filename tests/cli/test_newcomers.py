@@ -187,3 +187,16 @@ def test_a_ready_hook_that_does_not_load_is_not_simply_ready(
     assert f"installed for {sys.prefix}" in said or f"installed for {sys.executable}" in said
     head = hookscope("info", "first").out.splitlines()[0]
     assert "ready  first  – by its checks, but it does not load: ModuleNotFoundError" in head
+
+
+def test_what_a_handler_changes_and_the_whole_of_a_message_are_told(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    changing = "def handler(event):\n    event.context['a/b'] = {'c': 1}\n    del event.context['senderId']\n"
+    make_hook(workspace / "hooks", "first", NEW, changing)
+    lines = "def handler(event):\n    raise ValueError('what is wrong\\n\\nand what to do')\n"
+    make_hook(workspace / "hooks", "second", NEW, lines)
+    said = hookscope("fire", "command:new", "--trust").out.splitlines()
+    assert {'      changed context.a/b = {"c": 1}', "      changed context.senderId is gone"} <= set(said)
+    at = said.index("      ValueError: what is wrong")
+    assert said[at + 1] == "          and what to do"

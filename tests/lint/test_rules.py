@@ -241,3 +241,17 @@ def test_metadata_without_events_and_a_script_that_does_not_read_are_told(
         ("events-none", Severity.ERROR),
         ("handler-syntax", Severity.WARNING),
     }
+
+
+def test_common_js_below_a_package_of_es_modules_is_an_error(lint_under: Lint, write_hook: WriteHook) -> None:
+    files = {
+        "HOOK.md": header(),
+        "handler.js": "module.exports = () => {};\n",
+        "package.json": '{"type": "module"}',
+    }
+    folder = write_hook(files)
+    (finding,) = lint_under(folder).report.findings
+    assert (finding.rule, finding.severity) == ("module-type", Severity.ERROR)
+    assert [edit.meaning for edit in finding.fix or ()] == ['"type": "commonjs"']
+    write_hook({"package.json": "{}"})
+    assert not lint_under(folder).report.findings

@@ -11,12 +11,14 @@ from hookscope.cli.tables import not_run_lines
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
 from hookscope.core.registry import LoadReport
-from hookscope.core.runs import Failure, Plan, Registration, Result, Run
+from hookscope.core.runs import Failure, Patch, Plan, Registration, Result, Run
 from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench.run_documents import plain
 
 MOST_OF_A_DIFF = 60  # lines
 BEFORE_RECORD = "channel"  # the lane that an event goes through before it is on record
+MOST_CHANGES = 8  # of the context that one handler made
+MOST_OF_A_MESSAGE = 6  # lines of an error's text
 STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
@@ -131,10 +133,25 @@ def result(item: Result, width: int) -> list[str]:
     if item.stale is not None:
         lines.append("      the version loaded before ran; the saved one does not load:")
         lines += [f"        {text}" for text in error_lines(item.stale)]
+    lines += [f"      {text}" for text in _changed(item.patch)]
     for sign, output in (("out", item.stdout), ("err", item.stderr)):
         lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
     lines += [f"      note: {one_line(note, 400)}" for note in item.notes]
     return lines
+
+
+def _changed(patch: Patch) -> list[str]:
+    """What it changed in the event's context, as one would write it in code."""
+    found = [step for step in patch if str(step["path"]).startswith("/context")]
+    lines = []
+    for step in found[:MOST_CHANGES]:
+        name = ".".join(
+            part.replace("~1", "/").replace("~0", "~") for part in str(step["path"])[1:].split("/")
+        )
+        became = "is gone" if step["op"] == "remove" else f"= {_brief(step.get('value'))}"
+        lines.append(f"changed {one_line(name)} {became}")
+    more = len(found) - MOST_CHANGES
+    return [*lines, *([f"and {more:,} more changes of the context"] if more > 0 else [])]
 
 
 def error_lines(item: Failure | None) -> list[str]:
@@ -142,6 +159,8 @@ def error_lines(item: Failure | None) -> list[str]:
     if item is None:
         return []
     lines = [f"{one_line(item.type)}: {one_line(item.message, 500)}"]
+    said = [line for line in printable(item.message).splitlines() if line.strip()]
+    lines += [f"    {one_line(line, 500)}" for line in said[1:MOST_OF_A_MESSAGE]]
     for frame in reversed(item.frames[-4:]):
         column = f":{frame.column}" if frame.column else ""
         within = f" in {one_line(frame.function)}" if frame.function else ""

@@ -1,7 +1,8 @@
-"""A `.js` handler is written as an ES module, and no package.json says so.
+"""A `.js` handler is written as a module of one kind, and its package.json does not say so.
 
-Older versions of Node, and hosts that load it their own way, take such a file for CommonJS and fail at its
-first `import` or `export`.
+Older versions of Node, and hosts that load it their own way, take an ES module for CommonJS where no
+package.json says otherwise, and fail at its first `import` or `export`. CommonJS fails below one that says
+`module`: there is no `module.exports` then.
 
 Bad:
     HOOK.md
@@ -28,12 +29,20 @@ from collections.abc import Iterator
 
 from hookscope.core.hooks import Edit
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.subject import Subject, warning
+from hookscope.lint.subject import Subject, error, warning
 
 
 def check(subject: Subject) -> Iterator[Said]:
     handler, facts, package = subject.handler, subject.facts, subject.package
-    if handler is None or facts is None or handler.suffix != ".js" or facts.module != "esm":
+    if handler is None or facts is None or handler.suffix != ".js":
+        return
+    if facts.module == "commonjs" and package is not None and package.type == "module":
+        edit = Edit(package.file, ("type",), "commonjs", '"type": "commonjs"')
+        beside = package.file.parent == handler.parent
+        text = f"{handler.name} is CommonJS, and its package.json says `module`: there it fails."
+        then = 'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
+        yield error(subject.in_handler(), text, then, (edit,) if beside else None)
+    if facts.module != "esm":
         return
     if package is not None and package.type == "module":
         return
