@@ -195,3 +195,29 @@ def test_several_files_come_and_go_as_one(stack: UndoStack, tmp_path: Path) -> N
         apply(change, lock=tmp_path / "lock")
     assert not one.exists()
     assert two.is_dir()
+
+
+OLD, NEW = b"# A\nname: a\n# end\n", b"# A\nname: b\nos: [linux]\n# end\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "back"),
+    [
+        (b"# By hand\n# A\nname: b\nos: [linux]\n# end\nmore\n", b"# By hand\n# A\nname: a\n# end\nmore\n"),
+        (b"# A\nname: c\nos: [linux]\n# end\n", None),
+        (b"# A\nname: b\nos: [linux]\n# end\nname: b\nos: [linux]\n", None),
+        (OLD, None),
+    ],
+    ids=["others wrote around them", "one is another now", "they stand twice", "they are gone"],
+)
+def test_lines_of_a_text_are_taken_back_where_they_stand_once(
+    tmp_path: Path, now: bytes, back: bytes | None
+) -> None:
+    file = tmp_path / "HOOK.md"
+    file.write_bytes(now)
+    change = Change(file, "name: b", OLD, NEW)
+    if back is None:
+        with pytest.raises(CannotEdit, match="are not in the text any more, or not alone"):
+            inverse_of(change)
+    else:
+        assert inverse_of(change).new == back
