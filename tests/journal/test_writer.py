@@ -12,7 +12,7 @@ from hookscope.journal import Journal, Retention
 from hookscope.journal.database import open_database
 from hookscope.journal.tidying import tidy
 from hookscope.journal.transactions import commit
-from hookscope.journal.writer import Writer
+from hookscope.journal.writer import OFTEN, Writer
 
 NOTE = (
     "insert into entries (at, at_ms, workspace, kind, subject, level, text) values ('', 0, '', '', '', '', ?)"
@@ -60,6 +60,26 @@ def test_what_waits_goes_into_one_transaction(path: Path) -> None:
     assert first.result(0) == 1
     assert len({job.result(0) for job in rest}) == 20
     assert sum(text.lower().startswith("commit") for text in seen) <= 3  # first, rest, tidying
+
+
+def test_where_sqlite_gives_up_the_transaction_all_are_told_why(path: Path) -> None:
+    def full(database: sqlite3.Connection) -> int:
+        database.execute("rollback")  # as SQLite does by itself then
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with closing(open_database(path)) as database:
+        with pytest.raises(sqlite3.OperationalError, match="is full"):
+            commit(database, [note("before"), full, note("after")])
+        commit(database, [note("later")])
+    assert notes(path) == ["later"]
+
+
+def test_a_journal_that_is_never_idle_is_tidied_all_the_same(path: Path) -> None:
+    writer = Writer(path, Retention(entries=5), idle=1_000_000.0)
+    for number in range(OFTEN + 1):  # the last one is written when the others have been tidied
+        writer.submit(note(str(number))).result(60)
+    assert len(notes(path)) == 6
+    writer.close()
 
 
 def test_a_job_that_fails_fails_alone(path: Path) -> None:
