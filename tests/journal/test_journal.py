@@ -30,7 +30,7 @@ from hookscope.core.runs import (
     Run,
 )
 from hookscope.journal import Journal, JournalError, Owner, run_of
-from hookscope.journal.owner import _from_ps, start_of
+from hookscope.journal.owner import start_by_ps, start_of
 from hookscope.runtime import Firing, InProcessLane
 
 RunOfId = Callable[..., Run]
@@ -156,9 +156,9 @@ def test_a_process_that_took_over_a_number_is_not_the_owner() -> None:
 
 @pytest.mark.skipif(not Path("/bin/ps").exists(), reason="there is no ps here")
 def test_ps_tells_the_start_of_a_process_too() -> None:
-    assert _from_ps(os.getpid())
-    assert _from_ps(os.getpid()) == _from_ps(os.getpid())
-    assert _from_ps(2**22 + 1) is None
+    assert start_by_ps(os.getpid())
+    assert start_by_ps(os.getpid()) == start_by_ps(os.getpid())
+    assert start_by_ps(2**22 + 1) is None
 
 
 async def test_two_processes_write_at_once_and_lose_nothing(

@@ -272,7 +272,8 @@ async def test_a_worker_that_does_not_get_ready_is_ended() -> None:
             made.append(self)
             await asyncio.Event().wait()
 
-    results = await run(ProcessLane(Slow, Limits(spawn=0.01)), call("a"))
+    async with asyncio.timeout(LONG):  # loading has no limit: that of starting is the only one
+        results = await run(ProcessLane(Slow, Limits(spawn=0.01, load=None)), call("a"))
     assert results["a"].error is not None
     assert results["a"].error.message == "did not start within 0.01 s and was stopped"
     assert made[0].ended

@@ -31,7 +31,7 @@ class Owner:
 
 def start_of(pid: int) -> str | None:
     """When this process started; None where there is none that lives."""
-    return _from_proc(pid) if Path("/proc/self/stat").exists() else _from_ps(pid)
+    return _from_proc(pid) if Path("/proc/self/stat").exists() else start_by_ps(pid)
 
 
 def _from_proc(pid: int) -> str | None:
@@ -51,8 +51,8 @@ def _boot() -> str:
         return ""
 
 
-def _from_ps(pid: int) -> str | None:
-    """macOS and the BSDs. Fixed language and time zone, so that two consoles read the same."""
+def start_by_ps(pid: int) -> str | None:
+    """As `start_of`, on macOS and the BSDs. Fixed language and time zone: two consoles read the same."""
     env = {**os.environ, "LC_ALL": "C", "TZ": "UTC"}
     command = ["ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)]
     try:
