@@ -19,7 +19,7 @@ from hookscope.core.look import look
 from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
 from hookscope.core.registry import LoadReport, Registry
 from hookscope.core.runs import Code, Event, Failure, Handler, Module, NotRun, Plan, Registration, Run
-from hookscope.loading import Loading, kept_by, left_on
+from hookscope.loading import FirstImports, Loading, kept_by, left_on
 from hookscope.otel import listener as of_process
 from hookscope.runtime.node import NoNode
 from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
@@ -65,6 +65,7 @@ class HookEngine:
         self.enabled = True
         self._closed = False
         self._sources = Sources()
+        self._first = FirstImports(_with_digest)
         self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
         self._planned_for: Registry | None = None
         self._plans: dict[tuple[str, str, str | None], Plan] = {}  # by type, action and `only`
@@ -106,7 +107,7 @@ class HookEngine:
         sources, refused = self._left_behind(inventory, strict=strict and not off)
         if strict:
             inventory = replace(inventory, load_order=_in_order_of(sources, inventory))
-        loading = Loading(self.host, inventory, strict=strict)
+        loading = Loading(self.host, inventory, strict=strict, first=self._first)
         if refused is not None:
             loading.refuse(*refused)
         await loading.take_all(self._load_code)
@@ -339,6 +340,12 @@ def _in_order_of(sources: Sources, inventory: Inventory) -> tuple[Hook, ...]:
     folders = [hook for hook in inventory.load_order if hook.manifest in places]
     rest = [hook for hook in inventory.load_order if not places or hook.kind != "folder"]
     return (*sorted(folders, key=lambda hook: places[hook.manifest]), *rest)
+
+
+def _with_digest(code: Code) -> Code:
+    from hookscope.runtime.digest import with_digest  # here: few hosts have files that they import once
+
+    return with_digest(code)
 
 
 def _without_folders(inventory: Inventory) -> Inventory:

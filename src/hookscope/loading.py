@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
@@ -48,13 +49,45 @@ def left_on(registry: Registry, host: Host) -> tuple[Registration, ...]:
     return tuple(call for call in calls if call.hook is not None and kind_of(call.hook) == "folder")
 
 
+class FirstImports:
+    """What a host imports once and keeps for as long as it runs, whatever becomes of the file."""
+
+    def __init__(self, with_digest: Callable[[Code], Code]) -> None:
+        self._with_digest = with_digest  # of what its folder holds now, unless it brings one
+        self._digests: dict[Path, str] = {}
+        self._threw: dict[Path, Failure] = {}
+
+    async def load(self, load: LoadCode, code: Code) -> Handler | Code | Module | Failure | str:
+        """As it was when it was imported first, or as it threw then; as it is where nothing was imported, for
+        a mistake in its syntax or a file that it lacks, or where its worker is another one."""
+        if code.path in self._threw:
+            return self._threw[code.path]
+        code = self._with_digest(replace(code, digest=self._digests.get(code.path, "")))
+        outcome = await load(code)
+        if isinstance(outcome, Failure) and outcome.type not in (NO_FUNCTION, IS_CLASS):
+            if _threw(outcome):
+                self._threw[code.path] = outcome
+        elif not isinstance(outcome, str):
+            self._digests[code.path] = code.digest
+        return outcome
+
+
+def _threw(failure: Failure) -> bool:
+    """Did the module itself throw as it ran; else nothing of it was imported."""
+    unresolved = failure.own_text.startswith("Cannot find ") and "imported from" in failure.own_text
+    return bool(failure.frames) and failure.type != "SyntaxError" and not unresolved
+
+
 class Loading:
     """One load: takes hooks in load order, and knows what the report will say."""
 
-    def __init__(self, host: Host, inventory: Inventory, *, strict: bool = False) -> None:
-        """`strict`: the first failure ends it, and is said by the report alone."""
+    def __init__(
+        self, host: Host, inventory: Inventory, *, strict: bool = False, first: FirstImports | None = None
+    ) -> None:
+        """`strict`: the first failure ends it, and is said by the report alone. `first`: of earlier loads."""
         self.host = host
         self._strict = strict
+        self._first = first
         self._looked = inventory
         self.gates: dict[Hook, Gate] = {}
         self.declared: dict[Hook, tuple[str, ...]] = {}  # events of the modules that were loaded
@@ -124,7 +157,8 @@ class Loading:
         if hook.kind != "plugin":
             self._say("warn", self.texts.loading.get(hook.folder.source))
         code = code_of(hook, self.host)
-        outcome = await load(code)
+        first = self._first if hook.folder.source in self.rules.imports_once else None
+        outcome = await (load(code) if first is None else first.load(load, code))
         if isinstance(outcome, Failure) and outcome.type == IS_CLASS and self.rules.takes_classes:
             outcome = code
         if isinstance(outcome, Module):

@@ -476,3 +476,16 @@ def test_an_extra_folder_that_is_named_twice_does_not_shadow_itself(
     )
     hooks = hookscope("list", "--json", "--bundled", str(bundled)).json["hooks"]
     assert [(hook["name"], hook["state"]) for hook in hooks] == [("extra", "untrusted")]
+
+
+def test_an_entry_that_names_no_file_is_asked_for_no_trust(hookscope: Program, home: Path) -> None:
+    settings = home / ".openclaw" / "openclaw.json"
+    settings.parent.mkdir()
+    handlers = [{"event": "command:new"}, {"event": "command:new", "module": " "}]
+    settings.write_text(json.dumps({"hooks": {"internal": {"handlers": handlers}}}))
+    rows = {row["name"]: row for row in hookscope("--dialect", "openclaw", "list", "--json").json["hooks"]}
+    for name, why in (("handlers[0]", "wants a text and has nothing"), ("handlers[1]", "names no file")):
+        (shut,) = [gate for gate in rows[name]["gates"] if gate["passed"] is False]
+        assert (shut["gate"], why in shut["reason"]) == ("fields", True)
+        forced = hookscope("--dialect", "openclaw", "fire", "command:new", "--only", name, "--force")
+        assert (forced.code, why in forced.err) == (1, True), forced.err

@@ -103,6 +103,7 @@ class LoadRules:
     no_function: str = "{error}"  # in place of {error} there: {export} {file}
     reworded: Callable[[Failure, str], str] | None = None  # (failure, file): what is in place of {error}
     refuses: Callable[[Module], Failure | None] | None = None  # why a plugin that registers this fails
+    imports_once: frozenset[str] = frozenset()  # sources whose files it keeps as it imported them first
     crosses: bool = False  # do plugins register handlers for the events of hook folders, too
     strict_look: StrictLook | None = None  # what a strict load asks of all folders before it imports anything
 

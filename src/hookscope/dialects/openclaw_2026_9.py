@@ -20,6 +20,7 @@ from hookscope.systems.folders.closed_settings import path_text
 from hookscope.systems.folders.collections import Collections, find_in_collections
 from hookscope.systems.folders.discovery import FolderTexts, Shape
 from hookscope.systems.folders.places import (
+    BUNDLED,
     EXTRA,
     MANAGED,
     WORKSPACE,
@@ -216,6 +217,7 @@ OPENCLAW_2026_9 = Dialect(
         takes_classes=True,
         no_events=NO_EVENTS,
         refuses=refused,
+        imports_once=frozenset({BUNDLED}),
         crosses=True,
         failed="Failed to load hook {name}: {error}",
         no_function="Handler '{export}' is not a function",

@@ -1,8 +1,9 @@
-"""How far the lines of a value must be indented that goes over several, which PyYAML does not look at.
+"""What PyYAML does not look at in values in brackets or quotes: how far in their lines stand, and what is
+behind them.
 
 What stands in brackets or in quotes inside a block goes on further in than the key or dash that it belongs
-to; only the last bracket may stand right below that. Source: YAML 1.2.2, 7.4 and 7.3; the reader of
-OpenClaw 2026.9.6 holds to it and gives up a header that does not.
+to; only the last bracket may stand right below that. A comment stands apart. Source: YAML 1.2.2, 7.4, 7.3
+and 6.6; the reader of OpenClaw 2026.9.6 holds to it and gives up a header that does not.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _NESTED: Final = re.compile(
 _QUOTED: Final = re.compile(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
 _IN_BRACKETS: Final = re.compile(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
 _OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
+_GLUED: Final = re.compile(r"""["'\]}]#""")
 _MOST_IN_ONE_ANOTHER: Final = 8  # brackets that are taken away; more are looked at by the parser
 
 
@@ -43,6 +45,17 @@ def starts_too_far_left(text: str) -> bool:
         for value, column in _values_in_blocks(node)
         for number in range(value.start_mark.line + 1, value.end_mark.line + 1)
     )
+
+
+def has_glued_comment(text: str) -> bool:
+    """Whether a `#` stands right behind a value in brackets or quotes; False for what is no YAML."""
+    if not _GLUED.search(text):
+        return False
+    try:
+        node = compose_yaml(text, len(text), whole=len(text) <= MOST_CHARACTERS)
+    except Wrong:
+        return False
+    return any(text[value.end_mark.index :].startswith("#") for value, _ in _values_in_blocks(node))
 
 
 def _may_stay_open(text: str) -> bool:

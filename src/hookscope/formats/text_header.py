@@ -12,14 +12,16 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
-from .indents import starts_too_far_left
-from .places import BOM, FormatError
+from .indents import has_glued_comment, starts_too_far_left
+from .places import BOM, FormatError, Span
 from .script_values import BLANK, script_double, script_number, script_trim, script_whole
 from .whole_yaml import read_whole_yaml
 from .yaml12 import read_part
 
-QUOTED_WHEN_BROKEN: Final = {"description": "", "summary": ":", "read_when": ":"}
-"""Keys whose value is put in quotes before YAML is given up, and what must stand in it for that."""
+_ANY: Final = re.compile("")
+_KEY_IN_TEXT: Final = re.compile(r"(?![\[{]|- )[\s\S]*: ")
+QUOTED_WHEN_BROKEN: Final = {"description": _ANY, "summary": _KEY_IN_TEXT, "read_when": _KEY_IN_TEXT}
+"""Keys whose value is put in quotes before YAML is given up, and how it must begin for that."""
 
 _compact: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 REMEMBERED: Final = 4096  # headers
@@ -30,6 +32,7 @@ _LINE = re.compile(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
 _FIELD = re.compile(rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)")
 _FLOW = re.compile(r"^[A-Za-z0-9_-]+:(?:[ \t]*|[ \t]*\n[ \t]+)(?=[{\[])", re.MULTILINE)
 _QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
+_BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML takes no tab at the beginning of one
 _COMMENT = re.compile(r"(?<=\s)#[^\n]*")
 
 
@@ -81,27 +84,29 @@ def header_block(source: bytes) -> str | None:
 
 def _yaml_of(block: str) -> dict[str, object] | None:
     """What YAML makes of the header: as it stands, else mended; None where it makes nothing of it."""
-    if starts_too_far_left(block):
-        return None
-    for text in _attempts(block):
-        try:
-            value = _read(text)
-        except FormatError:
-            continue
-        return value if isinstance(value, dict) else None
+    for mended in _mended(block):
+        if starts_too_far_left(mended):
+            return None
+        for text in (mended, _with_flow_on_one_line(mended), _BLANK_LINE.sub("", mended)):
+            try:
+                value = _read(text)
+            except FormatError:
+                continue
+            return value if isinstance(value, dict) else None
     return None
 
 
-def _attempts(block: str) -> Iterator[str]:
+def _mended(block: str) -> Iterator[str]:
     yield block
-    yield _with_flow_on_one_line(block)
     quoted = _with_quotes(block)
-    yield quoted
-    yield _with_flow_on_one_line(quoted)
+    if quoted != block:
+        yield quoted
 
 
 def _read(text: str) -> object:
     """Raises FormatError."""
+    if has_glued_comment(text):
+        raise FormatError("a comment stands apart from what is before it", Span(1, 1, 0, 0))
     try:
         return read_part(text, 0, len(text), len(text))
     except FormatError:
@@ -112,7 +117,7 @@ def _with_flow_on_one_line(block: str) -> str:
     """Each top-level `{…}` or `[…]` on one line: YAML 1.2 lets a key in them span lines, PyYAML does not."""
     parts, at = [], 0
     while found := _FLOW.search(block, at):
-        end = _end_of_flow(block, found.end())
+        end, _ = _end_of_flow(block, found.end())
         parts += [
             block[at : found.end()],
             re.sub(r"\s*\n\s*", " ", _COMMENT.sub("", block[found.end() : end])),
@@ -121,7 +126,8 @@ def _with_flow_on_one_line(block: str) -> str:
     return "".join((*parts, block[at:]))
 
 
-def _end_of_flow(text: str, at: int) -> int:
+def _end_of_flow(text: str, at: int) -> tuple[int, int]:
+    """Where the value in brackets ends that begins here, and how many brackets are open at the text's end."""
     depth = 0
     while at < len(text):
         quoted = _QUOTED.match(text, at)
@@ -132,21 +138,31 @@ def _end_of_flow(text: str, at: int) -> int:
         at += 1
         if depth == 0:
             break
-    return at
+    return at, depth
 
 
 def _with_quotes(block: str) -> str:
     """The header with the values that often break it in quotes, where they are broken."""
 
-    def mended(line: str) -> str:
+    def mended(line: str, *, is_last: bool) -> str:
         found = _FIELD.fullmatch(line)
         key, value = (found["key"], script_trim(found["value"])) if found else ("", "")
         sign = QUOTED_WHEN_BROKEN.get(key)
-        if sign is None or sign not in value or not value or _reads(line):
+        if sign is None or not sign.match(value) or not value or _reads(line):
+            return line
+        if not is_last and _stays_open(value):  # then what is broken is the line below it
             return line
         return f"{key}: {json.dumps(_without_quotes(value), ensure_ascii=False)}"
 
-    return "\n".join(mended(line) for line in block.split("\n"))
+    lines = block.split("\n")
+    return "\n".join(mended(line, is_last=number == len(lines)) for number, line in enumerate(lines, 1))
+
+
+def _stays_open(value: str) -> bool:
+    """Does it begin with a quote or a bracket whose end does not come."""
+    if value[0] in "\"'":
+        return _QUOTED.match(value) is None
+    return value[0] in "[{" and _end_of_flow(value, 0)[1] > 0
 
 
 def _reads(line: str) -> bool:

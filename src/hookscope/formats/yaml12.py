@@ -130,11 +130,35 @@ class _Untagged:
 
 
 class _PureNodes(_Untagged, yaml.BaseLoader):
-    pass
+    def scan_to_next_token(self) -> None:
+        """Tabs stand apart what stands on one line, as in YAML 1.2 and in the reader in C."""
+        while True:
+            super().scan_to_next_token()
+            if self.peek() != "\t" or (self.allow_simple_key and not self.flow_level):
+                return
+            self.forward()
+
+    def scan_plain_spaces(self, indent: int, start_mark: yaml.Mark) -> Any:
+        """Likewise those within a text."""
+        length = 0
+        while self.peek(length) in " \t":
+            length += 1
+        blanks: str = self.prefix(length)
+        if "\t" not in blanks:
+            return super().scan_plain_spaces(indent, start_mark)
+        self.forward(length)
+        return [blanks] if self.peek() not in "\r\n" else super().scan_plain_spaces(indent, start_mark)
 
 
 class _WholeNodes(_PureNodes):
-    """Keeps the tag `!` of a scalar, which says that it is text."""
+    """Keeps the tag `!` of a scalar, which says that it is text; an anchor may stand twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> yaml.Node | None:
+        event = self.peek_event()  # type: ignore[no-untyped-call]  # its stubs leave it open
+        if not isinstance(event, yaml.AliasEvent):
+            self.anchors.pop(event.anchor, None)
+        node: yaml.Node | None = super().compose_node(parent, index)
+        return node
 
     def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
         tag = self.peek_event().tag  # type: ignore[no-untyped-call]  # its stubs leave it open

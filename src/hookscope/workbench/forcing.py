@@ -10,6 +10,7 @@ from hookscope.core.plan import code_of, declared_by, registration_of
 from hookscope.core.runs import Event, Failure, Plan, Registration
 from hookscope.core.text import as_typed
 from hookscope.runtime.declared import WITH_HANDLERS
+from hookscope.systems.folders.gates import UNNAMED
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -50,8 +51,8 @@ def _check(row: Standing, event: Event, view: View) -> None:
         )
     shut = row.verdict.shut()
     broken = next((gate for gate in shut if _breaks(gate)), None)
-    if broken is not None or hook.handler is None:
-        reason = broken.reason if broken is not None else "it has no handler"
+    if broken is not None or hook.handler is None or hook.role == UNNAMED:
+        reason = broken.reason if broken is not None else row.verdict.why() or "it has no handler"
         raise _refused(hook, f"it is broken: {reason}", f"`hookscope info {hook.name}` shows every check.")
     if any(gate_state(gate) is State.UNTRUSTED for gate in shut):
         folder = view.host.surroundings.short(hook.trust_root)

@@ -19,6 +19,7 @@ from hookscope.formats.places import KeyPath, Span
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST
 
 GateRule = Callable[[Hook, Host], Gate]
+UNNAMED = "unnamed"  # the role of an entry of the settings that names no file
 
 # Most hooks pass most gates; a gate that has nothing to say is made once.
 HANDLER_OPEN = {
@@ -70,6 +71,8 @@ def handler(hook: Hook, host: Host) -> Gate:
     """Is there a handler file. A folder without one is no hook at all; a legacy module may be absent."""
     path = hook.handler
     assert path is not None
+    if hook.role == UNNAMED:
+        return Gate("handler", None, found="it names no file")
     if hook.kind == "folder":
         return HANDLER_OPEN.get(path.name) or Gate("handler", True, found=path.name)
     facts = host.surroundings.files.facts(path)
@@ -155,6 +158,8 @@ def _switch_gate(name: str, reason: str, host: Host, *path: str) -> Gate:
 
 def trusted(hook: Hook, host: Host) -> Gate:
     """May its code run here. Not a rule of any host: Hookscope asks before it runs a folder's code."""
+    if hook.role == UNNAMED:
+        return Gate("trusted", None, found="it names no file")
     if hook.folder.trusted and hook.leads_out is None and inside(hook):
         return TRUSTED
     real = hook.leads_out or hook.real

@@ -9,7 +9,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Gate, Hook, Metadata
 from hookscope.core.text import one_line
 from hookscope.formats import script_text
-from hookscope.systems.folders.gates import PATH_OPEN, GateRule
+from hookscope.systems.folders.gates import PATH_OPEN, UNNAMED, GateRule
 from hookscope.systems.folders.metadata import describe
 from hookscope.systems.folders.requirements import truthy
 from hookscope.values import dataclass
@@ -58,10 +58,13 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
         if not isinstance(item_map.get(name), str)
     )
     export, module = item_map.get("export"), item_map.get("module")
+    unnamed = not rule.literal and not (isinstance(module, str) and module.strip())
+    if unnamed and isinstance(module, str):
+        faults += (Fault((number, "module"), f"`handlers[{number}].module` names no file"),)
     written = host.surroundings.cwd / str(module or "") if rule.literal else str(module or "")
     path = host.surroundings.absolute(written, base=host.workspace)
     real = host.surroundings.files.real(path)
-    name = module if isinstance(module, str) and module else f"handlers[{number}]"
+    name = module if isinstance(module, str) and module and not unnamed else f"handlers[{number}]"
     return Hook(
         name=name,
         written=module if rule.literal and isinstance(module, str) and module != name else None,
@@ -78,7 +81,8 @@ def _hook(item: Any, number: int, folder: Folder, rule: LegacyRule, host: Host) 
         handler=path,
         language=LANGUAGE_OF.get(path.suffix, "unknown" if path.suffix else "javascript"),
         real=real.parent,
-        leads_out=real if real != path else None,
+        leads_out=real if real != path and not unnamed else None,
+        role=UNNAMED if unnamed else "",
     )
 
 

@@ -1,0 +1,2 @@
+import './nope.js';
+export default () => {};
