@@ -1,13 +1,17 @@
 """The terminal console. Textual is imported here and nowhere else.
 
 It shows what the workbench answers and evaluates no rule. State flows one way: a widget or the
-bridge posts a change, `state.reduce` makes the next state of it, and the panes show that.
+bridge posts a change, `happening.reduce` makes the next state of it, and the panes show that.
 
-    app.py, screen.py       put together: theme and palette; panes, state and messages
-    state.py, layout.py     pure: what is known, and which panes a screen of a size shows
-    bridge.py, firing.py    to the workbench and back; only the bridge starts workers
-    text.py                 the one door for foreign text
-    hooks/ fire/ log/       the three modes
+    app.py                          theme, keys in force, workspaces
+    desks, shell, carrying,         the one screen, each a class above the one before: who sits where, state and
+    looking, screen                 panes, words between them, what looks bring, what the user wants
+    state.py, happening, layout     pure: what is known, what changes it, which panes a size shows
+    bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
+    dialog.py, picking, palette     what stands over the panes
+    painting.py, strips, leaving    where Textual would paint, lay out or answer once too often
+    text.py                         the one door for foreign text
+    hooks/ fire/ log/ hosts/        the four modes
 
 """
 

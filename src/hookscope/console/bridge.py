@@ -1,4 +1,4 @@
-"""Between the screen and the workbench. The only place that starts workers; none touches a widget."""
+"""Between the screen and the workbench: asks in threads, of which none touches a widget."""
 
 from __future__ import annotations
 

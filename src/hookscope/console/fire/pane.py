@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -17,9 +15,7 @@ from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.draft import has_ctx, same_event
 from hookscope.console.fire.environments import EnvironmentScreen
 from hookscope.console.fire.event_picker import EventPicker
-from hookscope.console.fire.frame import FireFrame
 from hookscope.console.fire.head import KeyField
-from hookscope.console.fire.history import History
 from hookscope.console.fire.keys import KEYS
 from hookscope.console.fire.lines import Lines
 from hookscope.console.fire.marks import word
@@ -27,6 +23,7 @@ from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
+from hookscope.console.fire.with_runs import FireRuns
 from hookscope.console.keymap.hints import key_of, shared, with_keys
 from hookscope.console.messages import CopyAsked, UndoAsked
 from hookscope.core.bystanders import kinds_of
@@ -47,7 +44,7 @@ def hooks_of(view: View, event: Event) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row.hook.name for row in rows if event.kind in kinds_of(row)))
 
 
-class FirePane(FireFrame):
+class FirePane(FireRuns):
     """Answers keys and parts: it asks the screen, and runs nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = KEYS
@@ -101,11 +98,6 @@ class FirePane(FireFrame):
     def _edit_asked(self, event: RunPane.EditAsked) -> None:
         event.stop()
         self.post_message(asked.EditAsked(event.path, event.line))
-
-    @on(Lines.Chosen, "#fire-runs")
-    def _run_chosen(self, event: Lines.Chosen) -> None:
-        event.stop()
-        self.show_run(self.query_one(History).number_at(event.index))
 
     @on(Lines.Chosen, "#fire-plan")
     def _plan_chosen(self, event: Lines.Chosen) -> None:
@@ -198,72 +190,6 @@ class FirePane(FireFrame):
         elif not self._busy():
             self.post_message(asked.FuzzAsked(event, composer.draft.only))
 
-    def action_replay(self, from_here: bool = False) -> None:
-        sheet = self.runs.current
-        row = self.query_one(RunPane).row
-        if sheet is None:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to replay: {fire.fire} fires."))
-        elif from_here and (row is None or row.follow_up is not None):
-            self._say("Put the cursor on the handler to begin with.")
-        elif not self._busy():
-            self.post_message(asked.ReplayAsked(row.number if from_here and row is not None else None))
-
-    def action_compare(self) -> None:
-        self.post_message(asked.CompareAsked())
-
-    def action_accept(self) -> None:
-        sheet = self.runs.current
-        if sheet is None:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to accept: {fire.fire} fires."))
-        elif sheet.checked is None:
-            then = (
-                "load it and fire" if self.loaded else f"{key_of('fire.save')} saves the event, then fire it"
-            )
-            self._say(f"Run {sheet.number} is of no saved event: {then}.")
-        elif sheet.checked.accepted:
-            self._say(f"{word(sheet.checked.file.name)} expects that already.")
-        else:
-            self.post_message(asked.AcceptAsked(sheet.number, sheet.checked))
-
-    def action_again(self) -> None:
-        sheet = self.runs.current
-        if sheet is None:
-            self._say(with_keys("Nothing was fired yet, so there is nothing to repeat: {fire.fire} fires."))
-        elif not self._busy():
-            file = sheet.checked.file if sheet.checked is not None else None
-            guarded = sheet.run is not None and sheet.run.guarded is not None
-            how = self._asked.get(sheet.number)
-            if how is None:
-                self._fire(sheet.plan.event, None, guarded, file)
-            else:
-                way = replace(how.way, times=1) if how.way is not None else None
-                self._fire(sheet.plan.event, how.only, guarded or how.guarded, file, way)
-
-    def _fire(
-        self,
-        event: Event,
-        only: str | None,
-        guarded: bool = False,
-        file: Path | None = None,
-        way: Otherwise | None = None,
-        *,
-        written: bool = False,
-    ) -> None:
-        now = replace(event, timestamp=datetime.now(UTC))
-        strange = way if way is not None and not way.plain else None
-        self.post_message(asked.FireAsked(now, only, guarded, file, strange, written))
-
-    @property
-    def _going(self) -> str:
-        """What is on its way, as the beginning of a sentence; empty where nothing is."""
-        running = self.runs.running
-        return f"Run {running}" if running is not None else self.job
-
-    def _busy(self) -> bool:
-        if self._going:
-            self._say(f"{self._going} is still going on: {key_of('fire.cancel')} cancels it.", "warning")
-        return bool(self._going)
-
     def action_cancel(self) -> None:
         if self._going:
             self.post_message(asked.CancelAsked())
@@ -333,18 +259,6 @@ class FirePane(FireFrame):
         if key is not None:
             self.query_one(Composer).rekey(key)
             self._prefer_plan(True)
-
-    def action_turn_run(self, by: int) -> None:
-        number = self.runs.neighbour(by)
-        if number is None:
-            self._say(self._no_neighbour(by))
-        else:
-            self.show_run(number)
-
-    def _no_neighbour(self, by: int) -> str:
-        if self.runs.current is None:
-            return with_keys("Nothing was fired yet, so there are no runs to turn: {fire.fire} fires.")
-        return "There is no older run in memory." if by < 0 else "This is the newest run."
 
     def action_undo(self) -> None:
         self.post_message(UndoAsked())
