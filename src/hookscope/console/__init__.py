@@ -4,8 +4,8 @@ It shows what the workbench answers and evaluates no rule. State flows one way: 
 bridge posts a change, `happening.reduce` makes the next state of it, and the panes show that.
 
     app.py                          theme, keys in force, workspaces
-    desks, shell, carrying,         the one screen, each a class above the one before: who sits where, state and
-    looking, screen                 panes, words between them, what looks bring, what the user wants
+    desks, shell, carrying,         the one screen, each a class above the one before: who sits where,
+    looking, screen                 state and panes, words between them, what looks bring, what is wanted
     state.py, happening, layout     pure: what is known, what changes it, which panes a size shows
     bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
     dialog.py, picking, palette     what stands over the panes
