@@ -200,3 +200,20 @@ def test_what_a_handler_changes_and_the_whole_of_a_message_are_told(
     assert {'      changed context.a/b = {"c": 1}', "      changed context.senderId is gone"} <= set(said)
     at = said.index("      ValueError: what is wrong")
     assert said[at + 1] == "          and what to do"
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9", "milady"])
+def test_what_lies_or_is_spelt_where_no_host_looks_is_said(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, dialect: str
+) -> None:
+    folder = make_hook(workspace / "hooks", "greet", NEW)
+    (folder / "handler.py").rename(folder / "Handler.py")
+    (workspace / "hooks/HOOK.md").write_bytes((folder / "HOOK.md").read_bytes())
+    (workspace / "hooks/handler.ts").write_text("export default () => {};")
+    said = hookscope("--dialect", dialect, "list", "--json").json["rejected"]
+    reasons = {Path(one["path"]).name: one["reason"] for one in said}
+    assert (
+        reasons["HOOK.md"] == "HOOK.md lies in hooks itself; a hook is a folder below it, such as hooks/NAME"
+    )
+    assert reasons["greet"].endswith("; Handler.py is not one of them")
+    assert "handler.ts" not in reasons, "once is enough"

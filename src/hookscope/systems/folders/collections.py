@@ -22,6 +22,7 @@ from hookscope.systems.folders.discovery import (
     Search,
     Shape,
     children_of,
+    explain_loose,
     explain_missing_manifest,
     no_handler,
     reason_of,
@@ -64,7 +65,9 @@ def _hook_folders(folder: Folder, rules: Collections, search: Search) -> Iterato
         if _names(folder.path, search) & {MANIFEST}:
             yield folder.path, True
             return
-    for child in children_of(folder, search):
+    children = children_of(folder, search)
+    explain_loose(children, folder, search)
+    for child in children:
         if child.linked:
             _explain_link(child, folder, search)
         elif child.folder:

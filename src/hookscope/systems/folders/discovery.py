@@ -80,8 +80,10 @@ def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Ho
     """All hooks of the host's folders in order of looking, then the legacy handlers."""
     search = Search(shape, texts, host.surroundings.files)
     for folder in host.folders_of("folder"):
-        for child in children_of(folder, search):
+        children = children_of(folder, search)
+        for child in children:
             _look_at_child(child, folder, search)
+        explain_loose(children, folder, search)
     search.hooks += legacy
     return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
 
@@ -122,6 +124,16 @@ def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)
         return
     _look_at_manifest(child, frozenset(names), folder, search)
+
+
+def explain_loose(children: list[Child], folder: Folder, search: Search) -> None:
+    """A hook's files that were put among the folders of hooks: said once."""
+    meant = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
+    loose = {child.name: child for child in children if child.name in meant and not child.folder}
+    if name := next((name for name in meant if name in loose), None):
+        at = folder.path.name
+        reason = f"{name} lies in {at} itself; a hook is a folder below it, such as {at}/NAME"
+        search.reject(folder, loose[name].path, reason, name=name)
 
 
 def explain_missing_manifest(path: Path, names: list[str], folder: Folder, search: Search) -> None:
@@ -262,6 +274,6 @@ def no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
-    strangers = sorted(name for name in names if name.startswith(("handler.", "index.")))
+    strangers = sorted(name for name in names if name.lower().startswith(("handler.", "index.")))
     beside = f"; {strangers[0]} is not one of them" if strangers else ""
     return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"
