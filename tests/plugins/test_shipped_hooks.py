@@ -413,7 +413,10 @@ def test_null_is_no_decision(place: Home) -> None:
 
 async def test_evaluators_run_side_by_side_and_each_has_its_outcome(place: Home) -> None:
     def meddle(view: Arguments) -> dict[str, str]:
-        view[EVENT]["proposal"]["id"] = "changed"
+        with pytest.raises(TypeError, match="Cannot assign to read only property 'id'"):
+            view[EVENT]["proposal"]["id"] = "changed"
+        with pytest.raises(TypeError, match="Cannot add property more, object is not extensible"):
+            view[EVENT].more = 1
         assert view[ASKED] == []
         return {"decision": "block"}
 

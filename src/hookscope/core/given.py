@@ -67,6 +67,61 @@ class Record(dict[str, Any]):
         return copy.copy(self)
 
 
+class Frozen(Record):
+    """A Record that nobody can change, with all that is in it: an event that its host freezes.
+
+    What it says then is what Node does, whose handlers most of its readers write.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, *members: Any, **more: Any) -> None:
+        dict.__init__(self, {key: frozen(value) for key, value in dict(*members, **more).items()})
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        if key in self:
+            raise TypeError(f"Cannot assign to read only property '{key}' of object '#<Object>'")
+        raise TypeError(f"Cannot add property {key}, object is not extensible")
+
+    def __delitem__(self, key: str) -> None:
+        raise TypeError(f"Cannot delete property '{key}' of #<Object>")
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Cannot change this object: it is frozen")
+
+    update = pop = popitem = clear = setdefault = __ior__ = _refuse
+
+    def __copy__(self) -> Record:
+        return Record(self)
+
+    def __deepcopy__(self, _: Any) -> Frozen:
+        return self
+
+
+class FrozenList(list[Any]):
+    """A list that nobody can change."""
+
+    __slots__ = ()
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Cannot change this list: it is frozen")
+
+    append = extend = insert = remove = pop = clear = sort = reverse = _refuse
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+
+    def __deepcopy__(self, _: Any) -> FrozenList:
+        return self
+
+
+def frozen(value: Any) -> Any:
+    """The value, which nothing can change any more."""
+    if isinstance(value, dict):
+        return value if isinstance(value, Frozen) else Frozen(value)
+    if isinstance(value, list):
+        return value if isinstance(value, FrozenList) else FrozenList(map(frozen, value))
+    return value
+
+
 def record(value: Any) -> Any:
     """The value with a Record for every dict in it. Records stay the ones they are."""
     if type(value) is dict:
@@ -184,7 +239,7 @@ def adapted(handler: Handler) -> Handler:
     def call(view: Any) -> Any:
         if not isinstance(view, dict):
             return handler(*(view, None)[:count])
-        event = view["event"] = record(view["event"])
+        event = view["event"] = (frozen if view.get("frozen") else record)(view["event"])
         context = context_of(view)
         returned = handler(*(event, context)[:count])
         if view.get("sync") and hasattr(type(returned), "__await__"):

@@ -6,6 +6,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from hookscope.core.arguments import ASKED, CTX, EVENT, NULL, PROMISE, Arguments, arguments
+from hookscope.core.given import frozen
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
 from hookscope.systems.plugins.rules import Answer, Payload, Rule, Told
@@ -64,7 +65,8 @@ class PluginPolicy:
         host makes an event for each, one of its own."""
         event, ctx = fold.event[EVENT], fold.event[CTX]
         if self.apart:
-            return arguments(own_copy(event), ctx, frozen=self.frozen)
+            own = own_copy(event)
+            return arguments(frozen(own) if self.frozen else own, ctx, frozen=self.frozen)
         if self.rule is None:
             return arguments(event, ctx)
         if self.rule.own_event and isinstance(event, Mapping):
