@@ -5,17 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.console.hooks.rows import (
-    Columns,
-    Group,
-    Row,
-    columns_for,
-    fit,
-    group_line,
-    heading_line,
-    matching,
-    row_line,
-)
+from hookscope.console.cutting import fit
+from hookscope.console.hooks.row_lines import Columns, columns_for, group_line, heading_line, row_line
+from hookscope.console.hooks.rows import Group, Row, matching
 from hookscope.console.theme import LOOKS, WORD_WIDTH
 from hookscope.core.hooks import Folder, Gate, Hook, Standing, State, Verdict
 from hookscope.core.inventory import Rejected

@@ -16,7 +16,7 @@ from textual.style import Style
 from textual.widget import Widget
 from textual.widgets import Static
 
-from hookscope.console.hooks.rows import tail
+from hookscope.console.cutting import tail
 from hookscope.console.jump.spots import Spot
 from hookscope.console.keymap.hints import hints
 from hookscope.console.layout import Mode

@@ -9,7 +9,9 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from hookscope.console.hooks.rows import TRUSTS, by_precedence, middle, tail
+from hookscope.console.cutting import middle, tail
+from hookscope.console.hooks.row_lines import TRUSTS
+from hookscope.console.hooks.rows import by_precedence
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.text import line

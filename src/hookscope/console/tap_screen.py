@@ -11,8 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from hookscope.console.cutting import middle
 from hookscope.console.dialog import Over
-from hookscope.console.hooks.rows import middle
 from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain

@@ -8,16 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.hooks.registry import registry_sheet
-from hookscope.console.hooks.rows import (
-    Columns,
-    Grouping,
-    Row,
-    columns_for,
-    group_line,
-    grouped,
-    heading_line,
-    row_line,
-)
+from hookscope.console.hooks.row_lines import Columns, columns_for, group_line, heading_line, row_line
+from hookscope.console.hooks.rows import Grouping, Row, grouped
 from hookscope.console.hooks.why import report
 from hookscope.console.hosts.rows import columns_of, heading, row
 from hookscope.console.hosts.sheets import runs_sheet

@@ -19,7 +19,8 @@ from hookscope.console.hooks.list_pane import ListPane
 from hookscope.console.hooks.listing import Narrowed
 from hookscope.console.hooks.panes import KeysPane, WhyPane
 from hookscope.console.hooks.registry import hears, registry_sheet
-from hookscope.console.hooks.rows import Row, by_precedence, heading_line
+from hookscope.console.hooks.row_lines import heading_line
+from hookscope.console.hooks.rows import Row, by_precedence
 from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.keys import obstacle
 from hookscope.console.leaving import Leaves

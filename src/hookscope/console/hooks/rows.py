@@ -1,19 +1,14 @@
-"""The rows of the list of hooks: which there are, how they are grouped, what a line says. Pure."""
+"""The rows of the list of hooks: which there are, what each is about, how they are grouped. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rich.cells import cell_len
-from textual.content import Content
-
-from hookscope.console.keymap.hints import with_keys
-from hookscope.console.text import line
-from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, WORD_WIDTH, Look
+from hookscope.console.cutting import cells_of
+from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK, Look
 from hookscope.core.hooks import Folder, Hook, Standing, State
 from hookscope.core.inventory import Rejected
 from hookscope.values import dataclass
@@ -23,15 +18,8 @@ if TYPE_CHECKING:
 
 Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
-GAP = "  "
 QUARANTINED = "in quarantine  "
 OLD_RUNS = "the old version runs: "  # before the reason why the saved one does not
-POINTER, NO_POINTER = "▸ ", "  "
-COUNT = 3  # cells of a number of reasons
-ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
-WORDS = 24  # cells that most reasons need
-TRUSTS = "{hooks.trust} trusts it"  # shorter than its gate says it, which names a command
-HEARD = 15  # cells that the events keep where reasons want room: one key
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +47,8 @@ class Row:
         worked_out = {
             "heard": heard,
             "says": says,
-            "name_cells": _cells(self.name),
-            "heard_cells": _cells(heard),
+            "name_cells": cells_of(self.name),
+            "heard_cells": cells_of(heard),
         }
         for name, value in worked_out.items():
             object.__setattr__(self, name, value)
@@ -195,124 +183,3 @@ def _lies_in(row: Row, folder: Folder) -> bool:
         home = row.item.hook.folder
         return row.item.hook.kind != "legacy" and (home.source, home.path) == (folder.source, folder.path)
     return row.source == folder.source and row.item.path.is_relative_to(folder.path)
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The widths of a line's parts in cells. 0: left out."""
-
-    name: int
-    events: int
-    source: int
-    why: int
-
-
-def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
-    """Widths that fill `width` cells: names first, then events, the rest for the reason."""
-    rows = tuple(rows)  # may be thousands: none is asked by a call
-    free = max(0, width - len(POINTER) - WORD_WIDTH - len(GAP))
-    source = 9 if grouping != "source" and free >= 44 else 0
-    if source:
-        free -= source + len(GAP)
-    names = max(map(attrgetter("name_cells"), rows), default=20)  # the headings of an empty list have room
-    heard = max(map(attrgetter("heard_cells"), rows), default=20)
-    if free < 26:
-        return Columns(free, 0, source, 0)
-    room = free - 2 * len(GAP) - COUNT  # for names and events
-    events = min(max(6, heard), max(8, room * 48 // 100, room - names), 30)
-    name = min(max(4, names), room - events, 34)
-    why = free - name - events - 2 * len(GAP)
-    lent = min(max(0, WORDS - why), max(0, events - HEARD))  # a reason says more than a second event
-    if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
-        events, why = events - lent, why + lent
-    return Columns(name, events, source, why)
-
-
-def _cells(text: str) -> int:
-    """The cells that a text takes in one line."""
-    return line(text).cell_length
-
-
-def fit(text: Content | str, width: int) -> Content:
-    """Exactly `width` cells of one line: cut with an ellipsis, or filled up."""
-    content = line(text) if isinstance(text, str) else text
-    return _no_tabs(content).truncate(width, ellipsis=True, pad=True)
-
-
-def _no_tabs(content: Content) -> Content:
-    return (
-        Content(content.plain.replace("\t", " "), list(content.spans)) if "\t" in content.plain else content
-    )
-
-
-def tail(path: Content, room: int) -> Content:
-    """A path that is too long loses its head: what tells folders apart is at the end."""
-    if path.cell_length <= room:
-        return path
-    text = path.plain
-    while text and Content("…" + text).cell_length > room:
-        text = text[1:]
-    return Content("…" + text) if room > 1 else Content()
-
-
-def middle(text: str, room: int) -> str:
-    """A text that is too long loses its middle: what tells such texts apart is at both ends."""
-    if cell_len(text) <= room:
-        return text
-    before, behind = max(0, room - 1) // 2, max(0, room - 1) - max(0, room - 1) // 2
-    while cell_len(text[:before]) > before and before:
-        before -= 1
-    while behind and cell_len(text[-behind:]) > behind:
-        behind -= 1
-    return f"{text[:before]}…{text[len(text) - behind :]}" if room > 0 else ""
-
-
-def heading_line(columns: Columns) -> Content:
-    """The names of the columns."""
-    parts: list[Content | str] = [NO_POINTER, fit("hook", columns.name)]
-    if columns.events:
-        parts += [GAP, fit("events", columns.events)]
-    if columns.source:
-        parts += [GAP, fit("source", columns.source)]
-    parts += [GAP, fit("state", WORD_WIDTH)]
-    if columns.why:
-        parts += [GAP, "why" if columns.why >= 3 else ""]
-    return Content.assemble(*parts).stylize(MUTED)
-
-
-def row_line(row: Row, columns: Columns, pointed: bool = False, *, keys: bool = True) -> Content:
-    """One hook in one line. `keys`: it may name some, being on the screen."""
-    off = row.state in (State.OFF, State.SHADOWED)
-    parts: list[Content | str] = [
-        POINTER if pointed else NO_POINTER,
-        fit(row.name, columns.name).stylize(MUTED if off else ""),
-    ]
-    if columns.events:
-        parts += [GAP, fit(row.heard or "–", columns.events).stylize(MUTED)]
-    if columns.source:
-        parts += [GAP, fit(row.source, columns.source).stylize(MUTED)]
-    parts += [GAP, fit(Content.styled(f"{row.look.glyph} {row.look.word}", row.look.style), WORD_WIDTH)]
-    if columns.why and row.why:
-        parts += [GAP, _why(row, columns.why, keys).stylize(MUTED)]
-    return Content.assemble(*parts)
-
-
-def _why(row: Row, width: int, keys: bool) -> Content:
-    if width < ROOM_FOR_WORDS:
-        return fit(str(row.reasons), width)
-    more = f" +{row.reasons - 1}" if row.reasons > 1 else ""
-    if keys and row.state is State.UNTRUSTED:
-        return fit(with_keys(TRUSTS) + more, width)
-    return fit(row.why, width - len(more)) + more if more and _cells(row.why) > width else fit(row.why, width)
-
-
-def group_line(group: Group, width: int, grouping: Grouping) -> Content:
-    """The heading of a group: what it is, where it lies, how many there are."""
-    title = group.title.upper() if grouping == "source" else group.title
-    note = fit(group.note, min(len(group.note), 8))
-    room = max(4, width - len(NO_POINTER) - note.cell_length - len(GAP) - 1)
-    named = line(title, 60).stylize("bold")
-    if group.place:
-        place = tail(line(group.place, 1_000), room - named.cell_length - len(GAP))
-        named = Content.assemble(named, GAP, place.stylize(FAINT))
-    return Content.assemble(NO_POINTER, fit(named, room), GAP, note.stylize(FAINT))

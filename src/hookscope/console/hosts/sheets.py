@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
+from hookscope.console.cutting import middle
 from hookscope.console.fire.marks import fitted, word
-from hookscope.console.hooks.rows import middle
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hosts.rows import look_of
 from hookscope.console.theme import FAINT, MUTED

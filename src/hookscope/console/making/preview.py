@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from hookscope.console.cutting import tail
 from hookscope.console.header import below_home
-from hookscope.console.hooks.rows import tail
 from hookscope.console.hooks.sheet import foreign, literal
 from hookscope.console.theme import FAINT, MUTED
 

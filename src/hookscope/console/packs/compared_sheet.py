@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hookscope.console.hooks.rows import tail
+from hookscope.console.cutting import tail
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.packs.parts import diff_part
 from hookscope.console.theme import MUTED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from hookscope.console.hooks.rows import middle, tail
+from hookscope.console.cutting import middle, tail
 from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.packs.parts import LABEL, fact, hook_part, uses_part
