@@ -217,3 +217,13 @@ def test_what_lies_or_is_spelt_where_no_host_looks_is_said(
     )
     assert reasons["greet"].endswith("; Handler.py is not one of them")
     assert "handler.ts" not in reasons, "once is enough"
+
+
+def test_a_saved_event_that_is_missed_since_its_hook_is_off_says_so(hookscope: Program) -> None:
+    hookscope("new", "greet")
+    hookscope("disable", "greet")
+    said = hookscope("test")
+    assert said.code == 1
+    assert said.out.splitlines()[1] == "    greet did not run: off: disabled in config"
+    hookscope("enable", "greet")
+    assert hookscope("test").code == 0

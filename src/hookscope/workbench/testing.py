@@ -57,8 +57,17 @@ class Checked:
     def why(self) -> tuple[str, ...]:
         """Why it did not pass, for people: a line for each thing, items of lists indented below theirs."""
         sentences = (self.problem, *self.left) if self.problem else self.left
+        sentences = (*sentences, *self._kept_out())
         own = (*(one_line(sentence, 400) for sentence in sentences), *_lines(self.misses))
         return (*own, *self._of_steps())
+
+    def _kept_out(self) -> Iterator[str]:
+        """Listeners that something was expected of and that did not run, where nothing else tells of them."""
+        told = " ".join(self.left)
+        for item in self.run.not_run if self.run is not None and self.misses else ():
+            is_told = item.reason.startswith(("untrusted", "left out")) or f"{item.name} did not run" in told
+            if item.listens and not is_told and any(_wanted(miss, item.name) for miss in self.misses):
+                yield f"{item.name} did not run: {item.reason}"
 
     def _of_steps(self) -> Iterator[str]:
         for number, step in enumerate(self.steps, start=1):
@@ -66,6 +75,13 @@ class Checked:
                 key = f" {one_line(step.run.event.key)}" if step.run is not None else ""
                 yield f"step {number}{key}:"
                 yield from (f"  {line}" for line in step.why or ("cancelled",))
+
+
+def _wanted(miss: Miss, name: str) -> bool:
+    """Was it of this hook that something else was expected."""
+    part, _, hook = miss.what.partition(".")
+    listed = part == "ran" and isinstance(miss.expected, list) and name in miss.expected
+    return listed or (part in ("messages", "output") and hook == name)
 
 
 def _lines(misses: Sequence[Miss]) -> Iterator[str]:
