@@ -264,6 +264,25 @@ async def test_without_a_worker_every_call_says_why() -> None:
     assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
 
 
+async def test_a_worker_is_kept_behind_one_that_did_nothing_but_return(workers: list[Fake]) -> None:
+    class Quiet(Fake):
+        async def hear(self) -> Message:
+            message = await super().hear()
+            if "result" not in message or "dirty" in message:
+                return message
+            return {name: message[name] for name in ("id", "result", "took", "next")}
+
+    def make() -> Fake:
+        workers.append(Quiet())
+        return workers[-1]
+
+    lane = ProcessLane(make, Limits(run=LONG))
+    results = await run(lane, call("spoils"), call("a"))
+    results |= await run(lane, call("b"))
+    assert [result.status for result in results.values()] == ["ok"] * 3
+    assert [worker.ended for worker in workers] == [True, False]
+
+
 async def test_a_worker_that_does_not_get_ready_is_ended() -> None:
     made: list[Fake] = []
 
