@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 
 import hookscope.core.event
 from hookscope.core.event import HookEvent
+from hookscope.core.runs import Registration, Step
 from hookscope.runtime import digest_of, python_worker
 from hookscope.runtime.child import in_words
+from hookscope.runtime.course import Course, seconds_of
+from hookscope.runtime.failures import CANCELLED
+from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.output import HEAD, TAIL, Capture
 from hookscope.runtime.patch import MANY, patch_of, same
 from hookscope.runtime.python_worker.faults import describe, safe_text
@@ -34,6 +38,28 @@ def test_what_the_worker_loads_is_python_3_9_and_stands_alone(file: Path) -> Non
         for name in node.names
     }
     assert not [name for name in imported if name.startswith("hookscope")]
+
+
+# Courses
+
+
+@pytest.mark.parametrize("told", [True, "1", None, [1.0], {}], ids=str)
+def test_what_is_no_duration_is_no_answer(told: object) -> None:
+    with pytest.raises(WorkerLost, match="answered what is no answer"):
+        seconds_of({"took": told}, "took")
+
+
+def test_a_duration_may_be_whole_and_may_be_left_out() -> None:
+    assert (seconds_of({"took": 2}, "took"), seconds_of({}, "took", 0.5)) == (2.0, 0.5)
+
+
+def test_a_call_that_was_lost_while_it_loaded_has_not_run() -> None:
+    call, steps = Registration("command", "a", print), list[Step]()
+    course = Course((call,), HookEvent("command", "new"), steps.append)
+    course.begin(call)
+    assert course.lost("cancelled", CANCELLED).took == 0.0
+    course.start(0.25)
+    assert course.lost("cancelled", CANCELLED).loaded == 0.25
 
 
 # Output
