@@ -264,6 +264,13 @@ async def test_without_a_worker_every_call_says_why() -> None:
     assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
 
 
+async def test_nobody_is_told_that_it_takes_long_at_the_moment_when_it_is_stopped() -> None:
+    steps: list[Step] = []
+    lane = ProcessLane(Fake, Limits(run=0.02, warn=0.02))
+    await lane.run([call("hangs", None)], HookEvent("command", "new"), steps.append)
+    assert [type(step) for step in steps] == [Started, Result]
+
+
 async def test_a_worker_is_kept_behind_one_that_did_nothing_but_return(workers: list[Fake]) -> None:
     class Quiet(Fake):
         async def hear(self) -> Message:
