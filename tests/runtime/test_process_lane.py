@@ -102,6 +102,8 @@ class Fake:
                 raise WorkerLost("exited with status 7", died=True)
             if name == "spoils":
                 message["dirty"] = True
+            if name == "wears":
+                message["worn"] = True
             if name == "lies":
                 message["id"] = "something else"
         return message
@@ -262,6 +264,15 @@ async def test_without_a_worker_every_call_says_why() -> None:
     results = await run(ProcessLane(Missing), call("a"), call("b"))
     assert [result.status for result in results.values()] == ["crashed", "crashed"]
     assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
+
+
+@pytest.mark.parametrize("last", ["spoils", "wears"])
+async def test_a_worker_that_is_spoilt_or_worn_runs_no_other(
+    lane: ProcessLane, workers: list[Fake], last: str
+) -> None:
+    results = await run(lane, call("a"), call(last), call("b"))
+    assert [result.status for result in results.values()] == ["ok"] * 3
+    assert [(len(worker.run["calls"]), worker.ended) for worker in workers] == [(3, True), (1, False)]
 
 
 async def test_nobody_is_told_that_it_takes_long_at_the_moment_when_it_is_stopped() -> None:
