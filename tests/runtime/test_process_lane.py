@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -94,10 +94,10 @@ class Fake:
     async def hear(self) -> Message:
         message = self.answers.popleft()
         name = Path(self.run["calls"][message.get("result", 0)]["code"]["path"]).stem
+        if name == "loads for ever" or ("result" in message and name == "hangs"):
+            self.answers.appendleft(message)
+            await asyncio.Event().wait()
         if "result" in message:
-            if name == "hangs":
-                self.answers.appendleft(message)
-                await asyncio.Event().wait()
             if name == "dies":
                 raise WorkerLost("exited with status 7", died=True)
             if name == "spoils":
@@ -264,6 +264,21 @@ async def test_without_a_worker_every_call_says_why() -> None:
     results = await run(ProcessLane(Missing), call("a"), call("b"))
     assert [result.status for result in results.values()] == ["crashed", "crashed"]
     assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
+
+
+async def test_what_does_not_load_is_told_so_and_not_that_it_did_not_answer(workers: list[Fake]) -> None:
+    def make() -> Fake:
+        workers.append(Fake())
+        return workers[-1]
+
+    never = replace(call("loads for ever"), load_limit=0.02)
+    results = await run(ProcessLane(make, Limits(load=LONG)), never, call("b"))
+    error = results["loads for ever"].error
+    assert error is not None
+    assert error.message.startswith("did not load within 0.02 s")
+    assert error.phase == "load"
+    assert results["b"].status == "ok"
+    assert [worker.ended for worker in workers] == [True, False]
 
 
 @pytest.mark.parametrize("last", ["spoils", "wears"])
