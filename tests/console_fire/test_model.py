@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from hookscope.console.fire.entries import Heading, Remark, entries
-from hookscope.console.fire.marks import PHASES
 from hookscope.console.fire.model import LIMIT, advance, begin, context_change, finish, outcome
 from hookscope.console.fire.tabs.context import name_of
 from hookscope.console.fire.waterfall import call_line, columns
 from hookscope.console.fire.waterfall import name_of as row_name
+from hookscope.console.marks import PHASES
 from hookscope.core.runs import Ending, Event, Group, NotRun, Plan, Registration, Result, Run, Started
 from hookscope.core.text import duration
 

@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from hookscope.console.dialog import Over
-from hookscope.console.hooks.sheet import foreign
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.messages import (
     Said,
@@ -22,6 +21,7 @@ from hookscope.console.messages import (
     TogglePlanned,
     UndoPlanned,
 )
+from hookscope.console.sheet import foreign
 from hookscope.console.text import line, plain
 from hookscope.console.theme import FAINT, LOOKS, MUTED
 

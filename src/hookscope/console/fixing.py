@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hookscope.console.edits import EditScreen, change_sheet
-from hookscope.console.hooks.sheet import foreign
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.messages import CopyAsked, FixAsked, Said, Severity, TrustAsked
 from hookscope.console.question import Question
+from hookscope.console.sheet import foreign
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK
 from hookscope.core.hooks import Standing

@@ -18,12 +18,12 @@ from textual.widget import Widget
 
 from hookscope.console.dialog import Over
 from hookscope.console.doing import Deed, deeds, here, moves, own_bindings
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.commands import command_of
 from hookscope.console.keymap.hints import hints, with_keys, with_keys_of
 from hookscope.console.keymap.names import all_written
 from hookscope.console.keymap.resolve import DEFAULT, Keymap
 from hookscope.console.reading import Fitted, Reading
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, MUTED
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.console.fire.marks import count, day
 from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
+from hookscope.console.marks import count, day
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
 from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import duration, one_line

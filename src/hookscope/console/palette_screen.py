@@ -14,9 +14,9 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from hookscope.console.dialog import TALL, Dialog
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import ENTER, hints
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, fitted, word
 from hookscope.console.painting import OneLine, rewritten
 from hookscope.console.palette import Entry, Listed, fitting, kept, listed, unasked, written_out
 from hookscope.console.screen import MainScreen

@@ -11,7 +11,7 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from hookscope.console.dialog import TALL, Dialog
-from hookscope.console.fire.marks import MUTED
+from hookscope.console.marks import MUTED
 
 Row = TypeVar("Row")
 Answer = TypeVar("Answer")

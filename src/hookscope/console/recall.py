@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
-from hookscope.console.fire.marks import count, moment
 from hookscope.console.fire.model import Sheet, brief_outcome
+from hookscope.console.marks import count, moment
 from hookscope.values import dataclass
 from hookscope.workbench.saved import saved_listing
 

@@ -12,8 +12,8 @@ from textual.widget import Widget
 from hookscope.console.cutting import middle, tail
 from hookscope.console.hooks.row_lines import TRUSTS
 from hookscope.console.hooks.rows import by_precedence
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import hints, key_of, with_keys
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED
 from hookscope.core.hooks import State

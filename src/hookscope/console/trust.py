@@ -14,10 +14,10 @@ from textual.content import Content
 from textual.widgets import Button
 
 from hookscope.console.dialog import Over
-from hookscope.console.fire.marks import count
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
+from hookscope.console.marks import count
 from hookscope.console.reading import Fitted, Roll
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.fire.compare import calls_of
-from hookscope.console.fire.marks import MUTED, PHASES, fitted, word
 from hookscope.console.keymap.hints import hints
+from hookscope.console.marks import MUTED, PHASES, fitted, word
 from hookscope.console.reading import Reading
 from hookscope.core.differences import Difference
 from hookscope.core.runs import Run

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from hookscope.console.fire.marks import PHASES, count, word
+from hookscope.console.marks import PHASES, count, word
 from hookscope.core.runs import Result, Run
 from hookscope.core.text import duration
 

@@ -17,8 +17,8 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.dialog import Over
 from hookscope.console.fire.completion import Choice
-from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import ENTER, hints
+from hookscope.console.marks import MUTED, fitted, word
 
 NARROWEST, TALLEST = 28, 12  # cells and lines of the list, its frame included
 NAMES, GAP = 24, 2  # cells of the first column, and behind it

@@ -23,13 +23,13 @@ from hookscope.console.fire.draft import (
     template_draft,
 )
 from hookscope.console.fire.head import FACES, Head, PartChoice, choice
-from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.offers import offers
 from hookscope.console.fire.references import reference_help
 from hookscope.console.fire.sheet import Sheet
 from hookscope.console.fire.verdicts import delivery, environment, help_line, limits_line, status_line
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.leaving import Leaves
+from hookscope.console.marks import MUTED, word
 from hookscope.console.painting import rewritten
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from hookscope.console.fire.json_places import column_of, line_of, offsets_of
-from hookscope.console.fire.marks import count, word
 from hookscope.console.fire.references import unset_in
+from hookscope.console.marks import count, word
 from hookscope.core.event_notes import placed_notes
 from hookscope.core.runs import Event
 from hookscope.core.text import CONTROLS

@@ -8,9 +8,9 @@ from typing import Literal, TypeAlias
 
 from hookscope.console.fire import expected
 from hookscope.console.fire.compare import compared
-from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.keymap.hints import key_of
+from hookscope.console.marks import MUTED, count, word
 from hookscope.core.copies import Guarded
 from hookscope.core.missed import told_and_counted
 from hookscope.core.runs import NotRun, Run

@@ -14,8 +14,8 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.fire.asked import EnvironmentAsked
-from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.keymap.hints import ENTER, hints
+from hookscope.console.marks import MUTED, word
 
 if TYPE_CHECKING:
     from hookscope.workbench.filling import Filling

@@ -13,8 +13,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, OptionList
 
-from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.keymap.hints import ENTER, hints
+from hookscope.console.marks import MUTED, count, fitted, word
 from hookscope.console.picking import Picker, holds
 from hookscope.values import dataclass
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.tabs.shown import foreign, muted, stack
 from hookscope.console.keymap.hints import key_of
+from hookscope.console.marks import MUTED, count, word
 from hookscope.workbench.testing import Checked
 
 STYLES = {"+": "$text-success", "-": "$text-error"}

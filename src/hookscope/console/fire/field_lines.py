@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.message import Message
 
 from hookscope.console.fire.form_rows import ADD, Columns, Row, columns, row_line
-from hookscope.console.fire.lines import GUTTER, Lines
+from hookscope.console.lines import GUTTER, Lines
 
 
 class FieldLines(Lines):

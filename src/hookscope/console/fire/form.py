@@ -17,12 +17,12 @@ from hookscope.console.fire.draft import escaped
 from hookscope.console.fire.field_lines import FieldLines
 from hookscope.console.fire.fields import Form, on_one_line, quoted, read_form
 from hookscope.console.fire.form_rows import Row, rows_of
-from hookscope.console.fire.lines import GUTTER, Lines
-from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.offers import Offer
 from hookscope.console.fire.value_input import ValueInput, Wish
 from hookscope.console.keymap.hints import ENTER, with_keys
 from hookscope.console.leaving import Leaves
+from hookscope.console.lines import GUTTER, Lines
+from hookscope.console.marks import MUTED, word
 from hookscope.workbench.compose import BadContext
 
 NO_FORM = "The form needs JSON that can be read: {fire.fire} goes to the mistake, {fire.form} to the text."

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from hookscope.console.fire.fields import Field, Form, on_one_line
-from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.fire.offers import Offer
+from hookscope.console.marks import MUTED, fitted, word
 from hookscope.console.theme import FAINT
 from hookscope.values import dataclass
 

@@ -14,9 +14,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.keymap.hints import hints
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, PHASES, count, fitted, word
 
 if TYPE_CHECKING:
     from hookscope.workbench.fuzzing import Found, Fuzzed

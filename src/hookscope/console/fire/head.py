@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Static
 
-from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.marks import MUTED, word
 from hookscope.console.painting import rewritten
 from hookscope.core.text import CONTROLS
 

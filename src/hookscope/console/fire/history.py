@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, fitted, moment, word
 from hookscope.console.fire.model import Sheet, brief_outcome
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, PHASES, fitted, moment, word
 from hookscope.core.text import duration
 
 

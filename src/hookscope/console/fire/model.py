@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hookscope.console.fire.diff import Change, changes_of, document_of
 from hookscope.console.fire.diff import after as document_after
-from hookscope.console.fire.marks import count, word
+from hookscope.console.marks import count, word
 from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Slow, Status, Step
 from hookscope.values import dataclass
 

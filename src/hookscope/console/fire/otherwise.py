@@ -14,9 +14,9 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.lines import GUTTER, Lines
-from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import hints
+from hookscope.console.lines import GUTTER, Lines
+from hookscope.console.marks import MUTED, fitted, word
 from hookscope.core.breakage import FAULTS, FaultName
 from hookscope.values import dataclass
 

@@ -17,14 +17,14 @@ from hookscope.console.fire.environments import EnvironmentScreen
 from hookscope.console.fire.event_picker import EventPicker
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.keys import KEYS
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import word
 from hookscope.console.fire.otherwise import Otherwise, OtherwiseScreen
 from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.saved import to_save
 from hookscope.console.fire.with_runs import FireRuns
 from hookscope.console.keymap.hints import key_of, shared, with_keys
+from hookscope.console.lines import Lines
+from hookscope.console.marks import word
 from hookscope.console.messages import CopyAsked, UndoAsked
 from hookscope.core.bystanders import kinds_of
 from hookscope.core.runs import Event

@@ -11,9 +11,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, cells, count, fitted, word
 from hookscope.console.keymap.hints import key_of
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, cells, count, fitted, word
 from hookscope.console.theme import LOOKS
 from hookscope.core.hooks import Hook, State
 from hookscope.core.missed import told_and_counted, why_not

@@ -13,8 +13,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.keymap.hints import hints
+from hookscope.console.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.reading import Reading
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.text import duration

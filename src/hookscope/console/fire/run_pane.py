@@ -15,14 +15,14 @@ from textual.widgets import Static
 
 from hookscope.console.fire import expected, sandbox
 from hookscope.console.fire.entries import Heading, Remark
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, PHASES, word
 from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
 from hookscope.console.fire.tab_bar import TabBar
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Waterfall
 from hookscope.console.keymap.hints import hints, with_keys
 from hookscope.console.leaving import Leaves
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, PHASES, word
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun

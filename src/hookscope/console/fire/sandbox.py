@@ -5,8 +5,8 @@ from pathlib import Path
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.fire.tabs.shown import foreign, muted, stack
+from hookscope.console.marks import MUTED, word
 from hookscope.console.theme import FAINT
 from hookscope.core.copies import FileChange, Guarded
 

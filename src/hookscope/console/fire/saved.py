@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hookscope.console.fire.draft import CFG, Draft, as_json, has_ctx
-from hookscope.console.fire.marks import MUTED, word
+from hookscope.console.marks import MUTED, word
 from hookscope.core.differences import MARK
 from hookscope.values import dataclass
 from hookscope.workbench.compose import parse_context, template

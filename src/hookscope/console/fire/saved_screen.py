@@ -15,8 +15,8 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 
 from hookscope.console.cutting import middle
-from hookscope.console.fire.marks import MUTED, count, fitted, word
 from hookscope.console.keymap.hints import ENTER, hints, with_keys
+from hookscope.console.marks import MUTED, count, fitted, word
 from hookscope.console.picking import Picker, holds
 from hookscope.console.text import plain
 from hookscope.values import dataclass

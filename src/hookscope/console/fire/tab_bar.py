@@ -11,9 +11,9 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.widget import Widget
 
-from hookscope.console.fire.marks import MUTED
 from hookscope.console.fire.tabs import Tab
 from hookscope.console.jump.spots import Spot
+from hookscope.console.marks import MUTED
 
 
 class TabBar(Widget):

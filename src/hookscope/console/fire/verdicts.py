@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hookscope.console.fire.draft import Checked, Draft, Noted, cfg_note
-from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.fire.offers import offer_help
 from hookscope.console.keymap.hints import key_of
+from hookscope.console.marks import MUTED, count, word
 from hookscope.core.event_types import EventType
 
 if TYPE_CHECKING:

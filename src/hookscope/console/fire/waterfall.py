@@ -11,10 +11,10 @@ from textual.content import Content
 
 from hookscope.console.fire.bars import axis, bar
 from hookscope.console.fire.entries import Entry, Heading, Remark, entries
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, fitted, mark_of, word
 from hookscope.console.fire.model import CallRow, Sheet
 from hookscope.console.fire.tabs import output_lines
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, fitted, mark_of, word
 from hookscope.core.missed import why_not
 from hookscope.core.runs import NotRun
 from hookscope.core.text import duration

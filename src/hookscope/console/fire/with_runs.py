@@ -11,11 +11,11 @@ from textual import on
 from hookscope.console.fire import asked
 from hookscope.console.fire.frame import FireFrame
 from hookscope.console.fire.history import History
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import word
 from hookscope.console.fire.otherwise import Otherwise
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.lines import Lines
+from hookscope.console.marks import word
 from hookscope.core.runs import Event
 
 

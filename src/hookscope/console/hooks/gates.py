@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, MUTED
 from hookscope.core.hooks import Gate, Hook, Standing
 

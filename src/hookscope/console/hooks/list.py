@@ -14,11 +14,11 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from hookscope.console.fire.lines import Lines
 from hookscope.console.hooks.lines import GroupedLines
 from hookscope.console.hooks.row_lines import Columns, columns_for, group_line, row_line
 from hookscope.console.hooks.rows import Group, Grouping, Row
 from hookscope.console.jump.spots import Spot, rows_on_screen
+from hookscope.console.lines import Lines
 from hookscope.console.painting import resized
 from hookscope.console.strips import Strips
 

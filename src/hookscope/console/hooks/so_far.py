@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from hookscope.console.hooks.sheet import Sheet, foreign
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
 from hookscope.core.hooks import Standing, State
 

@@ -10,9 +10,9 @@ from textual.content import Content
 from hookscope.console.hooks.copies import which_wins
 from hookscope.console.hooks.gates import open_gates, shut_gate
 from hookscope.console.hooks.rows import Row
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hooks.so_far import cannot_run, so_far
 from hookscope.console.keymap.hints import key_of, with_keys
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
 from hookscope.core.hooks import Hook, Place, Standing, State
 from hookscope.core.inventory import Rejected

@@ -11,9 +11,9 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, fitted
 from hookscope.console.keymap.hints import hints, with_keys
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, fitted
 from hookscope.core.dialect import Dialect
 
 LEAST = 2

@@ -12,14 +12,14 @@ from textual.containers import Container
 from textual.content import Content
 
 from hookscope.console.fire.asked import Furnished
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, count, word
 from hookscope.console.hooks.panes import SheetPane
 from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.hosts.rows import Columns, columns_of, heading, row
 from hookscope.console.hosts.sheets import hook_sheet, runs_sheet
 from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.leaving import Leaves
+from hookscope.console.lines import Lines
+from hookscope.console.marks import MUTED, count, word
 from hookscope.console.messages import CopyAsked, EditAsked
 from hookscope.core.hooks import Place
 from hookscope.core.side.model import Comparison, Line

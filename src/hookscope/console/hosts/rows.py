@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from hookscope.console.cutting import middle
-from hookscope.console.fire.marks import cells, fitted, word
+from hookscope.console.marks import cells, fitted, word
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK, Look
 from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line

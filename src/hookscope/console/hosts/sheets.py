@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from textual.content import Content
 
 from hookscope.console.cutting import middle
-from hookscope.console.fire.marks import fitted, word
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.hosts.rows import look_of
+from hookscope.console.marks import fitted, word
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, MUTED
 from hookscope.core.side.model import Cell, Comparison, EventThere, Line
 from hookscope.core.side.runs import RunLine, RunThere, lines_of

@@ -53,7 +53,7 @@ ROOMS = (
     Room(
         "lines",
         "other lists",
-        "fire.lines:Lines",
+        "lines:Lines",
         ("fire", "run", "waterfall", "plan", "log", "hosts", "chooser", "otherwise", "fuzzed"),
     ),
     Room("chooser", "which hosts", "hosts.chooser:ChooserScreen"),

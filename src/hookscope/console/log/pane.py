@@ -16,9 +16,9 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from hookscope.console.fire.lines import Lines
 from hookscope.console.keymap.hints import hints, shared
 from hookscope.console.leaving import Leaves
+from hookscope.console.lines import Lines
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
 from hookscope.console.painting import OneLine, framed

@@ -8,10 +8,10 @@ from functools import partial
 from textual.content import Content
 from textual.strip import Strip
 
-from hookscope.console.fire.lines import Lines
-from hookscope.console.fire.marks import MUTED, fitted, word
 from hookscope.console.keymap.hints import with_keys
+from hookscope.console.lines import Lines
 from hookscope.console.log.model import SAME, Index, LogEntry, Ring
+from hookscope.console.marks import MUTED, fitted, word
 from hookscope.console.strips import Strips
 
 SIGNS: Mapping[str, tuple[str, str]] = {

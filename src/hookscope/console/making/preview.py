@@ -8,7 +8,7 @@ from textual.content import Content
 
 from hookscope.console.cutting import tail
 from hookscope.console.header import below_home
-from hookscope.console.hooks.sheet import foreign, literal
+from hookscope.console.sheet import foreign, literal
 from hookscope.console.theme import FAINT, MUTED
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hookscope.console.cutting import tail
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.packs.parts import diff_part
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
 
 if TYPE_CHECKING:

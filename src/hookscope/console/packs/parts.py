@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hookscope.console.edits import STYLES
-from hookscope.console.hooks.sheet import Sheet, foreign, literal
+from hookscope.console.sheet import Sheet, foreign, literal
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
 from hookscope.core.hooks import Gate, State, gate_state

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from hookscope.console.cutting import tail
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.packs.parts import DEEP, diff_part, fact, hook_part, uses_part
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
 from hookscope.core.hooks import State

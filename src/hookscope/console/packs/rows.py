@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from hookscope.console.cutting import middle, tail
-from hookscope.console.hooks.sheet import Sheet, foreign
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.packs.parts import LABEL, fact, hook_part, uses_part
+from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import MUTED
 from hookscope.core.text import lasting, one_line

@@ -15,10 +15,10 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.hooks.sheet import Sheet
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
 from hookscope.console.reading import BESIDE
+from hookscope.console.sheet import Sheet
 from hookscope.console.text import plain
 from hookscope.console.theme import MUTED
 

@@ -16,8 +16,8 @@ from textual.content import Content
 from textual.widgets import Input, OptionList
 
 from hookscope.console.cutting import tail
-from hookscope.console.fire.marks import MUTED, word
 from hookscope.console.keymap.hints import ENTER, hints
+from hookscope.console.marks import MUTED, word
 from hookscope.console.picking import Picker, holds
 from hookscope.workbench.workspaces import folders_like, looks_like_one, path_meant
 

@@ -3,9 +3,9 @@
 from textual.content import Content
 
 from hookscope.console.fire.draft import as_json
-from hookscope.console.fire.marks import word
 from hookscope.console.fire.tabs.context import brief
 from hookscope.console.fire.tabs.shown import Shown, foreign, muted, stack
+from hookscope.console.marks import word
 from hookscope.core.answers import MergeStep, merge_steps
 from hookscope.core.runs import Result
 

@@ -6,9 +6,9 @@ from typing import Any
 from textual.content import Content
 
 from hookscope.console.fire.diff import ABSENT, Change, Path
-from hookscope.console.fire.marks import count, fitted, word
 from hookscope.console.fire.model import MOST, context_change
 from hookscope.console.fire.tabs.shown import ITEMS, Shown, muted, stack
+from hookscope.console.marks import count, fitted, word
 
 STYLES = {"+": "$text-success", "-": "$text-error", "~": "$text-warning"}
 VALUE = 2_000  # characters of a value's JSON that are looked at

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import PHASES, count, word
 from hookscope.console.fire.model import document_before
 from hookscope.console.fire.source import Excerpt, as_it_ran, excerpt, own_frames
 from hookscope.console.fire.tabs.shown import ITEMS, Shown, foreign, muted, stack
+from hookscope.console.marks import PHASES, count, word
 from hookscope.core.runs import Failure, Frame
 
 PHASE_WORDS = {"spawn": "before it could start", "load": "while it was loaded; it never ran"}

@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import MUTED, count
 from hookscope.console.fire.tabs.shown import ITEMS, Shown, muted, quoted, stack
+from hookscope.console.marks import MUTED, count
 
 
 def text(shown: Shown) -> Content:

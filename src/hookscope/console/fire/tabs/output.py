@@ -2,8 +2,8 @@
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import MUTED
 from hookscope.console.fire.tabs.shown import Shown, foreign, muted, quoted, stack
+from hookscope.console.marks import MUTED
 
 
 def text(shown: Shown) -> Content:

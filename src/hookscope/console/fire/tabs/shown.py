@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-from hookscope.console.fire.marks import MUTED
 from hookscope.console.fire.model import CallRow, Sheet
+from hookscope.console.marks import MUTED
 from hookscope.console.text import plain
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Code

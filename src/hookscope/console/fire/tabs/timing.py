@@ -3,9 +3,9 @@
 from textual.content import Content
 
 from hookscope.console.fire.bars import bar
-from hookscope.console.fire.marks import MUTED, fitted
 from hookscope.console.fire.model import LIMIT
 from hookscope.console.fire.tabs.shown import Shown, muted, stack
+from hookscope.console.marks import MUTED, fitted
 from hookscope.core.text import duration
 
 WIDTH = 24

@@ -1,4 +1,4 @@
-"""Small words of the fire pane: how an outcome looks, how long something took, text in a column."""
+"""Small words of the panes: how an outcome looks, how many there are, text in a column."""
 
 from collections.abc import Mapping
 from datetime import date, datetime
