@@ -109,7 +109,7 @@ async def test_what_we_do_not_have_of_them_is_a_stub(talk: Talk) -> None:
     text = (
         "import { defineTool, farAway } from 'eve/tools';\n"
         "import { slackChannel } from 'eve/channels/slack';\n"
-        "export default defineTool({ execute: () => farAway() });"
+        "export default defineTool({ execute: () => farAway(slackChannel) });"
     )
     (answer,) = await talk.run(tool(talk, text), view=two({}))
     sentence = "`farAway` of eve/tools is a stub: that package is not installed here"

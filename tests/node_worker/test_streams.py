@@ -107,6 +107,27 @@ async def test_a_module_that_throws_does_not_load(text: str, type_: str, message
     assert message in error["message"]
 
 
+async def test_a_hashbang_is_no_line_of_a_module_that_is_bundled(talk: Talk) -> None:
+    answer = await talk.load(talk.code("hooks/audit.ts", "#!/usr/bin/env node\nexport default {};"))
+    assert answer["error"]["message"] == (
+        "line 1 of audit.ts: `#!` cannot stand in a module that is bundled: take the line out."
+    )
+
+
+async def test_imports_keep_what_is_used_and_lines_stay_where_they_are(talk: Talk) -> None:
+    talk.code("lib/shapes.ts", "export const one = 1;\nexport type Two = 2;\nexport interface Three {}\n")
+    text = (
+        "import { one, Two,\n  Three as Four } from '../lib/shapes';\n"
+        "import * as all from '../lib/shapes';\n"
+        "const two = (it: Two, other: Four): Two => it;\n"
+        "export default { events: { 'turn.started'() { throw new Error(`${one} ${all.one}`); } } };"
+    )
+    code = talk.code("hooks/audit.ts", text)
+    (answer,) = await talk.run(handler_of(code), view=two(turn()))
+    assert answer["error"]["message"] == "1 1"
+    assert answer["error"]["frames"][-1]["line"] == 5
+
+
 async def test_more_handlers_than_a_frame_holds_are_left_out_and_said(talk: Talk) -> None:
     made = "Object.fromEntries(Array.from({ length: 200000 }, (_, n) => ['key.' + n, () => {}]))"
     answer = await talk.load(talk.code("hooks/many.mjs", f"export default {{ events: {made} }};"))

@@ -1,6 +1,8 @@
 """Eve, as its guide says (seed 002, that of 0.11 to 0.26)."""
 
+import re
 from functools import partial
+from pathlib import Path
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.hooks import LogLine
@@ -24,6 +26,12 @@ def swallowed(event: Event, call: Registration, failure: Failure) -> LogLine:
         return LogLine("error", "[eve:channel.adapter] adapter event handler threw — event swallowed")
     kind = call.name.partition("/")[0].removesuffix("s")
     return LogLine("error", f"[eve] Dynamic {kind} resolver ({event.type}) threw — skipping.")
+
+
+def as_bundled(text: str, file: str) -> str:
+    """A class without a name has one in what the bundler makes: that of its file."""
+    own = re.sub(r"\W", "_", Path(file).stem, flags=re.ASCII)
+    return text.replace("Class constructor default cannot", f"Class constructor {own}_default cannot")
 
 
 def surfaces(event: Event, failure: Failure) -> tuple[Event, ...]:

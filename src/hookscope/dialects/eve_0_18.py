@@ -6,7 +6,7 @@ from dataclasses import replace
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Failure, Registration
-from hookscope.dialects.eve import EVE, swallowed
+from hookscope.dialects.eve import EVE, as_bundled, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
 from hookscope.systems.streams.cascade import session_failed, session_waiting, step_failed, turn_failed
@@ -56,7 +56,7 @@ def cascades(event: Event, failure: Failure) -> tuple[Event, ...]:
 def reworded(failure: Failure, file: str) -> str:
     """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09, 21)."""
     if failed := FAILED.match(failure.message):
-        return f'Failed to attach hook handlers from "{failed[1]}": {failed[2]}'
+        return f'Failed to attach hook handlers from "{failed[1]}": {as_bundled(failed[2], file)}'
     text = re.sub(r"for (events\.\S+)\.$", r'for "\1".', failure.message)
     text = text.replace("to expose events as", "to expose `events` as")
     place = FILE.search(text)

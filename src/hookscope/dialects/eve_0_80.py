@@ -9,7 +9,7 @@ from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Failure, Registration
 from hookscope.dialects.catalogues import catalogue
-from hookscope.dialects.eve import EVE, swallowed
+from hookscope.dialects.eve import EVE, as_bundled, swallowed
 from hookscope.dialects.eve_0_18 import HOUSEHOLD as EVE_0_18_HOUSEHOLD
 from hookscope.dialects.eve_sessions import OF_0_80
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
@@ -52,7 +52,9 @@ def _line(level: str, text: str, event: Event, call: Registration, **more: Any) 
 
 def reworded(failure: Failure, file: str) -> str:
     """Why it does not compile: the shape in its own words (eve 08, 09, 21), else the module that threw."""
-    return failure.message if failure.type == MALFORMED else f"Failed to evaluate authored module:\n  {file}"
+    if failure.type == MALFORMED:
+        return as_bundled(failure.message, file)
+    return f"Failed to evaluate authored module:\n  {file}"
 
 
 def cancelled(event: Event) -> tuple[Event, ...]:

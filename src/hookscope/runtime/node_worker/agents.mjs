@@ -2,14 +2,14 @@
 
 import path from "node:path";
 import { scriptOf } from "./definitions.mjs";
-import { exported, NoHandler } from "./picking.mjs";
+import { exportedOfBundle, NoHandler } from "./picking.mjs";
 
 const { apply } = Reflect;
 const alone = (handler) => ({ handlers: new Map([["", handler]]), module: null });
 
 /** A tool's `execute(input, ctx)`. Throws NoHandler. */
 export function toolOf(namespace, code) {
-  const tool = exported(namespace, code.export);
+  const tool = exportedOfBundle(namespace, code.export);
   const execute = tool?.execute;
   if (typeof execute !== "function") {
     const file = path.basename(code.path);
@@ -20,7 +20,7 @@ export function toolOf(namespace, code) {
 
 /** The scripted model of an agent: a function of what it is asked. Throws NoHandler. */
 export async function agentOf(namespace, code) {
-  const found = exported(namespace, code.export);
+  const found = exportedOfBundle(namespace, code.export);
   const agent = typeof found === "function" ? await found() : found;
   const script = scriptOf(agent?.model);
   if (script) return alone(script);

@@ -5,9 +5,9 @@ import module from "node:module";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { aliased } from "./aliases.mjs";
-import { namesImported } from "./imports.mjs";
+import { namesImported, withoutUnused } from "./imports.mjs";
 import { isOurs, isProvided, makesSchemas, providedAddress, providedSource, unprovided } from "./provided.mjs";
-import { formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
+import { asModule, bundledFormat, formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
 import { ownSource, SCHEME, stubAddress } from "./stubs.mjs";
 import { isPackaged, isWithin, split } from "./worlds.mjs";
 
@@ -124,6 +124,8 @@ function load(worlds, url, context, next) {
     return loaded;
   }
   refuseMarkup(file);
+  const bundled = worlds.of(url)?.isOfEve ? asBundled(url, file, context) : null;
+  if (bundled) return bundled;
   if (isTypeScript(file)) {
     const source = readFileSync(file, "utf8");
     if (file.includes("node_modules") || needsUs(source)) return loadStripped(url, file, source, context);
@@ -136,6 +138,21 @@ function load(worlds, url, context, next) {
 function sourceOf(url) {
   const [kind, query] = url.slice(SCHEME.length).split("?");
   return kind === "provided" ? providedSource(query) : ownSource(kind, query);
+}
+
+/** As a host that bundles loads its own files; null where Node makes the same of it. */
+function asBundled(url, file, context) {
+  if (file.includes("node_modules") || !/\.[cm]?[jt]s$/.test(file)) return null;
+  const source = readFileSync(file, "utf8");
+  const plain = isTypeScript(file) ? stripped(source, url, { isBundled: true }) : source;
+  const text = isTypeScript(file) ? withoutUnused(plain) : plain;
+  const asNode = formatOf(file, context.format?.replace("-typescript", ""), plain);
+  const format = bundledFormat(file, plain) || asNode;
+  const isSame = format === asNode && text === plain && !(isTypeScript(file) && needsUs(source));
+  if (isSame) return null;
+  const isDressed = format === "commonjs" && asNode === "module";
+  const loaded = isDressed ? { format: asNode, source: asModule(text, url) } : { format, source: text };
+  return withNames({ ...loaded, shortCircuit: true }, url);
 }
 
 /** Stripped by us, where Node would refuse it. */

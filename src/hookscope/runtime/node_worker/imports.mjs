@@ -1,6 +1,7 @@
 // What a source imports, read from its text: only asked where an import failed, or a name is missing.
 
 const STATEMENT = /(?:^|[;}\n])\s*(import|export)\s+(type\s+)?([^;'"]*?)\s*\bfrom\s*(["'])(.*?)\4/g;
+const BINDING = /((?:^|[;}\n])\s*)import\s+([\w$*{][^;'"()]*?)\s*\b(from\s*(["']).*?\4(?:\s*with\s*\{[^}]*\})?)/g;
 const BARE = /(?:^|[;}\n])\s*import\s*(["'])(.*?)\1/g;
 
 /** The same text, as long, with spaces where comments are. Strings are left as they are. */
@@ -42,6 +43,45 @@ function namesIn(clause, word, text) {
     for (const [, name] of text.matchAll(used)) names.push(name);
   }
   return names;
+}
+
+/**
+ * JavaScript of a TypeScript source without what its imports bind and nothing uses: those were types, which
+ * TypeScript leaves out, and a whole import where nothing of it is left. Lines stay where they are.
+ */
+export function withoutUnused(source) {
+  const text = withoutComments(source);
+  const blank = (part) => part.replace(/[^\n]/g, " ");
+  let result = source;
+  for (const match of text.matchAll(BINDING)) {
+    const [all, before, clause, rest] = match;
+    const [start, end] = [match.index + before.length, match.index + all.length];
+    const others = text.slice(0, start) + blank(text.slice(start, end)) + text.slice(end);
+    const isUsed = (name) => new RegExp(`(?<![\\w$.])${name.replaceAll("$", "\\$")}(?![\\w$])`).test(others);
+    const bindings = bindingsIn(clause);
+    const kept = bindings.filter(({ name }) => isUsed(name));
+    if (kept.length === bindings.length) continue;
+    const lines = "\n".repeat(text.slice(start, end).split("\n").length - 1);
+    const statement = kept.length ? `import ${clauseOf(kept)} ${rest}${lines}` : blank(text.slice(start, end));
+    return withoutUnused(result.slice(0, start) + statement + result.slice(end));
+  }
+  return result;
+}
+
+/** `a, { b as c }`, `a, * as b` */
+function bindingsIn(clause) {
+  const inBraces = /\{([^]*)\}/.exec(clause);
+  const outside = clause.replace(/\{[^]*\}/, "").split(",");
+  const listed = (inBraces ? inBraces[1].split(",") : []).map((part) => ({ part, isListed: true }));
+  return [...outside.map((part) => ({ part, isListed: false })), ...listed]
+    .map(({ part, isListed }) => ({ text: part.trim(), name: part.trim().split(/\s+as\s+/).at(-1), isListed }))
+    .filter(({ text }) => text);
+}
+
+function clauseOf(bindings) {
+  const listed = bindings.filter(({ isListed }) => isListed).map(({ text }) => text);
+  const outside = bindings.filter(({ isListed }) => !isListed).map(({ text }) => text);
+  return [...outside, ...(listed.length ? [`{ ${listed.join(", ")} }`] : [])].join(", ");
 }
 
 /** Does the source use this name without declaring it? */

@@ -7,9 +7,10 @@ import { agentOf, toolOf } from "./agents.mjs";
 import { nameDefinition } from "./definitions.mjs";
 import { describe } from "./faults.mjs";
 import { install } from "./hooks.mjs";
-import { exported, isHolder, pick } from "./picking.mjs";
+import { exportedOfBundle, isHolder, pick } from "./picking.mjs";
 import { pluginOf } from "./plugins.mjs";
 import { streamOf } from "./streams.mjs";
+import { refuseHashbang } from "./sources.mjs";
 import { explained } from "./syntax.mjs";
 import { addressOf, Worlds } from "./worlds.mjs";
 
@@ -42,6 +43,7 @@ export class Modules {
     this.addresses.set(keyOf(code), addressOf(code.path, mark));
     const isOfEve = OF_EVE.has(code.shape);
     const kind = { isPlain: code.plain === true, isOfEve };
+    if (isOfEve) refuseHashbang(code.path);
     this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
     const namespace = await this.imported(code.path, mark, code);
     const read = READERS.get(code.shape);
@@ -73,7 +75,7 @@ export class Modules {
     for (const { kind, name, path: file } of code.beside ?? []) {
       this.worlds.recent.length = 0;
       try {
-        const definition = exported(await import(this.worlds.place(world, file)), "default");
+        const definition = exportedOfBundle(await import(this.worlds.place(world, file)), "default");
         if (isHolder(definition)) nameDefinition(definition, kind, name);
       } catch (error) {
         const { type, message } = describe(explained(error, this.worlds));

@@ -45,6 +45,12 @@ export function exported(namespace, name) {
   return found === undefined && isCommon && own ? common[name] : found;
 }
 
+/** What a bundled module exports under that name: of a CommonJS one the default is its `module.exports`, whole. */
+export function exportedOfBundle(namespace, name) {
+  const common = "module.exports" in namespace ? namespace.default : null;
+  return name === "default" || !isHolder(common) || name in namespace ? namespace[name] : common[name];
+}
+
 export const isHolder = (value) => value !== null && (typeof value === "object" || typeof value === "function");
 const missing = (name) => (name === "default" ? "has no default export" : `does not export \`${name}\``);
 

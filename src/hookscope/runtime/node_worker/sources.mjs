@@ -1,15 +1,16 @@
 // Sources as Node can run them: TypeScript that it would refuse, and names that other loaders provide.
 
+import { readFileSync } from "node:fs";
 import module from "node:module";
 import path from "node:path";
 import { isModuleText, usesUndeclared, withoutComments } from "./imports.mjs";
-import { aroundAddress } from "./stubs.mjs";
+import { aroundAddress, commonAddress } from "./stubs.mjs";
 
 // What TypeScript has and Node's own stripping refuses. A false alarm costs one more parse.
 const MORE_THAN_TYPES = new RegExp([
   /\benum\s+[\w$]+\s*\{/, /\b(?:namespace|module)\s+[\w$.]+\s*\{/,
   /[(,]\s*(?:@\w+\s*)?(?:private|public|protected|readonly|override)\s/,
-  /\bimport\s+(?:type\s+)?[\w$]+\s*=/, /\bexport\s*=/, /[=(,:?[!&|]\s*<[\w$[{(]/, /\breturn\s+<[\w$[{(]/,
+  /\bimport\s+(?:type\s+)?[\w$]+\s*=/, /\bexport\s*=/, /[=(,:?[!&|]\s*<[\w$[{(]/, /\b(?:return|default)\s+<[\w$[{(]/,
 ].map((part) => part.source).join("|"));
 const AROUND = ["__dirname", "__filename", "require"];
 
@@ -35,24 +36,34 @@ export function refuseMarkup(file) {
   throw new Unsupported(`Node does not run JSX: ${advice}.`, { file, line: 1, column: 1 });
 }
 
+/** Throws where a file begins as a program: a bundler puts code of its own before it. */
+export function refuseHashbang(file) {
+  if (!/\.[cm]?[jt]s$/.test(file) || !readFileSync(file, "utf8").startsWith("#!")) return;
+  const advice = "`#!` cannot stand in a module that is bundled: take the line out.";
+  throw new Unsupported(`line 1 of ${path.basename(file)}: ${advice}`, { file, line: 1, column: 1 });
+}
+
 /** Must we strip it, because Node would not? */
 export function needsUs(source) {
   return MORE_THAN_TYPES.test(withoutComments(source));
 }
 
-/** JavaScript of a TypeScript source. `url` is what its errors shall name. Throws as Node does. */
-export function stripped(source, url) {
+/**
+ * JavaScript of a TypeScript source. `url` is what its errors shall name. Throws as Node does. `isBundled`:
+ * its host bundles it, so that `export =` and `import x = require()` are CommonJS wherever they stand.
+ */
+export function stripped(source, url, { isBundled = false } = {}) {
   try {
     return stripTypeScriptTypes(source, { mode: "strip", sourceUrl: url });
   } catch (error) {
     if (error.code !== "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") throw error;
-    return transformed(source, url, error);
+    return transformed(source, url, error, isBundled);
   }
 }
 
 /** With what TypeScript adds at run time; gone from newer Nodes. */
-function transformed(source, url, refused) {
-  if (/equals declaration|export assignment/.test(refused.message)) throw refused;
+function transformed(source, url, refused, isBundled) {
+  if (!isBundled && /equals declaration|export assignment/.test(refused.message)) throw refused;
   try {
     return stripTypeScriptTypes(source, { mode: "transform", sourceMap: true, sourceUrl: url });
   } catch (error) {
@@ -67,6 +78,12 @@ export function withAround(source, url) {
   return `${source}\nimport { ${names.join(", ")} } from ${JSON.stringify(aroundAddress(url))};\n`;
 }
 
+/** CommonJS as a module, where Node would take the file for one: what it needs is imported behind its end. */
+export function asModule(source, url) {
+  const from = JSON.stringify(commonAddress(url));
+  return `${source}\nimport { module, exports } from ${from};\nexport default module.exports;\n`;
+}
+
 /** Node's rules for a stripped file whose name and package do not say which it is. */
 export function formatOf(file, declared, source) {
   if (/\.m[jt]s$/.test(file)) return "module";
@@ -74,6 +91,16 @@ export function formatOf(file, declared, source) {
   const scope = declared ?? packageType(file);
   if (scope === "module" || scope === "commonjs") return scope;
   return isModuleText(source) ? "module" : "commonjs";
+}
+
+/**
+ * A bundler's rules: what a file is, its statements say, whatever its name and package. A `.cjs` is what its
+ * name says. "" where it has no statement of either kind.
+ */
+export function bundledFormat(file, source) {
+  if (file.endsWith(".cjs")) return "commonjs";
+  if (isModuleText(source)) return "module";
+  return ["module", "exports"].some((name) => usesUndeclared(source, name)) ? "commonjs" : "";
 }
 
 function packageType(file) {

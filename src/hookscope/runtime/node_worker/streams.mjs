@@ -2,7 +2,7 @@
 
 import path from "node:path";
 import { cut, kindOf } from "./kinds.mjs";
-import { exported, Malformed } from "./picking.mjs";
+import { exportedOfBundle, Malformed } from "./picking.mjs";
 
 const { isArray } = Array;
 const { stringify } = JSON;
@@ -41,7 +41,7 @@ function stackOf(error) {
 export async function streamOf(namespace, code) {
   const from = path.relative(code.root, code.path).split(path.sep).join("/");
   const expected = (what) => new Malformed(`Expected the hook export "${code.export}" from "${from}" ${what}`);
-  const definition = await made(exported(namespace, code.export), `"${code.export}" from "${from}"`);
+  const definition = await made(exportedOfBundle(namespace, code.export), `"${code.export}" from "${from}"`);
   if (!isObject(definition)) throw expected("to return an object.");
   const { events } = definition;
   if (events !== undefined && !isObject(events)) throw expected("to expose events as an object.");

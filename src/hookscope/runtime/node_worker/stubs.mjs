@@ -58,7 +58,15 @@ function aroundSource(query) {
   ].join("\n");
 }
 
+/** The address of a module that exports the `module` and `exports` of the file at that address, and its mark. */
+export function commonAddress(url) {
+  return `${SCHEME}common?${encodeURIComponent(url)}`;
+}
+
+const COMMON = "export const module = { exports: {} };\nexport const { exports } = module;";
+
 /** The source of the module at an address of that kind. */
 export function ownSource(kind, query) {
+  if (kind === "common") return COMMON;
   return kind === "stub" ? stubSource(query) : aroundSource(query);
 }

@@ -1,0 +1,2 @@
+import { defineHook } from "eve/hooks";
+export default defineHook({ events: { "turn.started"(event: unknown) {} } });

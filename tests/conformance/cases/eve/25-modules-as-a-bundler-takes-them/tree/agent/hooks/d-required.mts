@@ -1,0 +1,2 @@
+import fs = require("node:fs");
+export default { events: { "turn.completed"() { fs.existsSync("/"); } } };

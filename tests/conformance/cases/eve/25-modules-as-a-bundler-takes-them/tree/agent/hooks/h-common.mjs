@@ -1,0 +1,1 @@
+exports.events = { "turn.started"() {} };

@@ -1,0 +1,2 @@
+enum Key { Started = "turn.started" }
+export default async () => ({ events: { [Key.Started]: (): void => {} } });

@@ -1,0 +1,3 @@
+export const KEY = "step.started";
+export type Handler = (level: Level) => void;
+export interface Level { name: string }
