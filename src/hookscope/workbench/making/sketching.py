@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
 from hookscope.changes import Change
-from hookscope.core.dialect import Host
+from hookscope.core.dialect import Dialect, Host
 from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
 from hookscope.core.runs import EventKind
@@ -22,6 +23,7 @@ from hookscope.workbench.making import papers, python_texts
 from hookscope.workbench.making.events import Heard, check_events, default_event, heard, unsent
 from hookscope.workbench.making.places import Where, where_of
 from hookscope.workbench.making.readers import (
+    Reader,
     Readers,
     handler_name,
     kind_of,
@@ -190,20 +192,25 @@ def _module(made: Sketched) -> Sketched:
     else:
         package = made.readers.first.dialect.layout.packages[0]
         code = ScriptTexts(made.language == "typescript").module(name, events, package)
-    begun = _instructions(made)
-    notes = tuple(f"{path.name} is new, too: {product} builds nothing without it." for path, product in begun)
-    files = ((main, code.encode()), *((path, FIRST_INSTRUCTIONS) for path, _ in begun))
+    begun = _instructions(made, made.readers.chosen)
+    notes = [
+        f"{path.name} is new, too: {one.product} builds nothing without it." for path, one in begun.items()
+    ]
+    for path, one in _instructions(made, made.readers.behind).items():
+        if path not in begun:
+            notes.append(f"{one.product} {one.version} builds nothing without {ROOT}/{path.name}.")
+    files = ((main, code.encode()), *((path, FIRST_INSTRUCTIONS) for path in begun))
     return replace(made, files=files, main=main, root=main, notes=(*made.notes, *notes))
 
 
-def _instructions(made: Sketched) -> list[tuple[Path, str]]:
-    """What the project lacks without which a chosen host builds none of it, each with that host."""
+def _instructions(made: Sketched, readers: Iterable[Reader]) -> dict[Path, Dialect]:
+    """What the project lacks without which one of these hosts builds none of it, each with that host."""
     found = {}
-    for one in made.readers.chosen:
+    for one in readers:
         if isinstance(one.system, StreamSystem):
             for path in wanted_in(made.where.workspace / ROOT, one.system.files, RealFiles()):
-                found[path] = one.dialect.product
-    return list(found.items())
+                found[path] = one.dialect
+    return found
 
 
 def _check_free(made: Sketched, inventory: Inventory, host: Host, kind: EventKind) -> None:
