@@ -132,3 +132,24 @@ def test_names_of_hooks_cannot_restyle_a_terminal(hookscope: Program, workspace:
     assert done.code == 1
     assert "\x1b[2J" not in done.out
     assert "\x1b[31mred" not in done.out
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        (".", ["one", "two"]),
+        ("agent/hooks", ["one"]),
+        ("agent/hooks/one.ts", ["one"]),
+        ("agent/subagents/agent/hooks", ["two"]),
+        ("agent/lib", []),
+    ],
+)
+def test_modules_are_linted_in_their_project_whatever_of_it_is_named(
+    hookscope: Program, workspace: Path, path: str, found: list[str]
+) -> None:
+    for name in ("hooks/one", "subagents/agent/hooks/two", "lib/three"):
+        file = workspace / "agent" / f"{name}.ts"
+        file.parent.mkdir(parents=True)
+        file.write_text('export default { events: { "turn.stared"() {} } };\n')
+    done = hookscope("lint", path, "--dialect", "eve@0.80", "--json")
+    assert [hook["name"] for hook in done.json["hooks"]] == found

@@ -28,6 +28,8 @@ from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
 from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.systems.folders.places import WORKSPACE, hooks_folder
+from hookscope.systems.streams.agents import ROOT
+from hookscope.systems.streams.household import SUBAGENTS
 from hookscope.values import dataclass
 from hookscope.workbench.mistaken import mistaken_names
 from hookscope.workbench.refusal import Refusal
@@ -143,14 +145,28 @@ def _below(bench: Workbench, host: Host, named: Path) -> Iterator[Subject]:
     system = _folder_system(host.dialect)
     facts = host_facts(host)
     if system is None:  # a host without HOOK.md folders has projects
-        project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=path))
-        yield from read_subjects(look(project), facts, project.surroundings.files)
+        workspace = _project_of(path)
+        project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=workspace))
+        yield from read_subjects(_modules_below(look(project), path), facts, project.surroundings.files)
         return
     wanted = path if os.path.isdir(path) else path.parent
     for folder in _collections(wanted, system.shape.candidates):
         here = replace(host, folders=(hooks_folder(host, WORKSPACE, folder, 40),))
         inventory = _in_folder(look_at(system, here), wanted)
         yield from read_subjects(inventory, facts, host.surroundings.files)
+
+
+def _project_of(path: Path) -> Path:
+    """The project whose agent's file or folder this is; else the path itself, which is then a project."""
+    agents = (one for one in (path, *path.parents) if one.name == ROOT and one.parent.name != SUBAGENTS)
+    return next((agent.parent for agent in agents if agent.is_dir()), path)
+
+
+def _modules_below(inventory: Inventory, wanted: Path) -> Inventory:
+    """The modules of a project that stand below a folder, or are the very file that was named."""
+    hooks = (row for row in inventory.hooks if row.hook.handler and row.hook.handler.is_relative_to(wanted))
+    rejected = (one for one in inventory.rejected if one.path.is_relative_to(wanted))
+    return replace(inventory, hooks=tuple(hooks), rejected=tuple(rejected))
 
 
 def _in_folder(inventory: Inventory, wanted: Path) -> Inventory:
