@@ -23,6 +23,7 @@ Good:
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from hookscope.core.examine import export_gate
 from hookscope.core.hooks import Edit
@@ -39,34 +40,35 @@ def check(subject: Subject) -> Iterator[Said]:
         return
     if facts is None or facts.error is not None:
         return
-    wanted = hook.meta.export
-    if handler.suffix != ".py":
-        exports = facts.exports
-        if exports is None or wanted in exports:
-            return
-        functions = [name for name, is_function in exports.items() if is_function]
-        what = "no default export" if wanted == "default" else f"no export `{wanted}`"
-        text = f"{handler.name} has {what}; {_told(functions, 'it exports')}."
-        before = "`export default`" if wanted == "default" else "`export`"
-        write = f"Write {before} before the function that is called"
-        yield error(subject.in_handler(), text, *_next(subject, functions, write))
-        return
+    if handler.suffix == ".py":
+        yield from _of_python(subject, handler, hook.meta.export)
+    elif facts.exports is not None and hook.meta.export not in facts.exports:
+        functions = [name for name, is_function in facts.exports.items() if is_function]
+        yield _of_script(subject, handler.name, hook.meta.export, functions)
+
+
+def _of_python(subject: Subject, handler: Path, wanted: str) -> Iterator[Said]:
+    """As the `export` gate has it."""
     try:
-        read = read_exports(subject.text.encode("utf-8", "replace"))
+        exports = read_exports(subject.text.encode("utf-8", "replace"))
     except FormatError:  # handler-syntax says so
         return
-    gate = export_gate(read, wanted, handler)
+    gate = export_gate(exports, wanted, handler)
     if gate.passed is False:
-        functions = [one.name for one in read.values() if "function" in one.kind]
-        text = gate.reason.rstrip("?") + ("?" if gate.reason.endswith("?") else ".")
-        yield error(
-            subject.in_handler(), text, *_next(subject, functions, f"Write `def {gate.needed[0]}(event)`")
-        )
+        functions = [one.name for one in exports.values() if "function" in one.kind]
+        write = f"Write `def {gate.needed[0]}(event)`"
+        text = gate.reason + "." * (not gate.reason.endswith("?"))
+        yield error(subject.in_handler(), text, *_next(subject, functions, write))
 
 
-def _told(functions: list[str], before: str) -> str:
-    names = ", ".join(f"`{name}`" for name in functions[:LISTED])
-    return f"{before} {names}" if names else f"{before} no function"
+def _of_script(subject: Subject, file: str, wanted: str, functions: list[str]) -> Said:
+    is_default = wanted == "default"
+    what = "no default export" if is_default else f"no export `{wanted}`"
+    there = ", ".join(f"`{name}`" for name in functions[:LISTED]) or "no function"
+    word = "export default" if is_default else "export"
+    write = f"Write `{word}` before the function that is called"
+    text = f"{file} has {what}; it exports {there}."
+    return error(subject.in_handler(), text, *_next(subject, functions, write))
 
 
 def _next(subject: Subject, functions: list[str], write: str) -> tuple[str, tuple[Edit, ...] | None]:

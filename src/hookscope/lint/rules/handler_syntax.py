@@ -25,6 +25,7 @@ Good:
 from collections.abc import Iterator
 from shlex import quote
 
+from hookscope.core.hooks import LANGUAGE_OF
 from hookscope.core.text import one_line
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error, warning
@@ -38,9 +39,7 @@ def check(subject: Subject) -> Iterator[Said]:
         text = f"{handler.name} cannot be read: {one_line(facts.error.name)}."
         yield error(subject.in_handler(facts.error), text, "Until it reads, it does not load.")
     elif facts.doubt is not None:
-        what = {".ts": "TypeScript", ".mts": "TypeScript", ".cts": "TypeScript"}.get(
-            handler.suffix, "JavaScript"
-        )
+        what = "TypeScript" if LANGUAGE_OF.get(handler.suffix) == "typescript" else "JavaScript"
         then = f"`hookscope load {quote(subject.name)}` says what Node makes of it."
         yield warning(subject.in_handler(facts.doubt), f"{handler.name} does not read as {what} here.", then)
 

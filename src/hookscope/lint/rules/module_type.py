@@ -38,10 +38,11 @@ def check(subject: Subject) -> Iterator[Said]:
         return
     if facts.module == "commonjs" and package is not None and package.type == "module":
         edit = Edit(package.file, ("type",), "commonjs", '"type": "commonjs"')
-        beside = package.file.parent == handler.parent
+        others = any(name.endswith(".js") and name != handler.name for name in subject.names)
+        alone = package.file.parent == handler.parent and not others  # else it says so of others too
         text = f"{handler.name} is CommonJS, and its package.json says `module`: there it fails."
         then = 'Write `export default` and `import`, or `"type": "commonjs"` into a package.json beside it.'
-        yield error(subject.in_handler(), text, then, (edit,) if beside else None)
+        yield error(subject.in_handler(), text, then, (edit,) if alone else None)
     if facts.module != "esm":
         return
     if package is not None and package.type == "module":
