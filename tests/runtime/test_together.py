@@ -217,6 +217,11 @@ def register(api):
             ["crashed", "crashed"],
             ["ended with its plugin's worker, which exited with status 3"] * 2,
         ),
+        (
+            "waits_longer, waits_longer, waits_longer, crashes",
+            ["crashed"] * 4,
+            ["ended with its plugin's worker, which exited with status 3"] * 4,
+        ),
     ],
 )
 async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
@@ -234,7 +239,7 @@ async def test_what_brings_the_worker_down_ends_those_that_run_and_no_others(
     limits = [0.1 if name in ("waits", "swallows", "blocks") else LONG for name in handlers.split(", ")]
     calls = [
         Registration(call.key, call.name, call.target, limit=limit)
-        for call, limit in zip(plugin("p", text, 2), limits, strict=True)
+        for call, limit in zip(plugin("p", text, len(limits)), limits, strict=True)
     ]
     results = await run(worker_lane, calls)
     found = [results[call.name] for call in calls]
