@@ -241,6 +241,23 @@ async def test_events_that_cause_each_other_in_a_circle_come_to_an_end(
     assert run.notes == ("`again` was not fired: events caused each other 16 deep",)
 
 
+async def test_a_run_that_was_cancelled_causes_nothing_and_does_not_say_it_would(
+    plan_of: PlanOf, call_of: CallOf, policy_of: Any
+) -> None:
+    running = asyncio.Event()
+
+    async def waits(_: object) -> None:
+        running.set()
+        await hangs(None)
+
+    policy = policy_of(follow_ups=(Event("again"),))
+    firing = Firing(plan_of(call_of(pushes), call_of(waits), policy=policy), lane_of, follow=plan_of)
+    await running.wait()
+    firing.cancel()
+    run = await firing
+    assert (run.cancelled, run.caused, run.ending.follow_ups) == (True, (), ())
+
+
 async def test_a_follow_up_that_cannot_be_planned_is_a_note(plan_of: PlanOf, policy_of: Any) -> None:
     def follow(event: Event) -> Plan:
         raise LookupError("no such event")

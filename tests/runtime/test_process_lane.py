@@ -94,6 +94,8 @@ class Fake:
     async def hear(self) -> Message:
         message = self.answers.popleft()
         name = Path(self.run["calls"][message.get("result", 0)]["code"]["path"]).stem
+        if name == "dies as it loads":
+            raise WorkerLost("exited with status 7", died=True)
         if name == "loads for ever" or ("result" in message and name == "hangs"):
             self.answers.appendleft(message)
             await asyncio.Event().wait()
@@ -264,6 +266,18 @@ async def test_without_a_worker_every_call_says_why() -> None:
     results = await run(ProcessLane(Missing), call("a"), call("b"))
     assert [result.status for result in results.values()] == ["crashed", "crashed"]
     assert {result.error.phase for result in results.values() if result.error} == {"spawn"}
+
+
+async def test_who_dies_as_it_loads_in_a_fresh_worker_is_to_blame(
+    lane: ProcessLane, workers: list[Fake]
+) -> None:
+    async with asyncio.timeout(LONG):  # whom nobody blames is tried again and again
+        results = await run(lane, call("dies as it loads"), call("b"))
+    error = results["dies as it loads"].error
+    assert error is not None
+    assert (error.message, error.phase) == ("exited with status 7 before it answered", "load")
+    assert results["b"].status == "ok"
+    assert [worker.ended for worker in workers] == [True, False]
 
 
 async def test_what_does_not_load_is_told_so_and_not_that_it_did_not_answer(workers: list[Fake]) -> None:
