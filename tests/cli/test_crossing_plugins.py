@@ -62,7 +62,14 @@ def configured(home: Path, bundled: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (folder / "HOOK.md").write_text(f"---\nname: fold\nmetadata: {metadata}\n---\n")
     (folder / "handler.js").write_text("module.exports = (event) => { event.messages.push('fold'); };")
     settings = home / ".openclaw" / "openclaw.json"
-    settings.write_text('{"hooks": {"internal": {"enabled": true}}}')
+    settings.write_text(
+        json.dumps(
+            {
+                "hooks": {"internal": {"enabled": True}},
+                "plugins": {"entries": {"alpha": {"config": {"x": 5}}, "py": {"config": {"greet": "hi"}}}},
+            }
+        )
+    )
     return settings
 
 
@@ -77,7 +84,7 @@ def test_they_are_called_behind_the_folders_of_the_same_key(
     assert called == [
         ("fold", "ok"), ("alpha", "ok"), ("beta", "ok"), ("fold", "ok"), ("alpha", "ok"), ("alpha", "error"),
     ]  # fmt: skip
-    assert run["messages"] == ["fold", "alpha {}", "beta", "fold", "alpha {}"]
+    assert run["messages"] == ["fold", 'alpha {"x":5}', "beta", "fold", 'alpha {"x":5}']
     assert run["context"] == {"by": "alpha"}
     assert [line["text"] for line in run["log"]] == ["[internal-hooks] Hook error [command:new]: boom"]
     assert any(
@@ -142,7 +149,7 @@ def test_a_python_plugin_gets_the_same_event(
     folder = home / ".openclaw" / "extensions" / "py"
     folder.mkdir(parents=True)
     (folder / "plugin.py").write_text(
-        "def one(event):\n    event.messages.append(event.type)\n"
+        "def one(event):\n    event.messages.append(event.type + kept.plugin_config.greet)\n"
         "def two(event, ctx):\n    event.messages.append(str(ctx))\n"
         "    kept.register_hook('command', one, name='late')\n"
         "def register(api):\n    global kept\n    kept = api\n"
@@ -150,7 +157,7 @@ def test_a_python_plugin_gets_the_same_event(
         "    api.register_hook('command', two, name='two')\n"
     )
     run = hookscope(*SHIPPED, "fire", "command:new", "--trust", "--json").json
-    assert run["messages"] == ["fold", "None", "fold", "command"]
+    assert run["messages"] == ["fold", "None", "fold", "commandhi"]
     said = [item["stderr"] for item in run["results"] if item["stderr"]]
     assert len(said) == 1
     assert "a handler of command is registered after `register` has returned: it is not called" in said[0]

@@ -110,9 +110,8 @@ class Metadata:
     )  # seconds: load, run, or of one event by its key
     priority: int = 0  # of a plugin hook that the settings define
     priorities: Mapping[str, int] = field(default_factory=dict)  # by event, as a plugin's text says them
-    of_folders: frozenset[str] = (
-        frozenset()
-    )  # of a plugin's events: those of hook folders, which it hears too
+    of_folders: frozenset[str] = frozenset()  # of a plugin's events: those of hook folders
+    config: Mapping[str, object] = field(default_factory=dict)  # what the settings say to a plugin itself
     barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host leaves the hook out of it
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()

@@ -150,6 +150,7 @@ def code_of(hook: Hook, host: Host) -> Code:
         plain=host.dialect.load_rules.plain,
         shape="arguments" if hook.role == MAPPED else SHAPES.get(hook.kind, "hook"),
         beside=hook.beside,
+        config=hook.meta.config,
     )
 
 

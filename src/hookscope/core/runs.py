@@ -68,6 +68,7 @@ class Code:
     shape: Shape = "hook"
     member: str = ""  # which of the module's handlers; empty: the module as a whole
     beside: tuple[Beside, ...] = ()  # what the module may name by its definition
+    config: Mapping[str, Any] = field(default_factory=dict)  # what the settings say to a plugin itself
 
 
 @dataclass(frozen=True, slots=True, eq=False)

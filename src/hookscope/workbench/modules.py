@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.core.bystanders import may_run
 from hookscope.core.dialect import Host
@@ -24,11 +25,14 @@ OF_MODULES = ("stream", "arguments", "plugin")  # shapes whose events, or whose 
 NO_HANDLERS = "it registers nothing"
 
 
+_Key: TypeAlias = tuple[Path, str, str, str]
+
+
 class Modules:
     """What was loaded, by handler; an answer holds until a file beside the handler changes."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, str, str], Module | Failure | None] = {}
+        self._known: dict[_Key, Module | Failure | None] = {}
 
     async def load(self, inventory: Inventory, host: Host, lanes: Lanes, kind: EventKind) -> bool:
         """Load what may run, may hear events of this kind and is not loaded as it stands. Has anything been
@@ -59,7 +63,7 @@ class Modules:
         """Note the answer in place of those for older contents. A worker that did not start says nothing."""
         if isinstance(loaded, Failure) and loaded.phase == "spawn":
             return
-        path, export, _ = key = _key(code)
+        path, export, *_ = key = _key(code)
         self._known = {old: known for old, known in self._known.items() if old[:2] != (path, export)}
         self._known[key] = loaded if isinstance(loaded, Module | Failure) else None
 
@@ -118,8 +122,8 @@ def with_digest(code: Code) -> Code:
     return digest.with_digest(code)
 
 
-def _key(code: Code) -> tuple[Path, str, str]:
-    return code.path, code.export, code.digest
+def _key(code: Code) -> _Key:
+    return code.path, code.export, code.digest, dumps(code.config, default=str) if code.config else ""
 
 
 def _with_gate(row: Standing, gate: Gate) -> Standing:

@@ -9,7 +9,7 @@ const LISTED = 8; // handlers that a message names
 const { stringify, parse } = JSON;
 
 const fileOf = (code) => [code.path, code.export, code.shape ?? "hook"];
-const keyOf = (code) => stringify([...fileOf(code), code.name]);
+const keyOf = (code) => stringify([...fileOf(code), code.config ?? null, code.name]);
 
 /** Loads what is not loaded yet. `late(who, text)` hears what a module asks for after it was loaded. */
 export class Handlers {

@@ -21,7 +21,7 @@ export async function pluginOf(namespace, code, late) {
   const { holder, register } = entryOf(namespace, code);
   const about = isHolder(holder) ? holder : {};
   const id = isText(about.id) ? about.id : path.basename(code.root);
-  const registrations = new Registrations(late, code.plain === true, id);
+  const registrations = new Registrations(late, code.plain === true, id, code.config ?? {});
   const waiting = apply(register, holder, [apiOf(registrations, about, id, code)]);
   if (typeof waiting?.then === "function") {
     registrations.asked.push(PROMISE);
@@ -46,9 +46,10 @@ function entryOf(namespace, code) {
 
 /** Collects what a plugin registers, until `close`. */
 class Registrations {
-  constructor(late, isPlain, id) {
+  constructor(late, isPlain, id, config) {
     this.late = late;
     this.id = id;
+    this.config = config; // what the settings say to the plugin
     this.isPlain = isPlain; // does it do what its host does, and no more
     this.isOpen = true;
     this.asked = []; // what some host fails it for: PROMISE, UNNAMED
@@ -95,7 +96,7 @@ class Registrations {
     const [options, notes] = plain(rest, `options of ${key}`, OPTIONS);
     for (const note of notes) this.say("warn", note);
     const member = String(this.declares.length);
-    this.handlers.set(member, rest.internal === true ? heard(handler) : handler);
+    this.handlers.set(member, rest.internal === true ? heard(handler, this.config) : handler);
     this.declares.push({
       key,
       member,
@@ -136,7 +137,7 @@ function apiOf(registrations, about, id, code) {
     rootDir: code.root,
     registrationMode: "full",
     config: {},
-    pluginConfig: {},
+    pluginConfig: registrations.config,
     logger: loggerOf(console),
     runtime: stub("runtime", "openclaw"),
     resolvePath: (file) => path.resolve(code.root, file),
@@ -164,12 +165,12 @@ function registerHook(registrations, first, handler, settings) {
  * A handler of folder events gets an object of its own with the very context, in which `pluginConfig` stands
  * for as long as it runs. Of an event with two arguments, it is the handler itself.
  */
-function heard(handler) {
+function heard(handler, config) {
   return async (event, ...more) => {
     if (more.length) return handler(event, ...more);
     const { context } = event;
     const [had, before] = [hasOwn(context, "pluginConfig"), context.pluginConfig];
-    context.pluginConfig = {};
+    context.pluginConfig = config;
     try {
       return await handler({ ...event, context });
     } finally {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -14,8 +15,9 @@ _now = time.perf_counter  # bound before any handler runs
 
 
 def key_of(code: Any) -> Key:
-    """The content's name, and what of it."""
-    return code["name"], code["path"], code["export"], code.get("shape", "hook")
+    """The content's name, and what of it; a plugin that is told something else registers anew."""
+    config = json.dumps(code["config"], sort_keys=True, default=str) if code.get("config") else ""
+    return code["name"], code["path"], code["export"], code.get("shape", "hook") + config
 
 
 class Loaded:

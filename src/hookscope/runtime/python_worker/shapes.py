@@ -88,7 +88,7 @@ class _Maker:
         if shape == "stream":
             return self._stream((yield from self._definition(module, STREAMS)))
         if shape == "plugin":
-            api = self._authoring.PluginApi(os.path.basename(self._code["root"]))
+            api = self._authoring.PluginApi(os.path.basename(self._code["root"]), self._code.get("config"))
             yield self._door(module)(api)
             api.close()
             return self._plugin(api.declared)

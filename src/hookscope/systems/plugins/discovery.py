@@ -13,7 +13,7 @@ from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
-from hookscope.systems.plugins.access import Access
+from hookscope.systems.plugins.access import ENTRIES, Access
 from hookscope.values import dataclass
 
 REGISTER = "register"  # what an entry file exports
@@ -145,6 +145,7 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
             events=events,
             priorities=priorities,
             of_folders=of_folders,
+            config=_config(told.id, search.host),
             export=REGISTER,
             faults=told.faults,
             limits=access.limits,
@@ -160,6 +161,11 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
         root=path,
         notes=(*notes, *(("Hookscope only: the host itself runs no Python",) if python else ())),
     )
+
+
+def _config(plugin: str, host: Host) -> Mapping[str, Any]:
+    said = host.settings.get((*ENTRIES, plugin, "config"))
+    return said if isinstance(said, Mapping) else {}
 
 
 def heard_in(
