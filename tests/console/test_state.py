@@ -101,6 +101,15 @@ def test_going_to_a_pane_goes_to_its_mode() -> None:
     assert not reduce(ConsoleState(reading=True), s.PaneFocused("list")).reading
 
 
+def test_a_hook_that_was_read_last_time_and_is_gone_leaves_the_list() -> None:
+    here = reduce(ConsoleState(), looked(1, "a", "b")).rows[1].id
+    left = ConsoleState(selected=here, reading=True, zoom="why")
+    kept = reduce(left, looked(1, "a", "b"))
+    assert (kept.selected, kept.reading, kept.zoom) == (here, True, "why")
+    gone = reduce(left, looked(1, "a"))
+    assert (gone.selected, gone.reading, gone.zoom) == ("", False, None)
+
+
 def test_start_here_is_for_those_who_have_nothing_yet() -> None:
     fresh = reduce(ConsoleState(), s.Looked(1, view_of(settings=False), 0.0))
     assert fresh.start

@@ -228,6 +228,7 @@ def _looked(state: ConsoleState, change: Looked) -> ConsoleState:
         return state  # an answer to an older question
     listing = change.listing or listing_of(change.view)
     kept = state.selected in listing.by_id
+    gone = state.view is None and bool(state.selected) and not kept  # read last time, and no more there
     return replace(
         state,
         view=change.view,
@@ -236,6 +237,8 @@ def _looked(state: ConsoleState, change: Looked) -> ConsoleState:
         generation=change.generation,
         looking=False,
         selected=state.selected if kept else "",
+        reading=state.reading and not gone,
+        zoom=None if gone and state.zoom == "why" else state.zoom,
         source=state.source if kept else None,
         checked=state.checked if kept else None,
     )
