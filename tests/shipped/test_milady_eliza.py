@@ -1,5 +1,6 @@
 """Rules of Milady 2.0.0-alpha.76 and Eliza 2.0.0-beta.2 that no recorded case holds, or only in part."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from tests.shipped.conftest import Program, Write
 from hookscope import Event, State
 from hookscope.core.look import look
 from hookscope.core.plan import registrations_of
+from hookscope.core.surroundings import Child, RealFiles
 
 NEW = Event("command", "new")
 
@@ -356,3 +358,39 @@ async def test_an_edited_file_that_others_import_is_not_the_programs_business(
     assert (await program.engine.fire(NEW)).messages == ("a",)
     await program.load()
     assert (await program.engine.fire(NEW)).messages == ("edited",)
+
+
+async def test_what_cannot_be_read_is_logged_in_the_programs_words(
+    program: Program, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, shut = write("a-kept"), write("b-shut")
+    managed = shut.parent
+    read, children = RealFiles.read, RealFiles.children
+
+    def refused(path: Path) -> PermissionError:
+        return PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    def reading(files: RealFiles, path: Path, limit: int = -1) -> bytes:
+        if path == shut / "HOOK.md":
+            raise refused(path)
+        return read(files, path, limit)
+
+    monkeypatch.setattr(RealFiles, "read", reading)
+    before = "Error: " if program.dialect.startswith("eliza") else ""
+    lines = [line.text for line in (await program.load()).log]
+    file = f"'{shut / 'HOOK.md'}'"
+    assert lines[0] == (
+        f"[hooks] Error loading hook from {shut}: {before}EACCES: permission denied, open {file}"
+    )
+    assert any("Registered: a-kept" in line for line in lines)
+
+    def listing(files: RealFiles, folder: Path) -> list[Child]:
+        if folder == kept.parent:
+            raise refused(folder)
+        return children(files, folder)
+
+    monkeypatch.setattr(RealFiles, "children", listing)
+    lines = [line.text for line in (await program.load()).log]
+    assert lines[0] == (
+        f"[hooks] Error scanning {managed}: {before}EACCES: permission denied, scandir '{managed}'"
+    )

@@ -34,6 +34,7 @@ ELIZA_BETA_2 = replace(
             four_roots(STATE, "eliza"),
             unchecked.on_path_or_known(OF_ITS_RUNTIME),
             ("bins", "anyBins", "config"),
+            error="Error: {error}",
         ),
     ),
     texts=replace(

@@ -62,10 +62,15 @@ def shipped_gates(legacy: LegacyRule, find: Finder, looked_up: tuple[str, ...]) 
 
 
 def as_shipped(
-    guide: FolderSystem, legacy: LegacyRule, places: Places, find: Finder, looked_up: tuple[str, ...]
+    guide: FolderSystem,
+    legacy: LegacyRule,
+    places: Places,
+    find: Finder,
+    looked_up: tuple[str, ...],
+    error: str = "{error}",
 ) -> FolderSystem:
     """The folder hooks of a guide as the program has them. `find` says what its `bins` count as there;
-    `looked_up` are the lists in which anything but a text ends the load."""
+    `looked_up` are the lists in which anything but a text ends the load; `error` is how it logs one."""
     return replace(
         guide,
         shape=replace(
@@ -74,6 +79,11 @@ def as_shipped(
             handler_first=True,
             marks_python=True,
             longest_header=None,
+        ),
+        texts=replace(
+            guide.texts,
+            unscanned=f"[hooks] Error scanning {{folder}}: {error}",
+            unreadable=f"[hooks] Error loading hook from {{folder}}: {error}",
         ),
         places=places,
         rules=shipped_gates(legacy, find, looked_up),

@@ -1,6 +1,7 @@
 """Which folders are hooks. Every child of a hooks folder is a hook, is rejected with a reason, or is
 plainly something else."""
 
+import errno
 from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
@@ -50,6 +51,8 @@ class FolderTexts:
 
     no_handler: str | None = None  # {folder} {name}
     bad_header: str | None = None  # {file}
+    unscanned: str | None = None  # {folder} {error}, where a hooks folder cannot be listed
+    unreadable: str | None = None  # {folder} {error}, where a HOOK.md cannot be read
     oversized: str | None = None  # {file} {limit}
     out_of_package: str | None = None  # {entry} {folder}
 
@@ -97,6 +100,9 @@ def children_of(folder: Folder, search: Search) -> list[Child]:
     except NotADirectoryError:
         search.problems.append(Problem(f"{folder.path} is a file; hooks are looked for in folders"))
     except OSError as error:
+        facts = search.files.facts(folder.path)
+        if facts is not None and facts.folder:
+            search.warn(search.texts.unscanned, folder=folder.path, error=_system_words(error, "scandir"))
         search.problems.append(Problem(f"cannot read the {folder.source} folder: {reason_of(error)}"))
     return []
 
@@ -105,6 +111,12 @@ def reason_of(error: OSError) -> str:
     """An OSError as half a sentence, with its path."""
     what = (error.strerror or str(error)).lower()
     return f"{error.filename}: {what}" if error.filename else what
+
+
+def _system_words(error: OSError, call: str) -> str:
+    """An OSError as Node words it: `EACCES: permission denied, open '/x'`."""
+    code = errno.errorcode.get(error.errno or 0, "")
+    return f"{code}: {(error.strerror or '').lower()}, {call} '{error.filename}'"
 
 
 def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
@@ -160,6 +172,9 @@ def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, searc
         source = _manifest_bytes(manifest, search)
         said = search.shape.read(source, child.name, search.shape.namespace)
     except OSError as error:
+        if error.errno:
+            words = _system_words(error, "open")
+            search.warn(search.texts.unreadable, folder=child.path, error=words)
         search.reject(folder, child.path, f"{MANIFEST} cannot be read: {reason_of(error)}", name=name)
         return
     except FormatError as error:
