@@ -125,7 +125,7 @@ def _pack(path: Path, folder: Folder, rules: Collections, search: Search) -> lis
 
 def _left_out(pack: Path, inside: list[Path], search: Search) -> list[Path]:
     """The folders beside those that are listed which would be hooks; the pack itself, where it would."""
-    places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in inside)))
+    places = dict.fromkeys((pack, pack / "hooks", *(path.parent for path in inside if path != pack)))
     found = [pack] if MANIFEST in _names(pack, search) else []
     for place in places:
         try:
@@ -169,17 +169,15 @@ def _listed(path: Path, key: str, search: Search) -> dict[int, str]:
 
 
 def _below(path: Path, entry: str) -> Path | None:
-    """The path that an entry spells, if that is in the folder."""
-    steps: list[str] = []
+    """The path that an entry spells, if that is the folder or in it: by way of its neighbours, too."""
+    steps = [] if entry.startswith("/") else list(path.parts[1:])
     for step in entry.split("/"):
-        if step == ".." and not steps:
-            return None
         if step == "..":
-            steps.pop()
+            del steps[-1:]
         elif step not in ("", "."):
             steps.append(step)
-    absolute = Path(entry).is_absolute()
-    return path.joinpath(*steps) if not absolute and "\0" not in entry else None
+    target = Path(path.anchor).joinpath(*steps)
+    return target if target.is_relative_to(path) and "\0" not in entry else None
 
 
 # One hook

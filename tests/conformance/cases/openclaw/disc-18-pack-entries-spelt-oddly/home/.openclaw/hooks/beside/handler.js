@@ -1,0 +1,3 @@
+export default function handler(event) {
+  event.messages.push("beside");
+}
