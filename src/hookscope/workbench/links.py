@@ -16,7 +16,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal
 
-from hookscope.core.bystanders import kind_of, may_run
+from hookscope.core.bystanders import kind_of_key, kinds_of, may_run
 from hookscope.core.event_types import EVERY
 from hookscope.core.examine import digest
 from hookscope.core.hooks import Standing
@@ -219,7 +219,7 @@ def _arrived(view: View, row: Standing, journal: Journal, now: datetime) -> Link
     keys = tuple(islice(_keys(view, row), MOST_KEYS))
     runs = [run for key in keys for run in journal.select(_wanted(key), 1)]
     newest = max(runs, key=lambda run: run.id, default=None)
-    real = [one for one in _recorded(view) if one.kind == kind_of(row.hook) and _is_one_of(one.key, keys)]
+    real = [one for one in _recorded(view) if one.kind in kinds_of(row) and _is_one_of(one.key, keys)]
     product = view.host.dialect.product
     parts = []
     if newest is not None:
@@ -260,7 +260,7 @@ def _keys(view: View, row: Standing) -> Iterator[str]:
     for key in row.events or ():
         key = catalogue.canonical(key)
         yield key
-        if ":" not in key and kind_of(row.hook) == "folder":
+        if ":" not in key and kind_of_key(key, row) == "folder":
             yield from (event.key for event in catalogue.events if event.key.startswith(f"{key}:"))
 
 
