@@ -7,10 +7,10 @@ import re
 from typing import Final
 
 from hookscope import formats
+from hookscope.systems.streams.rooms import LARGEST
 from hookscope.systems.streams.sources import Household
 from hookscope.values import dataclass
 
-LARGEST: Final = 1_048_576  # bytes of a document that are read
 OPENING: Final = re.compile("\ufeff?---(?!-)([^\r\n]*)(?:\r?\n|$)")
 CLOSING: Final = re.compile(r"^---[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 UNCLOSED: Final = "Markdown frontmatter is missing a closing delimiter."

@@ -26,6 +26,7 @@ from hookscope.values import dataclass
 CONFLICT = "discover/slot-collision"
 CONFLICT_TEXT = 'Found conflicting authored sources for "{slot}": {files}.'
 MARKDOWN = ".md"
+LARGEST = 1_048_576  # bytes of a document that are read
 INSTRUCTIONS_FILE = "instructions.md"
 NAMES_TEXT = '"{0}.md", "{0}.ts", "{0}.cts", "{0}.mts", "{0}.js", "{0}.cjs", "{0}.mjs", or "{0}/" directory.'
 DEPRECATED = (
@@ -172,7 +173,7 @@ def _slot(
     elif len(modules) > 1:
         yield Diagnostic(COLLISION, COLLISION_TEXT.format(slot=slot, files=quoted(modules)), folder)
     elif document and room.document is not None:
-        wrong = room.document(files.read(folder / document))
+        wrong = room.document(files.read(folder / document, LARGEST))
         if wrong:
             yield Diagnostic("", wrong, folder / document)
 

@@ -6,8 +6,16 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.core.surroundings import Child, Files
-from hookscope.systems.streams.headers import LARGEST, wrong_schedule, wrong_skill
-from hookscope.systems.streams.rooms import MARKDOWN, Room, entries_in, is_file, is_folder, module_stem
+from hookscope.systems.streams.headers import wrong_schedule, wrong_skill
+from hookscope.systems.streams.rooms import (
+    LARGEST,
+    MARKDOWN,
+    Room,
+    entries_in,
+    is_file,
+    is_folder,
+    module_stem,
+)
 from hookscope.systems.streams.sources import DECLARATION, Diagnostic, FileRules, Household
 from hookscope.values import dataclass
 
@@ -51,7 +59,7 @@ def said_of_skills(root: Path, rules: FileRules, household: Household, files: Fi
 
 
 def _among(skill: _Skill, seen: dict[str, str], child: Child, household: Household) -> Iterator[Diagnostic]:
-    """Its name beside those before it. A third of one name is passed over, and a fourth told again."""
+    """Its name beside those before it. Of one name two are told, and more are passed over."""
     if household.skill_names and not NAME.fullmatch(skill.name):
         text = ILLEGAL.format(path=skill.path, name=skill.name)
         yield Diagnostic("discover/skill-name-invalid", text, child.path)
