@@ -92,7 +92,7 @@ def without_doubles(
     calls: Sequence[Registration], before: Sequence[Registration]
 ) -> tuple[list[Registration], list[str]]:
     """Those whose name no other plugin's hook of folder events has; a sentence for each that is left out."""
-    taken = {_own_name(call): call for call in reversed(before) if call.hears == "folder"}
+    taken = {_own_name(call): call for call in reversed(before) if call.hears == "folder" and _own_name(call)}
     kept = [call for call in calls if not (call.hears == "folder" and _own_name(call) in taken)]
     gone = dict.fromkeys(_own_name(call) for call in calls if call not in kept)
     return kept, [f"hook already registered: {name} ({taken[name].name})" for name in gone]
