@@ -9,6 +9,8 @@ from tests.console.conftest import READY, Open, Story, at_every_size, at_extreme
 from textual.widgets import Input
 
 from hookscope.console.app import SAID
+from hookscope.console.fire.head import KeyField
+from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.header import ModeTab
 from hookscope.workbench import Options, Workbench
 
@@ -494,3 +496,15 @@ async def test_one_key_changes_the_dialect_and_the_header_says_which(
         await story.shows("openclaw@2026.9", "✗ broken")
         await story.press("D")
         await story.shows("milady")
+
+
+async def test_esc_leaves_the_editor_before_it_leaves_the_mode(console: Open) -> None:
+    async with console() as story:
+        await story.press("2")
+        await story.until(lambda: bool(story.screen.query(JsonEditor)), "the composer is there")
+        story.screen.query_one(JsonEditor).focus()
+        await story.press("escape")
+        assert isinstance(story.screen.focused, KeyField)
+        assert story.screen.state.mode == "fire"
+        await story.press("escape")
+        await story.until(lambda: story.screen.state.mode == "hooks", "the list again")

@@ -131,8 +131,9 @@ class PaletteScreen(Dialog[None]):
     def on_mount(self) -> None:
         self._leave_room()
         self._list((*listed(self._asked_in),))
-        if isinstance(self._asked_in, MainScreen):
-            self.run_worker(self._complete(self._asked_in), group="complete", exit_on_error=False)
+        below = self._asked_in
+        if isinstance(below, MainScreen):
+            self.run_worker(lambda: self._complete(below), group="complete", exit_on_error=False)
 
     async def _complete(self, below: MainScreen) -> None:
         """The actions of panes that are made on demand, then what lies on disk."""
@@ -174,7 +175,8 @@ class PaletteScreen(Dialog[None]):
             self._show("", unasked(self._listed))
 
     def _look(self, typed: str) -> None:
-        self.run_worker(self._looked(typed), group="look", exclusive=True, exit_on_error=False)
+        # Called by the worker alone: the next letter may come before it.
+        self.run_worker(lambda: self._looked(typed), group="look", exclusive=True, exit_on_error=False)
 
     async def _looked(self, typed: str) -> None:
         found = await asyncio.to_thread(self._fitting, typed)

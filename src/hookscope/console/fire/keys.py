@@ -20,7 +20,12 @@ KEYS: list[BindingType] = [
         tooltip="Stop the run, session, test or search that goes on",
     ),
     Binding(
-        "escape", "leave", "Cancel", id="fire.leave", show=False, tooltip="Stop what goes on, else go back"
+        "escape",
+        "leave",
+        "Cancel",
+        id="fire.leave",
+        show=False,
+        tooltip="Stop what goes on; else out of an editor, then back",
     ),
     Binding(
         "w,f6", "arm", "On save", id="fire.arm", tooltip="Fire this event again whenever a file is saved"

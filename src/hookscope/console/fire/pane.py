@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.actions import SkipAction
 from textual.binding import BindingType
+from textual.widgets import Input, TextArea
 
 from hookscope.console.fire import asked
 from hookscope.console.fire.arrangement import STYLES, WIDE
@@ -205,6 +206,8 @@ class FirePane(FireRuns):
             self.post_message(asked.CancelAsked())
         elif self._zoomed is not None:
             self._zoom(None)
+        elif isinstance(self.screen.focused, Input | TextArea):
+            self.query_one(KeyField).focus()  # out of the editor: letters are keys again
         else:
             await self.run_action("screen.back")
 
