@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -12,6 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input, Static
+from textual.worker import Worker
 
 from hookscope.console.dialog import TALL, Dialog
 from hookscope.console.keymap.hints import ENTER, hints
@@ -133,7 +136,7 @@ class PaletteScreen(Dialog[None]):
         self._list((*listed(self._asked_in),))
         below = self._asked_in
         if isinstance(below, MainScreen):
-            self.run_worker(lambda: self._complete(below), group="complete", exit_on_error=False)
+            self._work(partial(self._complete, below), "complete")
 
     async def _complete(self, below: MainScreen) -> None:
         """The actions of panes that are made on demand, then what lies on disk."""
@@ -175,8 +178,11 @@ class PaletteScreen(Dialog[None]):
             self._show("", unasked(self._listed))
 
     def _look(self, typed: str) -> None:
-        # Called by the worker alone: the next letter may come before it.
-        self.run_worker(lambda: self._looked(typed), group="look", exclusive=True, exit_on_error=False)
+        self._work(partial(self._looked, typed), "look")
+
+    def _work(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> None:
+        """In place of what is still at work for the same: that may have been called by nobody yet."""
+        _: Worker[None] = self.run_worker(work, group=group, exclusive=True, exit_on_error=False)
 
     async def _looked(self, typed: str) -> None:
         found = await asyncio.to_thread(self._fitting, typed)
@@ -193,8 +199,8 @@ class PaletteScreen(Dialog[None]):
         return fitting(typed, entries)
 
     def _show(self, typed: str, found: tuple[Entry, ...]) -> None:
-        self._shown = typed
-        self._findings.show(found)
+        again, self._shown = typed == self._shown, typed
+        self._findings.show(found, self._findings.cursor if again else 0)
         self._tell()
         if self._do_first:
             self._do()
