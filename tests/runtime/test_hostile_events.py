@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from hookscope.core.arguments import arguments
 from hookscope.core.event import HookEvent
+from hookscope.core.given import frozen
 from hookscope.core.lanes import LaneOf
 from hookscope.core.runs import Code, Failure, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, ProcessLane, dispatch
@@ -369,3 +371,11 @@ async def test_variables_that_no_environment_can_hold_are_left_out(
     assert {result.notes for result in outcome.results} == {
         ("left out of its environment, which cannot hold them: '', 'A=B', 'NUL'",)
     }
+
+
+def test_a_frozen_event_stays_as_it_is_whatever_a_worker_says() -> None:
+    view = arguments(frozen({"action": "install", "skill": {"name": "a"}}), {}, frozen=True)
+    before = {"event": {"action": "install", "skill": {"name": "a"}}, "asked": []}
+    write_back(view, before, {"event": {"action": 7, "skill": {}}, "asked": ["cancel"]})
+    assert view["event"] == {"action": "install", "skill": {"name": "a"}}
+    assert view["asked"] == ["cancel"]

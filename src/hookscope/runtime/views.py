@@ -8,7 +8,7 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from hookscope.core.arguments import ASKED, EVENT, Arguments
+from hookscope.core.arguments import ASKED, EVENT, FROZEN, Arguments
 from hookscope.core.event import HookEvent, from_iso, put_back, to_document
 from hookscope.core.runs import Event
 from hookscope.runtime.at_once import plain_at_once
@@ -115,8 +115,11 @@ def write_back(view: Any, before: Any, after: Any) -> None:
 
 
 def _write_arguments(view: Arguments, before: Any, after: Any) -> None:
-    """The event stays the same object where it can: who made the view may hold it."""
-    if isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):
+    """The event stays the same object where it can: who made the view may hold it. A frozen one stays as it
+    is, whatever a worker says."""
+    if view.get(FROZEN):
+        pass
+    elif isinstance(view[EVENT], dict) and isinstance(after[EVENT], dict):
         _write_members(view[EVENT], before[EVENT], after[EVENT])
     elif not same(before[EVENT], after[EVENT]):
         view[EVENT] = after[EVENT]

@@ -71,7 +71,7 @@ def _junk(target: Target, view: Any, amount: float) -> Any:
     if isinstance(view, dict):  # two arguments, see core/arguments.py
         event = view["event"]
         data = event.get("data") if isinstance(event, dict) else None
-        members = data if isinstance(data, dict) else event
+        members = None if view.get("frozen") else data if isinstance(data, dict) else event
     else:
         view.messages = [*view.messages, WRONG, None, {"text": TEXT}, [TEXT], object()]
         members = view.context
