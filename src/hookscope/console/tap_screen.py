@@ -17,7 +17,7 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
 from hookscope.console.theme import MUTED
-from hookscope.core.text import lasting, one_line
+from hookscope.core.text import ago, lasting, one_line
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -58,19 +58,15 @@ def _taps(taps: tuple[TapStatus, ...], view: View) -> Iterator[Content]:
 def _recorded(item: Recorded, view: View, now: datetime, installed: bool) -> Iterator[Content]:
     product = view.host.dialect.product
     if item.loaded is not None:
-        yield Content(f"  {product} loaded it {_ago(item.loaded, now)}, last in process {item.pid}")
+        yield Content(f"  {product} loaded it {ago(item.loaded, now)}, last in process {item.pid}")
     elif installed and item.events == 0:
         yield Content(f"  {product} has not loaded it yet")
     if item.events:
         where = line(view.host.surroundings.short(item.folder))
-        last = f", the last {_ago(item.last, now)}" if item.last is not None else ""
+        last = f", the last {ago(item.last, now)}" if item.last is not None else ""
         yield Content(f"  {item.events:,} events{last}, in ") + where
     if item.skipped:
         yield Content(f"  {item.skipped:,} lines of the spool are no events and are left out")
-
-
-def _ago(at: datetime, now: datetime) -> str:
-    return f"{lasting((now - at).total_seconds())} ago"
 
 
 def _lists(item: Lists, now: datetime) -> Iterator[Content]:
@@ -82,7 +78,7 @@ def _lists(item: Lists, now: datetime) -> Iterator[Content]:
     yield from _cut([*_never_seen(item)])
     yield Content()
     yield Content.styled("Seen, nobody listens", "bold")
-    unanswered = ((one.key, f"{one.count:>7,} ×  last {_ago(one.last, now)}") for one in item.unanswered)
+    unanswered = ((one.key, f"{one.count:>7,} ×  last {ago(one.last, now)}") for one in item.unanswered)
     yield from _cut([_seen(*one) for one in unanswered])
     if item.unknown:
         yield Content()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from datetime import datetime
 from difflib import get_close_matches
 from shlex import quote
 
@@ -67,3 +68,8 @@ def lasting(seconds: float) -> str:
     days, hours = divmod(hours, 24)
     parts = ((days, "d"), (hours, "h"), (minutes, "min"), (rest, "s"))
     return " ".join([f"{number} {unit}" for number, unit in parts if number][:2]) or "0 s"
+
+
+def ago(at: datetime, now: datetime) -> str:
+    """How long that is past: `3 d 4 h ago`."""
+    return f"{lasting((now - at).total_seconds())} ago"

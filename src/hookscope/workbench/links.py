@@ -21,7 +21,7 @@ from hookscope.core.event_types import EVERY
 from hookscope.core.examine import digest
 from hookscope.core.hooks import Standing
 from hookscope.core.plan import code_of
-from hookscope.core.text import duration, lasting, one_line
+from hookscope.core.text import ago, duration, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION
 from hookscope.values import dataclass
@@ -111,10 +111,6 @@ def links_of(bench: Workbench, view: View, row: Standing) -> tuple[Link, ...]:
     )
 
 
-def _ago(at: datetime, now: datetime) -> str:
-    return f"{lasting((now - at).total_seconds())} ago"
-
-
 def _result(run: StoredRun, row: Standing) -> Mapping[str, Any] | None:
     """The last answer of this very hook in a run; another of its name, in another folder, has other files."""
     found = (one for one in reversed(run.document["results"]) if one["hook"] == row.hook.name)
@@ -141,7 +137,7 @@ def _by_run(view: View, row: Standing, last: StoredRun | None, now: datetime) ->
     result = _result(last, row) if last is not None else None
     if last is None or result is None or row.hook.handler is None:
         return None
-    where = f"in run {last.id}, {_ago(last.started, now)}"
+    where = f"in run {last.id}, {ago(last.started, now)}"
     then = next((one.digest for one in last.handlers if one.path == str(row.hook.handler)), "")
     if then and then != digest(row.hook.handler, view.host.surroundings.files):
         return _Loaded(None, f"it was another file {where}", None, last.started, last.id)
@@ -161,7 +157,7 @@ def _by_load(row: Standing, journal: Journal, now: datetime) -> _Loaded | None:
         detail = entry.detail if isinstance(entry.detail, dict) else {}
         if detail.get("only") not in (None, name):
             continue
-        at = f"at the load {_ago(entry.at, now)}"
+        at = f"at the load {ago(entry.at, now)}"
         if row.hook.handler is None or _written(row.hook.handler) > entry.at.timestamp():
             return _Loaded(None, f"its file was written since, {at}", None, entry.at)
         if name in detail.get("failed", ()):
@@ -223,11 +219,11 @@ def _arrived(view: View, row: Standing, journal: Journal, now: datetime) -> Link
     product = view.host.dialect.product
     parts = []
     if newest is not None:
-        parts.append(f"{newest.key} was fired {_ago(newest.started, now)}, run {newest.id}")
+        parts.append(f"{newest.key} was fired {ago(newest.started, now)}, run {newest.id}")
     if real:
         latest = max(real, key=lambda one: one.last)
         times = sum(one.count for one in real)
-        parts.append(f"{product} sent {latest.key} {_ago(latest.last, now)}, {times:,} × in all")
+        parts.append(f"{product} sent {latest.key} {ago(latest.last, now)}, {times:,} × in all")
     moments = [*([newest.started] if newest else []), *(one.last for one in real)]
     if parts:
         run = newest.id if newest is not None else None
@@ -291,7 +287,7 @@ def _ran(row: Standing, last: StoredRun | None, now: datetime) -> Link:
     result = _result(last, row) if last is not None else None
     if last is None or result is None:
         return Link("ran", None, "no run of it is on record")
-    where = f"in run {last.id}, {_ago(last.started, now)}"
+    where = f"in run {last.id}, {ago(last.started, now)}"
     if result["status"] == "ok":
         return Link("ran", True, f"{duration(result['ms'] / 1000)} {where}", "", last.started, last.id)
     error = result["error"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from hookscope.cli.cells import column, fitted
 from hookscope.core.dialect import Host
 from hookscope.core.event import iso
-from hookscope.core.text import lasting, one_line, printable
+from hookscope.core.text import ago, lasting, one_line, printable
 from hookscope.workbench import Refusal, View, run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.tap.events import brief, short_id
@@ -132,12 +132,12 @@ def status(taps: Sequence[TapStatus], item: Recorded, view: View) -> str:
         )
         lines += [f"  hears {_events(tap)}", *_wants(tap), ""]
     if item.loaded is not None:
-        when = f"{_moment(item.loaded)}, {_lasting(item.loaded)} ago"
+        when = f"{_moment(item.loaded)}, {_ago(item.loaded)}"
         lines.append(f"loaded    by {product}, last {when}; its process was {item.pid}")
     elif taps:
         lines.append(f"loaded    not yet: {product} has not loaded it since it records")
     if item.events:
-        last = f", the last {_lasting(item.last)} ago" if item.last else ""
+        last = f", the last {_ago(item.last)}" if item.last else ""
         where = f"{item.size:,} bytes in {_path(item.folder, view.host)}"
         lines.append(f"recorded  {_count(item.events, 'event')}{last}; {where}")
     elif taps:
@@ -163,8 +163,8 @@ def _moment(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
-def _lasting(since: datetime) -> str:
-    return lasting((datetime.now(UTC) - since).total_seconds())
+def _ago(at: datetime) -> str:
+    return ago(at, datetime.now(UTC))
 
 
 # Events
@@ -267,7 +267,11 @@ def lists(item: Lists) -> str:
     if item.since is None:
         return "Nothing was ever recorded here: both lists need a tap. `hookscope tap install` puts one in."
     what = f"{_count(item.count, 'event')} of {_count(len(item.seen), 'key')}"
-    lines = [f"Recorded for {_lasting(item.since)}: {what}.", "", "Subscribed, never seen"]
+    lines = [
+        f"Recorded for {lasting((datetime.now(UTC) - item.since).total_seconds())}: {what}.",
+        "",
+        "Subscribed, never seen",
+    ]
     lines += list(_never_seen(item)) or ["  none"]
     lines += ["", "Seen, nobody listens", *(_unanswered(item) or ["  none"])]
     if item.unknown:
@@ -286,6 +290,6 @@ def _never_seen(item: Lists) -> Iterator[str]:
 def _unanswered(item: Lists) -> list[str]:
     width = column((one_line(one.key) for one in item.unanswered), 32)
     return [
-        f"  {fitted(one_line(one.key), width)}  {one.count:>7,} ×  last {_lasting(one.last)} ago"
+        f"  {fitted(one_line(one.key), width)}  {one.count:>7,} ×  last {_ago(one.last)}"
         for one in item.unanswered
     ]

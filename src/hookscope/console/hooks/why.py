@@ -14,7 +14,7 @@ from hookscope.console.hooks.so_far import cannot_run, so_far
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
-from hookscope.core.hooks import Hook, Place, Standing, State
+from hookscope.core.hooks import Hook, Place, Standing
 from hookscope.core.inventory import Rejected
 from hookscope.values import dataclass
 
@@ -244,8 +244,3 @@ def _rejected(sheet: Sheet, item: Rejected, view: View, source: Source | None) -
     sheet.blank()
     sheet.say(Content.styled(with_keys("{hooks.edit} opens it, {hooks.recheck} looks again."), MUTED))
     which_wins(sheet, item, view)
-
-
-def will_run(row: Row) -> bool:
-    """Would firing its events call it."""
-    return row.state in (State.READY, State.SILENT)
