@@ -97,9 +97,13 @@ async def test_saved_events_and_runs_are_a_few_letters_away(
 
 
 async def test_before_anything_is_typed_what_acts_here_comes_first(console: Open) -> None:
-    async with console() as story:
+    async with console((80, 24)) as story:
         await story.press("ctrl+p")
-        await story.shows("Find", "enter does it", "esc back", "Allow the folder")
+        await story.shows("Why the selected hook stands as it does · hookscope info NAME")  # whole, below
+        await story.press("down")
+        await story.shows("Compose a test event for the selected hook · hookscope fire KEY")
+        await story.press("up")
+        await story.shows("Find", "enter does it", "esc back", "Allow the f")
         listed = re.findall(r"(enter|\b[a-z]+) +(Why|Fire|On/off|Fix|Undo|Trust)\b   ", story.text())
         assert listed == [
             ("enter", "Why"),

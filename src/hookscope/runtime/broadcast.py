@@ -20,8 +20,7 @@ class Broadcast(Generic[T]):
     def tell(self, item: T) -> None:
         """Tell it to all who listen, and to all who come later."""
         self.told.append(item)
-        self._news.set()
-        self._news = asyncio.Event()
+        self.stir()
 
     def stir(self) -> None:
         """Let those who wait in `news` look again."""
