@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookscope.core.differences import Difference, differences
-from hookscope.core.runs import Ending, Event, Failure, Registration, Result, Run
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Ending, Event, Registration, Result, Run
 
 EVENT = Event("command", "new")
 NAMES = st.sampled_from(["greet", "audit", "guard"])

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from hookscope.core.dialect import Host, Trust
 from hookscope.core.event import HookEvent
-from hookscope.core.hooks import Folder, Gate, Hook, Metadata, Standing, Verdict
+from hookscope.core.hooks import Folder, Hook, Metadata
 from hookscope.core.inventory import Inventory
 from hookscope.core.plan import registrations_of
 from hookscope.core.runs import Event, Registration
+from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS
 from hookscope.engine import HookEngine

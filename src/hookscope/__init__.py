@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from hookscope.core.authoring import mock_model as mock_model
     from hookscope.core.authoring import tool_result_from as tool_result_from
     from hookscope.core.event import HookEvent as HookEvent
-    from hookscope.core.hooks import Gate as Gate
     from hookscope.core.hooks import Hook as Hook
-    from hookscope.core.hooks import State as State
-    from hookscope.core.hooks import Verdict as Verdict
     from hookscope.core.registry import LoadReport as LoadReport
     from hookscope.core.runs import Event as Event
     from hookscope.core.runs import Result as Result
     from hookscope.core.runs import Run as Run
+    from hookscope.core.standing import Gate as Gate
+    from hookscope.core.standing import State as State
+    from hookscope.core.standing import Verdict as Verdict
     from hookscope.embedded import embedded_host as embedded_host
     from hookscope.engine import HookEngine as HookEngine
     from hookscope.library import HookFailure as HookFailure
@@ -66,10 +66,10 @@ _HOMES = {
         "hookscope.core.authoring",
     ),
     "HookEvent": "hookscope.core.event",
-    "Gate": "hookscope.core.hooks",
+    "Gate": "hookscope.core.standing",
     "Hook": "hookscope.core.hooks",
-    "State": "hookscope.core.hooks",
-    "Verdict": "hookscope.core.hooks",
+    "State": "hookscope.core.standing",
+    "Verdict": "hookscope.core.standing",
     "Event": "hookscope.core.runs",
     "LoadReport": "hookscope.core.registry",
     "Result": "hookscope.core.runs",

@@ -12,13 +12,14 @@ from hookscope.core import expecting
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.inventory import Inventory, Sources
 from hookscope.core.lanes import Recorder, RunListener
 from hookscope.core.look import look
 from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
 from hookscope.core.registry import LoadReport, Registry
-from hookscope.core.runs import Code, Event, Failure, Handler, Module, NotRun, Plan, Registration, Run
+from hookscope.core.runs import Code, Event, Handler, Module, NotRun, Plan, Registration, Run
 from hookscope.loading import FirstImports, Loading, kept_by, left_on
 from hookscope.otel import listener as of_process
 from hookscope.runtime.node import NoNode

@@ -15,10 +15,11 @@ from typing import Any
 from hookscope.core import expecting
 from hookscope.core.bystanders import kind_of
 from hookscope.core.event import HookEvent
-from hookscope.core.hooks import Hook, LogLine, Verdict
+from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.look import look
 from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Event, Handler, Run
+from hookscope.core.standing import Verdict
 from hookscope.core.surroundings import Surroundings, real_surroundings
 from hookscope.dialects import DEFAULT
 from hookscope.embedded import embedded_host

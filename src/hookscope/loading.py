@@ -8,12 +8,14 @@ from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, LogLine, Standing, State
+from hookscope.core.failure import Failure
+from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import notes_on
 from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by, without_doubles
 from hookscope.core.registry import LoadReport, Registry
-from hookscope.core.runs import Code, Failure, Handler, Module, Registration
+from hookscope.core.runs import Code, Handler, Module, Registration
+from hookscope.core.standing import Gate, Standing, State
 
 DEFAULT_EMOJI = "🔗"
 NO_FUNCTION = "NoHandler"  # the failure of a file that loads and has no function to call

@@ -11,7 +11,8 @@ from itertools import accumulate, count
 from pathlib import Path
 from time import perf_counter
 
-from hookscope.core.runs import Code, Ending, Event, Failure, Frame, Registration, Result, Run
+from hookscope.core.failure import Failure, Frame
+from hookscope.core.runs import Code, Ending, Event, Registration, Result, Run
 from hookscope.journal.database import open_database
 from hookscope.journal.journal import END_RUN, INSERT_RUN
 from hookscope.journal.records import event_document, outcome_of, run_document

@@ -14,7 +14,7 @@ from time import perf_counter
 from tests.benchmarks.building import loop, seconds, write_hooks
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.workbench import Options, Workbench
 
 GOOD = "def handler(event): event.messages.append('good')\n"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from hookscope.core.dialect import Choices, Dialect, Host
-from hookscope.core.hooks import Folder, Gate, Hook, LogLine, Problem, State
+from hookscope.core.hooks import Folder, Hook, LogLine, Problem
 from hookscope.core.look import look
 from hookscope.core.plan import registrations_of
 from hookscope.core.runs import (
@@ -33,6 +33,7 @@ from hookscope.core.runs import (
     Result,
     Run,
 )
+from hookscope.core.standing import Gate, State
 from hookscope.core.surroundings import Surroundings
 from hookscope.dialects import DIALECTS
 from hookscope.engine import HookEngine

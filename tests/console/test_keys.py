@@ -17,7 +17,7 @@ from hookscope.console.keys import Key, key_line, keys_of, obstacle
 from hookscope.console.palette import entries
 from hookscope.console.state import ConsoleState
 from hookscope.console.trust import TrustScreen
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.workbench import Options, Workbench
 
 

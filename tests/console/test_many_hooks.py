@@ -27,8 +27,8 @@ from hookscope.console.hooks.listing import Listing, Narrowed, listing_of
 from hookscope.console.hooks.rows import Group, Row, matching
 from hookscope.console.palette import UNASKED, listed, unasked
 from hookscope.console.theme import LOOKS
-from hookscope.core.hooks import State
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import State
 from hookscope.workbench import View
 
 

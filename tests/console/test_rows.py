@@ -9,8 +9,9 @@ from hookscope.console.cutting import fit
 from hookscope.console.hooks.row_lines import Columns, columns_for, group_line, heading_line, row_line
 from hookscope.console.hooks.rows import Group, Row, matching
 from hookscope.console.theme import LOOKS, WORD_WIDTH
-from hookscope.core.hooks import Folder, Gate, Hook, Standing, State, Verdict
+from hookscope.core.hooks import Folder, Hook
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Gate, Standing, State, Verdict
 
 NAMES = [
     "session-memory",

@@ -16,8 +16,9 @@ from hookscope.console.fire.draft import Draft, as_json
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.waterfall import Waterfall
 from hookscope.core.event_types import Catalogue, EventType, Field
+from hookscope.core.failure import Failure, Frame
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, Failure, Frame, NotRun, Result
+from hookscope.core.runs import Ending, NotRun, Result
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
 

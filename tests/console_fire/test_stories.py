@@ -15,7 +15,8 @@ from hookscope.console.fire.draft import template_draft
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.waterfall import Waterfall
-from hookscope.core.runs import Code, Ending, Failure, Frame, NotRun, Result, Run, Started
+from hookscope.core.failure import Failure, Frame
+from hookscope.core.runs import Code, Ending, NotRun, Result, Run, Started
 
 Size = tuple[int, int]
 

@@ -26,7 +26,8 @@ from tests.faults.conftest import (
 from tests.faults.python_faults import DAEMON, body, coroutine
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, Registration, Result, Started, Status, Step
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Registration, Result, Started, Status, Step
 from hookscope.runtime import Limits, guard, python_lane
 from hookscope.runtime.escapes import HOST, marked, newest_pid
 from hookscope.runtime.process_lane import OWN

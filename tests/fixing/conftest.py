@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hookscope.core.hooks import Gate
+from hookscope.core.standing import Gate
 from hookscope.workbench import Options, View, Workbench
 
 Bench = Callable[..., Workbench]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.fixing.conftest import Bench
 
-from hookscope.core.hooks import Standing, State
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing, State
 from hookscope.workbench import Refusal, View, Workbench
 from hookscope.workbench.fixing.fix import NOTHING, Given
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.fixing.conftest import Bench
 
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.workbench import Refusal
 
 SETTINGS = {

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hookscope.core.runs import Ending, Event, Failure, Registration, Result, Run
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Ending, Event, Registration, Result, Run
 from hookscope.journal import Journal, Retention, StoredRun, Wanted
 from hookscope.journal.database import open_database
 from hookscope.journal.tidying import tidy

@@ -14,21 +14,9 @@ import pytest
 
 from hookscope.core.breakage import Breakage
 from hookscope.core.event import HookEvent
+from hookscope.core.failure import Failure, Frame
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import (
-    Ending,
-    Event,
-    Failure,
-    Fold,
-    Frame,
-    Group,
-    Next,
-    NotRun,
-    Plan,
-    Registration,
-    Result,
-    Run,
-)
+from hookscope.core.runs import Ending, Event, Fold, Group, Next, NotRun, Plan, Registration, Result, Run
 from hookscope.journal import Journal, JournalError, Owner, run_of
 from hookscope.journal.owner import start_by_ps, start_of
 from hookscope.runtime import Firing, InProcessLane

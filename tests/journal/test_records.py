@@ -14,20 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookscope.core.copies import FileChange, Guarded
+from hookscope.core.failure import Failure, Frame
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import (
-    Code,
-    Ending,
-    Event,
-    EventKind,
-    Failure,
-    Frame,
-    NotRun,
-    Registration,
-    Result,
-    Run,
-    Status,
-)
+from hookscope.core.runs import Code, Ending, Event, EventKind, NotRun, Registration, Result, Run, Status
 from hookscope.journal import Journal, run_of
 from hookscope.journal.records import run_document
 from hookscope.journal.secrets import is_secret_key

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hookscope.core.copies import FileChange, Guarded
-from hookscope.core.runs import Ending, Event, Failure, Frame, NotRun, Registration, Result, Run
+from hookscope.core.failure import Failure, Frame
+from hookscope.core.runs import Ending, Event, NotRun, Registration, Result, Run
 from hookscope.journal import Journal
 from hookscope.journal.secrets import Secret, is_secret_key, secrets_in
 from hookscope.journal.veil import Veil

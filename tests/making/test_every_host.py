@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.making.conftest import Bench, missed, new, tree
 
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.dialects import DIALECTS
 from hookscope.workbench import Refusal, Workbench
 from hookscope.workbench.linting import lint_hooks

@@ -5,8 +5,8 @@ from tests.conftest import MakeHook
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
 from hookscope.core.event_types import EventType
-from hookscope.core.hooks import State
 from hookscope.core.look import look
+from hookscope.core.standing import State
 from hookscope.dialects import DIALECTS
 
 EVENTS = [

@@ -7,11 +7,11 @@ import pytest
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Standing, State
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.plan import code_of, registrations_of
 from hookscope.core.runs import Declared, Event, Module
+from hookscope.core.standing import Standing, State
 from hookscope.engine import HookEngine
 
 

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from tests.plugins.conftest import GUIDE, SHIPPED, Home
 
-from hookscope.core.hooks import State
 from hookscope.core.look import look
 from hookscope.core.plan import registrations_of
 from hookscope.core.runs import Code
+from hookscope.core.standing import State
 
 HANDLER = "def handler(event, ctx):\n    pass\n"
 

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from hookscope.core.failure import Failure
 from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Event, Failure, Fold, Group, OnStep, Plan, Registration, Result, Step
+from hookscope.core.runs import Code, Event, Fold, Group, OnStep, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, dispatch
 
 PlanOf = Callable[..., Plan]

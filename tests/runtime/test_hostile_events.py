@@ -11,9 +11,10 @@ import pytest
 
 from hookscope.core.arguments import arguments
 from hookscope.core.event import HookEvent
+from hookscope.core.failure import Failure
 from hookscope.core.given import frozen
 from hookscope.core.lanes import LaneOf
-from hookscope.core.runs import Code, Failure, Plan, Registration, Result, Step
+from hookscope.core.runs import Code, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, ProcessLane, dispatch
 from hookscope.runtime.course import Course
 from hookscope.runtime.link import WorkerLost

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, Registration, Result
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Registration, Result
 from hookscope.runtime import Limits, ProcessLane, node_lane
 from hookscope.runtime.node import Node, find_node
 

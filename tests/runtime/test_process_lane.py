@@ -11,7 +11,8 @@ import pytest
 from tests.runtime.conftest import LONG
 
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, Registration, Result, Started, Step
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Registration, Result, Started, Step
 from hookscope.runtime import Limits, ProcessLane
 from hookscope.runtime.link import Late, NotStarted, Printed, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message, Unpacker

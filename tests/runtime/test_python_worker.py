@@ -17,7 +17,8 @@ from tests.runtime.conftest import SHORT
 
 import hookscope
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Event, Failure, Registration, Result, Step
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Event, Registration, Result, Step
 from hookscope.runtime import Limits, ProcessLane, python_lane
 from hookscope.runtime.between import GATHER
 from hookscope.runtime.process_lane import code_of

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from hookscope.core.arguments import CANCEL, PROMISE, Arguments, arguments
+from hookscope.core.failure import Failure
 from hookscope.core.given import LATE_CANCEL
 from hookscope.core.hooks import Beside
 from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Failure, Module, Registration, Result, Shape, Started, Step
+from hookscope.core.runs import Code, Module, Registration, Result, Shape, Started, Step
 from hookscope.runtime import InProcessLane, Limits, python_lane
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.python_worker.plain import plain

@@ -8,11 +8,12 @@ import pytest
 from tests.streams.conftest import DIALECTS_OF_STREAMS, OpenProject, Project
 
 from hookscope.core.examine import examine
-from hookscope.core.hooks import State
+from hookscope.core.failure import Failure
 from hookscope.core.look import look
 from hookscope.core.plan import make_plan, registrations_of
 from hookscope.core.registry import Registry
-from hookscope.core.runs import Event, Failure
+from hookscope.core.runs import Event
+from hookscope.core.standing import State
 from hookscope.core.surroundings import Child, RealFiles
 from hookscope.dialects import DIALECTS
 

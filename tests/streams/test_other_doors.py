@@ -5,9 +5,9 @@ from typing import Any
 from tests.streams.conftest import OpenProject, Project
 
 from hookscope import check_eligibility, create_hook_event, load_hooks, register_hook, trigger_hook
-from hookscope.core.hooks import State
 from hookscope.core.look import look
 from hookscope.core.runs import Event
+from hookscope.core.standing import State
 from hookscope.workbench.compose import event_keys, template
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.dialects import DIALECTS
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.left_out import waiting_for_trust

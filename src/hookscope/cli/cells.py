@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import click
 from rich.cells import cell_len, set_cell_size
 
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 
 GLYPHS = {
     State.READY: "●",

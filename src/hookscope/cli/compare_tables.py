@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookscope.cli.cells import column, fitted, state_word
-from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
+from hookscope.core.standing import State
 from hookscope.core.text import one_line, printable
 
 STATE_CELLS = 11  # glyph and word

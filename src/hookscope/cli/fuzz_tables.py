@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from hookscope.cli import run_tables
-from hookscope.core.failure_document import failure_document
+from hookscope.core.failure import failure_document
 from hookscope.core.runs import Event
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable

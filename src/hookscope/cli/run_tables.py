@@ -10,8 +10,9 @@ from hookscope.cli.cells import column, fitted
 from hookscope.cli.tables import not_run_lines
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
+from hookscope.core.failure import Failure
 from hookscope.core.registry import LoadReport
-from hookscope.core.runs import Failure, Patch, Plan, Registration, Result, Run
+from hookscope.core.runs import Patch, Plan, Registration, Result, Run
 from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench.run_documents import plain
 

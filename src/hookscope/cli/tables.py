@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from hookscope.cli.cells import coloured, column, fitted, state_word
-from hookscope.core.hooks import Folder, Gate, Place, Standing, State
+from hookscope.core.hooks import Folder, Place
 from hookscope.core.inventory import Rejected
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
+from hookscope.core.standing import Gate, Standing, State
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
 from hookscope.workbench.documents import problem

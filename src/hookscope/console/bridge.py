@@ -29,7 +29,7 @@ from hookscope.console.messages import (
 )
 from hookscope.console.posting import post, said
 from hookscope.console.state import Checked, Source
-from hookscope.core.hooks import Standing
+from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
     from hookscope.console.opening import Opener

@@ -14,7 +14,7 @@ from hookscope.console.question import Question
 from hookscope.console.sheet import foreign
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK
-from hookscope.core.hooks import Standing
+from hookscope.core.standing import Standing
 from hookscope.core.text import one_line
 from hookscope.workbench.fixing.fix import Fix, Given, Repair
 

@@ -22,7 +22,7 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.layout import Mode
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK, Look
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings

@@ -16,8 +16,8 @@ from hookscope.console.keymap.actions import binding_of
 from hookscope.console.keymap.hints import in_force, key_of, with_keys
 from hookscope.console.keymap.names import written
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Standing, State
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing, State
 
 if TYPE_CHECKING:
     from textual.dom import DOMNode

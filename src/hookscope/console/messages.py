@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from hookscope.console.happening import Change
     from hookscope.console.log.model import LogEntry
     from hookscope.console.state import Draft
-    from hookscope.core.hooks import Hook, Place, Standing
+    from hookscope.core.hooks import Hook, Place
     from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step
+    from hookscope.core.standing import Standing
     from hookscope.workbench import PastRun, Toggle, Undoing
     from hookscope.workbench.play import Played
 

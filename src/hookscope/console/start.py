@@ -16,7 +16,7 @@ from hookscope.console.keymap.hints import hints, key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 
 if TYPE_CHECKING:
     from hookscope.console.hooks.rows import Row

@@ -1,6 +1,6 @@
 """What a state looks like. Every sign is glyph, word and colour; the colours are those of themes/."""
 
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.values import dataclass
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
 from hookscope.core.runs import EventKind, NotRun
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 KNOWN_AFTER_LOAD = "which events it hears is known after a load"

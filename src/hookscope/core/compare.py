@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory, Rejected
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 Key = tuple[str, str]

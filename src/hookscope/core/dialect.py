@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hookscope.core.event_types import Catalogue
-from hookscope.core.hooks import Folder, Gate, Hook, Place, Problem
+from hookscope.core.hooks import Folder, Hook, Place, Problem
 from hookscope.core.host_command import HostCommand
 from hookscope.core.inventory import Found, Ranking
 from hookscope.core.rules import Layout, LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
 from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
+from hookscope.core.standing import Gate
 from hookscope.core.surroundings import Surroundings, lies_in
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass

@@ -5,8 +5,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Place, Standing, Verdict
+from hookscope.core.hooks import Hook, Place
 from hookscope.core.inventory import Inventory
+from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.core.surroundings import Files
 from hookscope.core.text import nearest
 from hookscope.formats import Export, FormatError, read_exports

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Inventory
+from hookscope.core.standing import Standing
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

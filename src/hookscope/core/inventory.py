@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 
-from hookscope.core.hooks import Hook, LogLine, Place, Problem, Standing
+from hookscope.core.hooks import Hook, LogLine, Place, Problem
+from hookscope.core.standing import Standing
 from hookscope.values import dataclass
 
 

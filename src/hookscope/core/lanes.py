@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from hookscope.core.runs import Code, Event, Failure, Handler, Module, OnStep, Plan, Registration, Run
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Event, Handler, Module, OnStep, Plan, Registration, Run
 
 
 class Lane(Protocol):

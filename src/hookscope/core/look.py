@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host, System
-from hookscope.core.hooks import Gate, Hook, Standing, Verdict
+from hookscope.core.hooks import Hook
 from hookscope.core.installs import host_installs
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.searched import searched
+from hookscope.core.standing import Gate, Standing, Verdict
 
 
 def look(host: Host) -> Inventory:

@@ -9,7 +9,8 @@ from typing import Any
 from hookscope.core.breakage import Breakage
 from hookscope.core.bystanders import Bystander, bystanders_of, kind_of, may_run, missed_by
 from hookscope.core.dialect import Arranged, Host
-from hookscope.core.hooks import Hook, Kind, Language, Standing, State
+from hookscope.core.failure import Failure
+from hookscope.core.hooks import Hook, Kind, Language
 from hookscope.core.inventory import Inventory
 from hookscope.core.registry import Registry
 from hookscope.core.runs import (
@@ -17,7 +18,6 @@ from hookscope.core.runs import (
     Declared,
     Event,
     EventKind,
-    Failure,
     Group,
     Handler,
     Module,
@@ -26,6 +26,7 @@ from hookscope.core.runs import (
     Registration,
     Shape,
 )
+from hookscope.core.standing import Standing, State
 
 NEEDS_NODE = "needs Node, which nobody has looked for"
 INTERNAL = "internal"  # the option of a plugin's handler that is meant for the events of hook folders

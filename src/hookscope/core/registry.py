@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Failure, Registration
+from hookscope.core.runs import Registration
 from hookscope.values import dataclass
 
 

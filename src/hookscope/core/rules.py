@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hookscope.core.runs import Failure, Module
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Module
 from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 from hookscope.core.breakage import Breakage
 from hookscope.core.copies import Guarded
 from hookscope.core.event import HookEvent
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import Beside, Hook, Language, LogLine
 from hookscope.values import dataclass
 
@@ -208,34 +209,6 @@ class Plan:
     def calls(self) -> tuple[Registration, ...]:
         """All calls in order."""
         return tuple(call for group in self.groups for call in group.calls)
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One line of a traceback."""
-
-    file: str
-    line: int
-    function: str
-    source: str = ""
-    column: int = 0  # from 1; 0: not known
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What went wrong in a handler."""
-
-    type: str  # KeyError, SyntaxError, Timeout, Crashed, …
-    message: str
-    frames: tuple[Frame, ...] = ()  # outermost first; the last 40 at most
-    phase: Literal["spawn", "load", "run"] = "run"
-    plain: str | None = None  # the thrown thing's own text, where `message` says it in other words
-    chain: tuple[str, ...] = ()  # bare messages, of the error and then of its causes; empty: not known
-
-    @property
-    def own_text(self) -> str:
-        """What the thrown thing says of itself, and nothing beside it: what hosts log."""
-        return self.message if self.plain is None else self.plain
 
 
 @dataclass(frozen=True, slots=True)

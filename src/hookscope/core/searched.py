@@ -14,7 +14,8 @@ from typing import Any
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook
+from hookscope.core.hooks import Hook
+from hookscope.core.standing import Gate
 from hookscope.formats import read_dotenv
 from hookscope.formats.places import KeyPath, steps_of
 

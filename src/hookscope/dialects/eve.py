@@ -5,9 +5,10 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.core.dialect import Dialect
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import Layout, Switching
-from hookscope.core.runs import Event, Failure, Registration
+from hookscope.core.runs import Event, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve_sessions import OF_GUIDE
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, StreamSystem

@@ -3,9 +3,10 @@
 import re
 from dataclasses import replace
 
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
-from hookscope.core.runs import Event, Failure, Registration
+from hookscope.core.runs import Event, Registration
 from hookscope.dialects.eve import EVE, as_bundled, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of

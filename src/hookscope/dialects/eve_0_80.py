@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
-from hookscope.core.runs import Event, Failure, Registration
+from hookscope.core.runs import Event, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve import EVE, as_bundled, swallowed
 from hookscope.dialects.eve_0_18 import HOUSEHOLD as EVE_0_18_HOUSEHOLD

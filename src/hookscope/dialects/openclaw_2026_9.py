@@ -6,9 +6,10 @@ from functools import partial
 from operator import attrgetter
 
 from hookscope.core.dialect import Dialect, Host
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import Folder, Problem
 from hookscope.core.rules import LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
-from hookscope.core.runs import PROMISE, UNNAMED, Failure, Module
+from hookscope.core.runs import PROMISE, UNNAMED, Module
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import OPENCLAW, PLUGINS

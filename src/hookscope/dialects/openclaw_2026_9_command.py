@@ -6,9 +6,9 @@ Source: rules-openclaw section 9; req-08, cli-01 and cfg-02.
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Standing
 from hookscope.core.host_command import Asked, Said
 from hookscope.core.inventory import Inventory
+from hookscope.core.standing import Standing
 from hookscope.dialects.openclaw_2026_9_packs import Packs
 from hookscope.dialects.openclaw_2026_9_report import Report, reports
 from hookscope.dialects.openclaw_2026_9_words import SEE_ALL, page, table, titled, why_not

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Standing
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
+from hookscope.core.standing import Gate, Standing
 from hookscope.values import dataclass
 
 REQUIREMENTS = ("bins", "anyBins", "env", "config", "os")  # in the order of the documents

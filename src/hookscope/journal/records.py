@@ -16,9 +16,9 @@ from typing import Any, Literal, NoReturn, TypeAlias
 from hookscope.core.breakage import Breakage, breakage_of
 from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.event import from_iso, iso
-from hookscope.core.failure_document import failure_document
+from hookscope.core.failure import Failure, Frame, failure_document
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Code, Ending, Event, Failure, Frame, NotRun, Registration, Result, Run
+from hookscope.core.runs import Code, Ending, Event, NotRun, Registration, Result, Run
 
 Document: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = Literal["ok", "failed", "cancelled", "interrupted", "running"]

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from hookscope.core.runs import Code, Failure, Plan, Registration, Result, Run
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Plan, Registration, Result, Run
 
 Value: TypeAlias = str | int | bool
 Attributes: TypeAlias = dict[str, Value]

@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from hookscope.core.hooks import Standing
 from hookscope.core.runs import Event, Run
+from hookscope.core.standing import Standing
 from hookscope.workbench import Options, View, Workbench
 from hookscope.workbench.left_out import could_not
 from hookscope.workbench.saved import is_saved_event, read_saved_event

@@ -9,7 +9,8 @@ from typing import Any
 
 from hookscope.core.arguments import ASKED, EVENT, Arguments
 from hookscope.core.event import HookEvent
-from hookscope.core.runs import Code, Failure, Module, OnStep, Registration, Result, Slow, Started, Step
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Module, OnStep, Registration, Result, Slow, Started, Step
 from hookscope.runtime.process_lane import ProcessLane, code_of
 from hookscope.runtime.sandbox import Sandbox
 

@@ -7,7 +7,8 @@ from time import perf_counter
 from typing import Any
 
 from hookscope.core.arguments import Arguments
-from hookscope.core.runs import Failure, OnStep, Registration, Result, Slow, Started, Status
+from hookscope.core.failure import Failure
+from hookscope.core.runs import OnStep, Registration, Result, Slow, Started, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, Phase, told
 from hookscope.runtime.link import WorkerLost

@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from hookscope.core.runs import Failure, Frame, Result
+from hookscope.core.failure import Failure, Frame
+from hookscope.core.runs import Result
 from hookscope.runtime.course import is_answer
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.failures import Phase, overran, told

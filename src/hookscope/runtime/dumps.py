@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from hookscope.core.runs import Frame
+from hookscope.core.failure import Frame
 
 _RUNTIME = Path(__file__).parent
 _CORE = _RUNTIME.parent / "core"

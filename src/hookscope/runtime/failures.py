@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from hookscope.core.runs import Failure, Frame
+from hookscope.core.failure import Failure, Frame
 from hookscope.runtime.python_worker.faults import describe
 
 Phase = Literal["spawn", "load", "run"]

@@ -17,16 +17,9 @@ from types import CoroutineType
 from typing import Any, TypeAlias
 
 from hookscope.core.arguments import Arguments
+from hookscope.core.failure import Failure
 from hookscope.core.given import closed, opened
-from hookscope.core.runs import (
-    Code,
-    Failure,
-    Handler,
-    Module,
-    OnStep,
-    Registration,
-    Started,
-)
+from hookscope.core.runs import Code, Handler, Module, OnStep, Registration, Started
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import LoadFailed
 from hookscope.runtime.heartbeat import Cell, heartbeat

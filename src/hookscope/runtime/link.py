@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
-from hookscope.core.runs import Failure
+from hookscope.core.failure import Failure
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.values import dataclass
 

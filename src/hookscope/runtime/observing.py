@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 from hookscope.core.arguments import Arguments, asked_in
 from hookscope.core.event import HookEvent, put_back
+from hookscope.core.failure import Failure
 from hookscope.core.given import opened
-from hookscope.core.runs import Failure, Handler, OnStep, Patch, Registration, Result, Status
+from hookscope.core.runs import Handler, OnStep, Patch, Registration, Result, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, overran, raised
 from hookscope.runtime.heartbeat import Cell

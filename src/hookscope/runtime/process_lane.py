@@ -10,7 +10,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.runs import Code, Failure, Module, OnStep, Registration
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Module, OnStep, Registration
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course
 from hookscope.runtime.declared import OF_A_PLUGIN

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
-from hookscope.core.runs import Code, Failure, Module, Result, Status
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code, Module, Result, Status
 from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.between import Between
 from hookscope.runtime.course import Course, told_failure

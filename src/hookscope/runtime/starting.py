@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from hookscope.core.runs import Failure, Registration, Result
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Registration, Result
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.deadlines import Overran, limited
 from hookscope.runtime.limits import Limits

@@ -8,7 +8,8 @@ from secrets import token_hex
 from time import perf_counter
 
 from hookscope.core.arguments import Arguments
-from hookscope.core.runs import Failure, Result, Status
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Result, Status
 from hookscope.runtime.course import Course, seconds_of
 from hookscope.runtime.deadlines import (
     ASKED,

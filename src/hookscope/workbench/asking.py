@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Inventory
+from hookscope.core.standing import Standing
 from hookscope.core.text import nearest
 from hookscope.workbench.refusal import Refusal
 

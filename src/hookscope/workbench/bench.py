@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Dialect, Host, Trust
-from hookscope.core.hooks import Hook, Standing
+from hookscope.core.failure import Failure
+from hookscope.core.hooks import Hook
 from hookscope.core.plan import make_plan
-from hookscope.core.runs import Event, EventKind, Failure, Module, Plan, Registration, Run
+from hookscope.core.runs import Event, EventKind, Module, Plan, Registration, Run
+from hookscope.core.standing import Standing
 from hookscope.core.surroundings import Files
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host

@@ -8,9 +8,9 @@ from typing import Any
 from hookscope.core.bystanders import kind_of_key
 from hookscope.core.dialect import Host
 from hookscope.core.event_types import DEFAULT_SESSION
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Inventory
 from hookscope.core.runs import Event
+from hookscope.core.standing import Standing
 from hookscope.systems.streams import problems_of
 from hookscope.workbench.refusal import Refusal
 

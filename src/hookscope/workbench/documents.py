@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core.event import iso
-from hookscope.core.hooks import Edit, Folder, Gate, Hook, Place, Problem, Standing, State
+from hookscope.core.hooks import Edit, Folder, Hook, Place, Problem
 from hookscope.core.inventory import Rejected
 from hookscope.core.orphans import Orphan, orphans_of
+from hookscope.core.standing import Gate, Standing, State
 from hookscope.workbench import LimitName, Limits, View
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, UndoStack, apply
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import reason_of, state_folder

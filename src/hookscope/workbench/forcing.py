@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hookscope.core.bystanders import kind_of, kinds_of
-from hookscope.core.hooks import Gate, Hook, Standing, State, gate_state
+from hookscope.core.failure import Failure
+from hookscope.core.hooks import Hook
 from hookscope.core.plan import code_of, declared_by, registration_of
-from hookscope.core.runs import Event, Failure, Plan, Registration
+from hookscope.core.runs import Event, Plan, Registration
+from hookscope.core.standing import Gate, Standing, State, gate_state
 from hookscope.core.text import as_typed
 from hookscope.runtime.declared import WITH_HANDLERS
 from hookscope.systems.folders.gates import UNNAMED

@@ -9,7 +9,8 @@ from dataclasses import field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
-from hookscope.core.runs import Event, Frame, Result, Run
+from hookscope.core.failure import Frame
+from hookscope.core.runs import Event, Result, Run
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder

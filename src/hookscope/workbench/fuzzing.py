@@ -12,7 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.core.runs import Event, Failure, Registration, Result, Run, Status
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Event, Registration, Result, Run, Status
 from hookscope.runtime import Firing
 from hookscope.runtime.waiting import until_over
 from hookscope.values import dataclass

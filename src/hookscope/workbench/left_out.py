@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.core.hooks import State
 from hookscope.core.runs import Plan
+from hookscope.core.standing import State
 from hookscope.core.text import as_typed
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST
 

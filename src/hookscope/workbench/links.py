@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from hookscope.core.bystanders import kind_of_key, kinds_of, may_run
 from hookscope.core.event_types import EVERY
 from hookscope.core.examine import digest
-from hookscope.core.hooks import Standing
 from hookscope.core.plan import code_of
+from hookscope.core.standing import Standing
 from hookscope.core.text import ago, duration, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION

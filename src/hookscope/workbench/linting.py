@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Dialect, Host
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import look, look_at
 from hookscope.core.noted import NotedFiles
+from hookscope.core.standing import Standing
 from hookscope.core.surroundings import RealFiles
 from hookscope.lint.documents import Documented, documented
 from hookscope.lint.linting import Report, lint

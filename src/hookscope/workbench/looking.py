@@ -8,13 +8,14 @@ from dataclasses import replace
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Language, Standing
+from hookscope.core.hooks import Language
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.noted import NotedFiles
 from hookscope.core.plan import is_held, registrations_of
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Registration
+from hookscope.core.standing import Standing
 from hookscope.core.surroundings import Files
 from hookscope.runtime import Limits
 from hookscope.settings import open_host

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from hookscope.core.bystanders import may_run
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook, Standing, Verdict
+from hookscope.core.failure import Failure
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane
 from hookscope.core.look import notes_on
 from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by
-from hookscope.core.runs import Code, EventKind, Failure, Module
+from hookscope.core.runs import Code, EventKind, Module
+from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.loading import LOADED
 
 if TYPE_CHECKING:

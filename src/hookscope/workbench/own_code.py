@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.arguments import arguments
+from hookscope.core.failure import Failure
 from hookscope.core.lanes import Lane
-from hookscope.core.runs import Failure, Module, Registration, Result, Shape, Step
+from hookscope.core.runs import Module, Registration, Result, Shape, Step
 from hookscope.engine import HookEngine
 from hookscope.workbench.cast import Member
 

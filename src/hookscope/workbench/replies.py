@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hookscope.core.runs import Failure
+from hookscope.core.failure import Failure
 from hookscope.formats import FormatError, read_yaml
 from hookscope.systems.streams.session_words import AskModel, Reply, Thrown, ToolCall
 from hookscope.workbench.refusal import Refusal

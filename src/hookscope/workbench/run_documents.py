@@ -8,7 +8,7 @@ from typing import Any
 
 from hookscope.core.copies import Guarded
 from hookscope.core.event import iso
-from hookscope.core.failure_document import failure_document
+from hookscope.core.failure import failure_document
 from hookscope.core.hooks import LogLine
 from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Code, Event, NotRun, Plan, Registration, Result, Run, Slow, Started, Step

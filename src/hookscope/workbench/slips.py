@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hookscope.core.bystanders import kind_of_key, kinds_of
 
 if TYPE_CHECKING:
-    from hookscope.core.hooks import Standing
+    from hookscope.core.standing import Standing
     from hookscope.workbench.view import View
 
 

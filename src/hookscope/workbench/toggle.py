@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, change_of, holds, inverse_of
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Edit, Standing, State, gate_state
+from hookscope.core.hooks import Edit
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.plan import MAPPED
+from hookscope.core.standing import Standing, State, gate_state
 from hookscope.settings import open_host, settings_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal

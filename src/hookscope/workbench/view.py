@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from hookscope.core.bystanders import Bystander, bystanders_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Folder, Hook, Language, Standing
+from hookscope.core.hooks import Folder, Hook, Language
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.noted import NotedFiles
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Plan, Registration, Run
+from hookscope.core.standing import Standing
 from hookscope.runtime import Limits
 from hookscope.values import dataclass
 from hookscope.workbench.compose import event_keys

@@ -6,8 +6,8 @@ import click
 
 from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
-from hookscope.core.hooks import State
 from hookscope.core.registry import LoadReport
+from hookscope.core.standing import State
 from hookscope.workbench import Options, Workbench, run_documents
 from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.loads import load

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, State, gate_state
 from hookscope.core.installs import HostInstall
+from hookscope.core.standing import Gate, State, gate_state
 from hookscope.core.text import as_typed, lasting, one_line, printable
 from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import (

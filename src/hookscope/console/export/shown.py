@@ -16,8 +16,8 @@ from hookscope.console.hosts.sheets import runs_sheet
 from hookscope.console.log.model import LogEntry
 from hookscope.console.text import plain
 from hookscope.core.event import iso
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing
 from hookscope.values import dataclass
 from hookscope.workbench import comparison_document, documents, run_documents
 

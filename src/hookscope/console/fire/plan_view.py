@@ -15,9 +15,10 @@ from hookscope.console.keymap.hints import key_of
 from hookscope.console.lines import Lines
 from hookscope.console.marks import MUTED, cells, count, fitted, word
 from hookscope.console.theme import LOOKS
-from hookscope.core.hooks import Hook, State
+from hookscope.core.hooks import Hook
 from hookscope.core.missed import told_and_counted, why_not
 from hookscope.core.runs import Code, NotRun, Plan, Registration
+from hookscope.core.standing import State
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

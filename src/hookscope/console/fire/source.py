@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from hookscope.core.runs import Code, Frame, Registration
+from hookscope.core.failure import Frame
+from hookscope.core.runs import Code, Registration
 from hookscope.core.surroundings import Files
 from hookscope.values import dataclass
 

@@ -9,8 +9,8 @@ from textual.content import Content
 
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Standing
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

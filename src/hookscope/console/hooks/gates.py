@@ -9,7 +9,8 @@ from textual.content import Content
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, MUTED
-from hookscope.core.hooks import Gate, Hook, Standing
+from hookscope.core.hooks import Hook
+from hookscope.core.standing import Gate, Standing
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

@@ -42,7 +42,7 @@ from hookscope.console.messages import (
 from hookscope.console.painting import framed
 from hookscope.console.state import ConsoleState
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Standing
+from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
     from hookscope.workbench import View

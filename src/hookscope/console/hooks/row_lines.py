@@ -12,7 +12,7 @@ from hookscope.console.hooks.rows import Group, Grouping, Row
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED, WORD_WIDTH
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.values import dataclass
 
 GAP = "  "

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from hookscope.console.cutting import cells_of
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK, Look
-from hookscope.core.hooks import Folder, Hook, Standing, State
+from hookscope.core.hooks import Folder, Hook
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from textual.content import Content
 
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
-from hookscope.core.hooks import Standing, State
+from hookscope.core.standing import Standing, State
 
 if TYPE_CHECKING:
     from hookscope.console.state import Checked

@@ -14,8 +14,9 @@ from hookscope.console.hooks.so_far import cannot_run, so_far
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
-from hookscope.core.hooks import Hook, Place, Standing
+from hookscope.core.hooks import Hook, Place
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Standing
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from textual.content import Content
 from hookscope.console.cutting import middle
 from hookscope.console.marks import cells, fitted, word
 from hookscope.console.theme import LOOKS, MUTED, NO_HOOK, Look
-from hookscope.core.hooks import State
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
+from hookscope.core.standing import State
 from hookscope.values import dataclass
 
 NOT_LOOKED = Look("–", "absent", MUTED, "is not looked for")

@@ -11,10 +11,10 @@ from hookscope.console.edits import STYLES
 from hookscope.console.sheet import Sheet, foreign, literal
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
-from hookscope.core.hooks import Gate, State, gate_state
+from hookscope.core.standing import Gate, State, gate_state
 
 if TYPE_CHECKING:
-    from hookscope.core.hooks import Standing
+    from hookscope.core.standing import Standing
     from hookscope.workbench.packs.planned import Uses
 
 REQUIREMENTS = ("os", "bins", "anyBins", "env", "config")

@@ -13,7 +13,7 @@ from hookscope.console.packs.parts import DEEP, diff_part, fact, hook_part, uses
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
-from hookscope.core.hooks import State
+from hookscope.core.standing import State
 from hookscope.core.text import one_line
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from hookscope.core.text import lasting, one_line
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.core.hooks import Standing
+    from hookscope.core.standing import Standing
     from hookscope.workbench import View
     from hookscope.workbench.packs.desk import PackStatus
     from hookscope.workbench.packs.planned import Record, Uses

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 
 from hookscope.core.bystanders import kind_of
-from hookscope.core.hooks import LANGUAGE_OF, Gate
+from hookscope.core.hooks import LANGUAGE_OF
 from hookscope.core.side.handlers import common_handlers, stranger_in
 from hookscope.core.side.model import NO_HOOK, Cell, Line, Side
 from hookscope.core.side.written import written_in
+from hookscope.core.standing import Gate
 from hookscope.core.text import nearest
 
 NEEDS: Mapping[str, str] = {

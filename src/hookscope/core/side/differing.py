@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
-from hookscope.core.hooks import State
 from hookscope.core.side.handlers import stranger_in
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Differing, EventThere, Facet, Line
 from hookscope.core.side.written import LARGEST
+from hookscope.core.standing import State
 
 UNREAD: dict[str, str] = {
     "none": "no metadata is there for {namespace}",

@@ -7,13 +7,14 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from hookscope.core.bystanders import kind_of
-from hookscope.core.hooks import Hook, Standing, State
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Rejected
 from hookscope.core.side.change import changes_of
 from hookscope.core.side.differing import differing_of
 from hookscope.core.side.model import ABSENT, NO_HOOK, Cell, Comparison, EventThere, Line, Metadata, Side
 from hookscope.core.side.order import orders_of
 from hookscope.core.side.written import written_in
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from hookscope.core.dialect import Dialect, Host
-from hookscope.core.hooks import Standing, State
 from hookscope.core.inventory import Inventory, Rejected
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 # One thing that hosts may do otherwise, the most telling first.

@@ -7,9 +7,10 @@ a winner and running). `FolderSystem` puts the chosen functions together; dialec
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hookscope.core.dialect import Arranged, Dialect, Host
-from hookscope.core.hooks import Folder, Gate, Hook, Problem
+from hookscope.core.hooks import Folder, Hook, Problem
 from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
+from hookscope.core.standing import Gate
 from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks

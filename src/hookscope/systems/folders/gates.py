@@ -11,7 +11,8 @@ from typing import Any, TypeAlias
 
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Edit, Gate, Hook, Place
+from hookscope.core.hooks import Edit, Hook, Place
+from hookscope.core.standing import Gate
 from hookscope.core.surroundings import lies_in
 from hookscope.core.text import as_typed
 from hookscope.formats.frontmatter import locate_frontmatter

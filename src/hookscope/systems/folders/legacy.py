@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Gate, Hook, Metadata
+from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Hook, Metadata
+from hookscope.core.standing import Gate
 from hookscope.core.text import one_line
 from hookscope.formats import script_text
 from hookscope.systems.folders.gates import PATH_OPEN, UNNAMED, GateRule

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from hookscope.core.event import HookEvent
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
+from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
 from hookscope.values import dataclass
 
 ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the event, message) → log line

@@ -9,7 +9,8 @@ from operator import attrgetter
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook
+from hookscope.core.hooks import Hook
+from hookscope.core.standing import Gate
 from hookscope.core.text import nearest
 from hookscope.systems.folders.gates import asked_once
 

@@ -10,7 +10,8 @@ from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Edit, Gate, Hook
+from hookscope.core.hooks import Edit, Hook
+from hookscope.core.standing import Gate
 from hookscope.formats import script_trim
 from hookscope.formats.places import KeyPath, steps_of
 from hookscope.systems.folders import gates, requirements

@@ -12,7 +12,8 @@ from posixpath import normpath
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook
+from hookscope.core.hooks import Hook
+from hookscope.core.standing import Gate
 from hookscope.systems.folders.gates import FIELDS_OPEN, GateRule
 from hookscope.systems.folders.inherited import member
 from hookscope.systems.folders.line_header import joined

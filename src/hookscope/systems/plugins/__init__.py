@@ -11,9 +11,10 @@ from typing import Any
 
 from hookscope.core.dialect import Arranged, Host
 from hookscope.core.event_types import Catalogue, EventType
-from hookscope.core.hooks import Folder, Gate, Hook, Problem
+from hookscope.core.hooks import Folder, Hook, Problem
 from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Policy, Registration
+from hookscope.core.standing import Gate
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.plugins.arrange import Order, arranged
 from hookscope.systems.plugins.discovery import PluginShape, find_plugins

@@ -5,8 +5,9 @@ from typing import Any
 
 from hookscope import formats
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Edit, Gate, Hook
+from hookscope.core.hooks import Edit, Hook
 from hookscope.core.plan import MAPPED
+from hookscope.core.standing import Gate
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.gates import PATH_OPEN, SENT, GateRule, handler, trusted, typed_fields
 

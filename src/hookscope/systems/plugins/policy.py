@@ -6,9 +6,10 @@ from dataclasses import field, replace
 from typing import Any
 
 from hookscope.core.arguments import ASKED, CTX, EVENT, NULL, PROMISE, Arguments, arguments
+from hookscope.core.failure import Failure
 from hookscope.core.given import frozen
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
+from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
 from hookscope.systems.plugins.rules import Answer, Payload, Rule, Told
 from hookscope.systems.plugins.verdicts import verdict_of
 from hookscope.values import dataclass

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from hookscope.core.runs import Failure, Module
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Module
 from hookscope.formats.script_values import script_trim
 from hookscope.values import dataclass
 

@@ -9,9 +9,10 @@ from dataclasses import field
 
 from hookscope.core.dialect import Arranged, Dialect, Host
 from hookscope.core.event_types import EVERY, Catalogue
-from hookscope.core.hooks import Folder, Gate, Hook, Problem
+from hookscope.core.hooks import Folder, Hook, Problem
 from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Policy, Registration
+from hookscope.core.standing import Gate
 from hookscope.systems.streams.arranging import OUTSIDE, arranged
 from hookscope.systems.streams.checking import problems_of
 from hookscope.systems.streams.finding import find_hooks, project_folders

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Hook
+from hookscope.core.hooks import Hook
+from hookscope.core.standing import Gate
 from hookscope.systems.folders.gates import GateRule, trusted
 from hookscope.systems.folders.gates import sent as sent_of
 

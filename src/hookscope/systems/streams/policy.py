@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from hookscope.core.arguments import CANCEL, EVENT, Arguments, arguments
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Ending, Event, Failure, Fold, Next, Registration, Result
+from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
 from hookscope.systems.streams.arranging import CHANNEL, OUTSIDE, ROLES, role_of
 from hookscope.values import dataclass
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from hookscope.changes import Change, composed
-from hookscope.core.hooks import Gate, Standing, State
+from hookscope.core.standing import Gate, Standing, State
 from hookscope.values import dataclass
 from hookscope.workbench.toggle import Effect
 from hookscope.workbench.view import View

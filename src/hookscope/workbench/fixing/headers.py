@@ -18,8 +18,8 @@ from hookscope.changes import (
     with_wrapped,
     without_header_member,
 )
-from hookscope.core.hooks import Gate, Standing
 from hookscope.core.searched import PLATFORMS
+from hookscope.core.standing import Gate, Standing
 from hookscope.core.text import nearest
 from hookscope.dialects import DIALECTS
 from hookscope.formats import FormatError, KeyPath, read_exports

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookscope.changes import Change
-from hookscope.core.hooks import Gate, Place, Standing
+from hookscope.core.hooks import Place
+from hookscope.core.standing import Gate, Standing
 from hookscope.lint.events import dead_events
 from hookscope.lint.reading import read_subject
 from hookscope.systems.streams.household import FIRST_INSTRUCTIONS

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from hookscope.changes import Change, ChangeError, edited, with_header_value
-from hookscope.core.hooks import ORDER, Edit, Standing
+from hookscope.core.hooks import Edit
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import ORDER, Standing
 from hookscope.lint.linting import lint
 from hookscope.lint.model import Finding
 from hookscope.lint.reading import read_subject, with_facts

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.changes import CannotEdit, Change, edited_all
-from hookscope.core.hooks import Edit, Gate, Standing
+from hookscope.core.hooks import Edit
+from hookscope.core.standing import Gate, Standing
 from hookscope.core.text import as_typed
 from hookscope.formats import locate_json5, text_of
 from hookscope.formats.places import steps_of, with_dots

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from hookscope.changes import ChangeError
-from hookscope.core.hooks import Gate, Standing
 from hookscope.core.inventory import Rejected
+from hookscope.core.standing import Gate, Standing
 from hookscope.systems.folders.places import BUNDLED
 from hookscope.workbench.fixing import in_source
 from hookscope.workbench.fixing.fix import NOTHING, Fix, Given, Repair

@@ -8,9 +8,10 @@ from pathlib import Path
 from hookscope.changes import Change, composed
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Hook, Standing
+from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.look import look
+from hookscope.core.standing import Standing
 from hookscope.core.surroundings import RealFiles
 from hookscope.settings import open_host
 from hookscope.values import dataclass

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from hookscope.core.hooks import Gate, Standing
+from hookscope.core.standing import Gate, Standing
 from hookscope.values import dataclass
 from hookscope.workbench.making.readers import named
 from hookscope.workbench.making.sketching import Sketched, sketched

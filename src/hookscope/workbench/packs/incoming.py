@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Hook, Standing
+from hookscope.core.hooks import Hook
+from hookscope.core.standing import Standing
 from hookscope.lint.reading import Uses
 from hookscope.packs.fetched import Fetched
 from hookscope.packs.package import Package

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from hookscope.changes import Change, read_now
-from hookscope.core.hooks import Standing
+from hookscope.core.standing import Standing
 from hookscope.lint.reading import Uses
 from hookscope.packs.course import Course
 from hookscope.packs.edits import Setting, Wanted

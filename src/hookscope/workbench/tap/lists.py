@@ -11,8 +11,8 @@ from datetime import datetime
 
 from hookscope.core.bystanders import kind_of_key
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Standing, State
 from hookscope.core.runs import EventKind
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 from hookscope.workbench.tap.installing import installed_of
 from hookscope.workbench.tap.places import spool_place

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Literal
 
 from hookscope.changes import ChangeError, read_now
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Gate, Standing, State, gate_state
 from hookscope.core.look import look
 from hookscope.core.runs import EventKind
+from hookscope.core.standing import Gate, Standing, State, gate_state
 from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
 from hookscope.values import dataclass

@@ -8,7 +8,7 @@ from hookscope.console.fire.model import document_before
 from hookscope.console.fire.source import Excerpt, as_it_ran, excerpt, own_frames
 from hookscope.console.fire.tabs.shown import ITEMS, Shown, foreign, muted, stack
 from hookscope.console.marks import PHASES, count, word
-from hookscope.core.runs import Failure, Frame
+from hookscope.core.failure import Failure, Frame
 
 PHASE_WORDS = {"spawn": "before it could start", "load": "while it was loaded; it never ran"}
 MESSAGE = 4_000  # characters of an error message that are drawn, the rest is counted
