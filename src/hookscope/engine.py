@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,11 @@ from hookscope.core.examine import examine
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Hook, LogLine
 from hookscope.core.inventory import Inventory, Sources
-from hookscope.core.lanes import Recorder, RunListener
+from hookscope.core.lanes import LateLane, Recorder, RunListener
 from hookscope.core.look import look
-from hookscope.core.plan import breakages_in, make_plan, registrations_of, with_breakages
+from hookscope.core.plan import breakages_in, late_registrations, make_plan, registrations_of, with_breakages
 from hookscope.core.registry import LoadReport, Registry
-from hookscope.core.runs import Code, Event, Handler, Module, NotRun, Plan, Registration, Run
+from hookscope.core.runs import Code, Declared, Event, Handler, Module, NotRun, Plan, Registration, Run
 from hookscope.loading import FirstImports, Loading, kept_by, left_on
 from hookscope.otel import listener as of_process
 from hookscope.runtime.node import NoNode
@@ -70,6 +70,7 @@ class HookEngine:
         self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
         self._planned_for: Registry | None = None
         self._plans: dict[tuple[str, str, str | None], Plan] = {}  # by type, action and `only`
+        self._late_count = 0  # of the handlers that plugins had registered late, when we asked last
 
     def look(self, host: Host | None = None) -> Inventory:
         """Look at the host's hooks, handlers' sources included, and register what may run. Runs nothing.
@@ -250,6 +251,7 @@ class HookEngine:
         """Is anybody registered for this event. Raises LookupError where the host has none of its kind."""
         expecting.expect_event(event)
         keys = self.host.dialect.system_of(event.kind).keys(event)
+        self._hear_late()
         return any(key in self.registry.by_key for key in keys)
 
     def plan(self, event: Event, *, only: str | None = None) -> Plan:
@@ -273,6 +275,7 @@ class HookEngine:
         Not on its key: `command` with the action `new:x` and `command:new` with `x` have the same.
         """
         if event.kind != "folder":
+            self._hear_late()
             return self._plan_of(event, only)
         if self._planned_for is not self.registry or len(self._plans) > MOST_PLANS:
             self._planned_for, self._plans = self.registry, {}
@@ -280,6 +283,20 @@ class HookEngine:
         if asked not in self._plans:
             self._plans[asked] = self._plan_of(event, only)
         return self._plans[asked]
+
+    def _hear_late(self) -> None:
+        """Register what plugins have registered since they were loaded."""
+        count = sum(getattr(lane, "late_count", 0) for lane in set(self.lanes.code.values()))
+        if count == self._late_count:
+            return
+        self._late_count = count
+        late = late_registrations(self.registry, self.host, self._late_of)
+        if late:
+            self.registry = self.registry.with_registrations((*self.registry.registrations, *late))
+
+    def _late_of(self, code: Code) -> Sequence[Declared]:
+        lane = self.lanes.code.get(code.language)
+        return lane.late_of(code) if isinstance(lane, LateLane) else ()
 
     def _plan_of(self, event: Event, only: str | None) -> Plan:
         return make_plan(

@@ -211,11 +211,15 @@ async def test_a_register_that_throws_does_not_load(text: str, message: str, tal
 
 
 async def test_a_registration_after_register_is_told(talk: Talk) -> None:
-    text = registering("api.on('a', () => { api.on('b', () => {}); });")
+    text = registering("api.on('a', () => { api.on('b', () => 7); });")
     code = {**plugin(talk, text), "member": "0"}
     await talk.run(code, view=two({}), late=1)
-    text = "registers a handler of b after its register: it is not called"
+    text = "registers a handler of b after its register: it is called from the next event on"
     assert talk.told == [Late("hook0", None, text)]
+    (added,) = talk.worker.added
+    row: Any = added.row
+    (answer,) = await talk.run({**code, "member": "1"}, view=two({}))
+    assert (row["key"], row["member"], answer["returned"]) == ("b", "1", 7)
 
 
 async def test_a_thousand_handlers_are_declared_and_run(talk: Talk) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Started, Step
 from hookscope.runtime import Limits, ProcessLane
-from hookscope.runtime.link import Late, NotStarted, Printed, WorkerLost
+from hookscope.runtime.link import Added, Late, NotStarted, Printed, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message, Unpacker
 
 
@@ -33,6 +33,7 @@ class Fake:
     pid: int = 0
     alive: bool = True
     has_late: bool = False
+    added: Sequence[Added] = ()
     keeps_time: bool = False
     born: float = 0.0
 

@@ -12,6 +12,7 @@ from typing import Any, Callable, Mapping, NamedTuple, TypeVar, overload  # noqa
 from hookscope.core.given import Handler, Record, camel
 
 H = TypeVar("H", bound=Handler)
+LATE = 100  # registrations of a plugin that are taken after its `register`
 
 
 # What stream hooks are made of
@@ -195,11 +196,12 @@ class PluginApi:
         self.config = self.plugin_config = self.pluginConfig = Record(config or {})
         self.declared: list[Declaration] = []
         self._told = told
+        self._late: list[Declaration] = []  # of those that came behind `close`
         self._closed = False
 
-    def close(self) -> None:
-        """Its `register` has returned, and nobody asks any more what was registered."""
-        self._closed = True
+    def close(self, late: Callable[[Declaration], None] | None = None) -> None:
+        """Its `register` has returned, and nobody asks what was registered; `late` hears of what follows."""
+        self._closed, self._told = True, late
 
     def register_hook(
         self,
@@ -237,7 +239,7 @@ class PluginApi:
     def _register(self, door: str, key: Any, handler: Any, options: Mapping[str, Any]) -> Any:
         if not isinstance(key, str) or not key.strip():
             raise TypeError(f"api.{door}() wants the name of an event, such as before_tool_call")
-        if self._closed:
+        if self._closed and (self._told is None or len(self._late) >= LATE):
             text = f"a handler of {key} is registered after `register` has returned: it is not called"
             warnings.warn(text, stacklevel=3)
             return handler if handler is not None else lambda decorated: decorated
@@ -251,7 +253,7 @@ class PluginApi:
         if priority is not None and not (number and abs(priority) < float("inf")):
             raise TypeError(f"the priority of {key} is {priority!r}, not a number")
         declaration = Declaration(key.strip(), handler, priority or 0, _limit(key, rest), rest)
-        self.declared.append(declaration)
+        (self._late if self._closed else self.declared).append(declaration)
         if self._told is not None:
             self._told(declaration)
         return handler

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Event, Handler, Module, OnStep, Plan, Registration, Run
+from hookscope.core.runs import Code, Declared, Event, Handler, Module, OnStep, Plan, Registration, Run
 
 
 class Lane(Protocol):
@@ -47,6 +47,21 @@ class Lane(Protocol):
 
     async def close(self) -> None:
         """End what runs handlers here, and wait until it is gone."""
+        ...
+
+
+@runtime_checkable
+class LateLane(Lane, Protocol):
+    """A Lane whose plugins may register handlers after they were loaded."""
+
+    @property
+    def late_count(self) -> int:
+        """How many such handlers there are now: another number means that something has changed."""
+        ...
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """What this plugin has registered since it was loaded, as its file stands now; nothing any more once
+        its worker is another one."""
         ...
 
 

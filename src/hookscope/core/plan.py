@@ -72,6 +72,26 @@ def as_taken(module: Module, host: Host) -> Module | Failure:
     return (refuses(module) if refuses is not None else None) or module
 
 
+def with_late(module: Module, late: Sequence[Declared]) -> Module:
+    """The module with what it has registered since it was loaded."""
+    known = [one.target for one in module.declares]
+    new = tuple(one for one in late if one.target not in known)
+    return replace(module, declares=(*module.declares, *new)) if new else module
+
+
+def late_registrations(
+    registry: Registry, host: Host, late_of: Callable[[Code], Sequence[Declared]]
+) -> list[Registration]:
+    """What plugins have registered since they were loaded, and is not in the registry yet."""
+    calls = [call for call in registry.registrations if call.hook is not None and call.hook.kind == "plugin"]
+    known = [call.target for call in calls]
+    found = []
+    for hook in dict.fromkeys(call.hook for call in calls if call.hook is not None):
+        new = tuple(one for one in late_of(code_of(hook, host)) if one.target not in known)
+        found += declared_by(Module(new), hook, host)
+    return found
+
+
 def declared_by(module: Module, hook: Hook, host: Host) -> list[Registration]:
     """The registrations of a loaded module, under the host's spelling of its events."""
     crosses = host.dialect.load_rules.crosses
@@ -152,6 +172,7 @@ def code_of(hook: Hook, host: Host) -> Code:
         shape="arguments" if hook.role == MAPPED else SHAPES.get(hook.kind, "hook"),
         beside=hook.beside,
         config=hook.meta.config,
+        settings=host.settings.value if hook.kind == "plugin" else {},
     )
 
 

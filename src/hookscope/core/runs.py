@@ -70,6 +70,7 @@ class Code:
     member: str = ""  # which of the module's handlers; empty: the module as a whole
     beside: tuple[Beside, ...] = ()  # what the module may name by its definition
     config: Mapping[str, Any] = field(default_factory=dict)  # what the settings say to a plugin itself
+    settings: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # and all of them
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Code, Declared, Handler, Module
-from hookscope.runtime.python_worker.protocol import Message
+from hookscope.runtime.python_worker.protocol import Message, pack
 
 WITH_HANDLERS = ("stream", "plugin")  # shapes of modules that declare handlers
 OF_A_PLUGIN = ("plugin", "arguments")  # shapes of code that has a worker of its own
@@ -29,6 +29,26 @@ def code_document(code: Code, name: str, shared: str = "") -> Message:
         **({"config": code.config} if code.config else {}),
         "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.beside],
     }
+
+
+def settings_message(code: Code) -> Message:
+    """What a plugin's worker is told once: the settings that its host was opened with."""
+    value = _plain(code.settings)
+    try:
+        pack(message := {"do": "settings", "value": value})
+    except (ValueError, RecursionError):  # larger than any settings, or deeper
+        return {"do": "settings", "value": {}}
+    return message
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    is_number = isinstance(value, float) and math.isfinite(value)
+    return value if value is None or is_number or isinstance(value, str | int) else None
 
 
 def module_of(document: Any, target: Callable[[str], Handler | Code]) -> Module:

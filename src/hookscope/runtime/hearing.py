@@ -11,10 +11,11 @@ from contextvars import Context, copy_context
 from time import perf_counter
 
 from hookscope.runtime.descriptors import read_now
-from hookscope.runtime.link import Late
+from hookscope.runtime.link import Added, Late
 from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
 
 LATE_ERRORS = 50  # kept between two questions
+ADDED = 1000  # handlers of all contents that one worker has had
 GLANCE = 0.001  # seconds in which most handlers have answered: waited for without a turn of the loop
 HIGHEST = 1023  # number of a descriptor that can be waited for without a loop
 MUCH = b"\1"  # rung by a worker that says more than a pipe holds: the line is to be read as it comes
@@ -40,6 +41,7 @@ class Hearing:
         self.mute = False  # the line is at its end
         self.inbox: deque[Message] = deque()
         self.late: list[Late] = []
+        self.added: list[Added] = []  # as long as the worker lives
         self.news: Callable[[], None] | None = None  # of who attends between two batches
         self._unpacker = Unpacker()
         self._wake = asyncio.Event()
@@ -183,7 +185,12 @@ class Hearing:
                     self._settle(error)
 
     def _take_late(self, told: object) -> None:
-        if isinstance(told, dict) and len(self.late) < LATE_ERRORS:
+        if not isinstance(told, dict):
+            return
+        adds = told.get("adds")
+        if isinstance(adds, dict) and len(self.added) < ADDED:
+            self.added.append(Added(str(adds.get("name")), adds.get("row")))
+        if len(self.late) < LATE_ERRORS:
             self.late.append(Late(str(told.get("who", "")), told.get("error"), str(told.get("text") or "")))
 
     def _end(self) -> None:

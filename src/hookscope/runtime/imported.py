@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core import authoring, given
-from hookscope.core.runs import Code, Handler, Module
+from hookscope.core.runs import Code, Declared, Handler, Module
 from hookscope.runtime.declared import code_document, module_of
 from hookscope.runtime.digest import module_name
 from hookscope.runtime.failures import LoadFailed, raised
@@ -25,6 +25,7 @@ class Modules:
     def __init__(self) -> None:
         self._names: set[str] = set()
         self._known: dict[tuple[str, Path, str, str], shapes.Made] = {}
+        self._late: dict[Path, tuple[shapes.Made, list[Any]]] = {}  # as loaded last, and declared since
 
     async def target_of(self, code: Code) -> Handler:
         """What to call. A Code that cannot be loaded becomes a handler that says so."""
@@ -48,13 +49,28 @@ class Modules:
         key = (name, code.path, code.export, code.shape)
         if key not in self._known:
             self._names.add(name)
+            late: list[Any] = []
             try:
-                self._known[key] = await _made(code, name)
+                self._known[key] = made = await _made(code, name, late)
             except BaseException as error:  # a file may do anything while it is imported
                 if type(error) is CancelledError and _is_cancelled():
                     raise
                 raise LoadFailed(raised(error, "load")) from None
+            if code.shape == "plugin":
+                self._late[code.path] = made, late
         return self._known[key]
+
+    @property
+    def late_count(self) -> int:
+        """How many handlers plugins have registered since they were loaded."""
+        return sum(len(late) for _, late in self._late.values())
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """Those of this plugin, as it was loaded last."""
+        if code.path not in self._late:
+            return ()
+        made, late = self._late[code.path]
+        return module_of({"declares": late, "log": []}, made.targets.__getitem__).declares
 
     def close(self) -> None:
         """Forget all modules that were imported here, and what their files are called."""
@@ -63,6 +79,7 @@ class Modules:
             authoring.forget_names(name)
         self._names.clear()
         self._known.clear()
+        self._late.clear()
 
 
 def _is_cancelled() -> bool:
@@ -71,8 +88,13 @@ def _is_cancelled() -> bool:
     return task is not None and bool(task.cancelling())
 
 
-async def _made(code: Code, name: str) -> shapes.Made:
-    making, value = shapes.make(code_document(code, name), modules, authoring, given), None
+async def _made(code: Code, name: str, late: list[Any]) -> shapes.Made:
+    making, value = (
+        shapes.make(
+            {**code_document(code, name), "settings": code.settings}, modules, authoring, given, late.append
+        ),
+        None,
+    )
     while True:
         try:
             wanted = making.send(value)

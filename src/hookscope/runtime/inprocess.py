@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from hookscope.core.arguments import Arguments
 from hookscope.core.failure import Failure
 from hookscope.core.given import closed, opened
-from hookscope.core.runs import Code, Handler, Module, OnStep, Registration, Started
+from hookscope.core.runs import Code, Declared, Handler, Module, OnStep, Registration, Started
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import LoadFailed
 from hookscope.runtime.heartbeat import Cell, heartbeat
@@ -150,6 +150,15 @@ class InProcessLane:
             return await self._modules.load(code)
         except LoadFailed as failed:
             return failed.failure
+
+    @property
+    def late_count(self) -> int:
+        """See LateLane."""
+        return self._modules.late_count
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """See LateLane."""
+        return self._modules.late_of(code)
 
     async def close(self) -> None:
         """Forget the modules that were imported for Codes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -52,6 +52,14 @@ class Late:
     text: str = ""  # in place of an error
 
 
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A handler that a module has registered since it was loaded."""
+
+    name: str  # of the content that declares it
+    row: object  # as one of the protocol's `declares`
+
+
 class WorkerLost(Exception):
     """The worker is gone, or cannot be trusted any further: end it."""
 
@@ -98,4 +106,6 @@ class Link(Protocol):
     def signal(self, number: int) -> None: ...
     def printed(self, *, of_one: bool = False) -> Printed: ...
     def late(self) -> tuple[Late, ...]: ...
+    @property
+    def added(self) -> Sequence[Added]: ...
     async def end(self) -> None: ...

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Module, OnStep, Registration
+from hookscope.core.runs import Code, Declared, Module, OnStep, Registration
+from hookscope.runtime import added
 from hookscope.runtime.contents import Contents
 from hookscope.runtime.course import Course
 from hookscope.runtime.declared import OF_A_PLUGIN
@@ -198,6 +199,19 @@ class ProcessLane:
     def holds(self, code: Code) -> bool:
         """Is some version of this handler loaded: it runs where a newer one does not load."""
         return any((code.path, code.export) in seat.held for seat in self._seats())
+
+    @property
+    def late_count(self) -> int:
+        """See LateLane."""
+        return added.count(seat.worker for seat in self._plugins.values())
+
+    def late_of(self, code: Code) -> tuple[Declared, ...]:
+        """See LateLane."""
+        seat = self._plugins.get(code.path)
+        if seat is None or seat.worker is None:
+            return ()
+        code = with_digest(code)
+        return added.declared(seat.worker, code, self._contents.name(code, self._contents.shared()))
 
     def workers(self) -> tuple[WorkerFacts, ...]:
         """All worker processes of this lane, as they are now."""

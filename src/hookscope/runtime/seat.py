@@ -14,7 +14,7 @@ from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.between import Between
 from hookscope.runtime.course import Course, told_failure
 from hookscope.runtime.deadlines import Overran, TooLarge, limited
-from hookscope.runtime.declared import WITH_HANDLERS, module_of, targets_of
+from hookscope.runtime.declared import WITH_HANDLERS, module_of, settings_message, targets_of
 from hookscope.runtime.escapes import end, may_run
 from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.limits import Limits
@@ -40,6 +40,7 @@ class Seat:
         self.worker: Link | None = None
         self.calls = 0  # run or loaded by the present worker
         self.has_waited = False  # before its first call
+        self._knows_settings = False  # the present worker, which is a plugin's
         self.held: set[tuple[Path, str]] = set()  # path and export of what the present worker has loaded
         self._shared = shared
         self._traces = Traces()
@@ -53,6 +54,7 @@ class Seat:
         self.worker, self.calls, self._reports.restless = worker, 0, None
         self._between.leave()
         self.has_waited = has_waited
+        self._knows_settings = False
         self.held.clear()
         self._numbers = Numbers()
         self._traces.begin()
@@ -83,6 +85,7 @@ class Seat:
         self._note_late(worker)
         try:
             with worker.listening(outputs=False):
+                await self._tell_settings(worker, orders[0])
                 await self._talk(worker, course, orders)
             if course.spoilt or course.worn:
                 await self.drop()
@@ -125,6 +128,7 @@ class Seat:
         talk = Together(worker, courses, limits, self._shared.dump, take)
         try:
             with worker.listening():
+                await self._tell_settings(worker, orders[0])
                 await talk.talk(orders)
             if any(course.spoilt or course.worn for course in courses):
                 await self.drop()
@@ -170,6 +174,7 @@ class Seat:
         run, limits = token_hex(8), self._shared.limits
         with worker.listening():
             async with limited(limits, "load"):
+                await self._tell_settings(worker, order, anew=True)
                 await worker.tell(
                     {"do": "load", "id": run, "code": {**order.document(), "env": dict(order.code.env)}}
                 )
@@ -190,6 +195,12 @@ class Seat:
             return module_of(message.get("module"), targets_of(order.code))
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             raise WorkerLost("described a module that is none") from None
+
+    async def _tell_settings(self, worker: Link, order: Order, *, anew: bool = False) -> None:
+        """Before a plugin is loaded there; `anew`: they may be others since."""
+        if order.code.shape == "plugin" and (anew or not self._knows_settings):
+            await worker.tell(settings_message(order.code))
+            self._knows_settings = True
 
     async def _drop_under(self, worker: Link, ends: Iterable[tuple[Course, Result]]) -> None:
         """End the worker under its handlers, and report those ends, also when cancelled meanwhile.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from secrets import token_hex
 
@@ -14,7 +14,7 @@ from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
 from hookscope.runtime.hearing import Hearing
-from hookscope.runtime.link import Late, NotStarted, Printed, Program, WorkerLost
+from hookscope.runtime.link import Added, Late, NotStarted, Printed, Program, WorkerLost
 from hookscope.runtime.output import Pipe
 from hookscope.runtime.printing import Printing
 from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
@@ -150,6 +150,11 @@ class Worker:
             return ()
         told, self._hearing.late = tuple(self._hearing.late), []
         return told
+
+    @property
+    def added(self) -> Sequence[Added]:
+        """What its modules have registered since they were loaded."""
+        return self._hearing.added if self._child is not None else ()
 
     def _died(self, _: object) -> None:
         """In the thread of the child."""

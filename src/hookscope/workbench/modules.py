@@ -13,10 +13,10 @@ from hookscope.core.dialect import Host
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
-from hookscope.core.lanes import Lane
+from hookscope.core.lanes import Lane, LateLane
 from hookscope.core.look import notes_on
-from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by
-from hookscope.core.runs import Code, EventKind, Module
+from hookscope.core.plan import as_taken, code_of, crossed_by, declared_by, with_late
+from hookscope.core.runs import Code, Declared, EventKind, Module
 from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.loading import LOADED
 
@@ -35,6 +35,7 @@ class Modules:
 
     def __init__(self) -> None:
         self._known: dict[_Key, Module | Failure | None] = {}
+        self._late: dict[_Key, tuple[Declared, ...]] = {}  # what plugins have registered since
 
     async def load(self, inventory: Inventory, host: Host, lanes: Lanes, kind: EventKind) -> bool:
         """Load what may run, may hear events of this kind and is not loaded as it stands. Has anything been
@@ -47,7 +48,19 @@ class Modules:
                 continue
             self._keep(code, await lane.load(code))
             news = True
-        return news
+        return self._hear_late(inventory, host, lanes) or news
+
+    def _hear_late(self, inventory: Inventory, host: Host, lanes: Lanes) -> bool:
+        """Note what plugins have registered since they were loaded. Is it anything new?"""
+        able = [lane for lane in lanes.code.values() if isinstance(lane, LateLane)]
+        before, self._late = self._late, {}
+        if before or any(lane.late_count for lane in able):
+            hooks = [row.hook for row in inventory.hooks if row.hook.kind == "plugin" and row.hook.handler]
+            for code in [with_digest(code_of(hook, host)) for hook in hooks]:
+                lane = lanes.code.get(code.language)
+                if isinstance(lane, LateLane) and (late := lane.late_of(code)):
+                    self._late[_key(code)] = late
+        return self._late != before
 
     async def load_one(self, hook: Hook, host: Host, lane: Lane) -> Module | Failure:
         """The module of a hook with handlers of its own, loaded where it is not, whatever its gates say."""
@@ -85,8 +98,11 @@ class Modules:
     def _found(self, hook: Hook, host: Host) -> Module | Failure | None:
         if not self._known or hook.handler is None or hook.kind not in ("stream", "plugin"):
             return None
-        found = self._known.get(_key(with_digest(code_of(hook, host))))
-        return as_taken(found, host) if isinstance(found, Module) else found
+        key = _key(with_digest(code_of(hook, host)))
+        found = self._known.get(key)
+        if not isinstance(found, Module):
+            return found
+        return as_taken(with_late(found, self._late.get(key, ())), host)
 
     def shown(self, inventory: Inventory, host: Host) -> Inventory:
         """The inventory with what loads have found out: events that are declared, and why a load failed."""

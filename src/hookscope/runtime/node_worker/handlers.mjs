@@ -1,5 +1,6 @@
 // The handlers that are loaded, by their content; of each file also the last version that did load.
 
+import path from "node:path";
 import { describe } from "./faults.mjs";
 import { NoHandler } from "./picking.mjs";
 import { changesOfEnvironment, environmentNow, layOver } from "./restore.mjs";
@@ -11,7 +12,10 @@ const { stringify, parse } = JSON;
 const fileOf = (code) => [code.path, code.export, code.shape ?? "hook"];
 const keyOf = (code) => stringify([...fileOf(code), code.config ?? null, code.name]);
 
-/** Loads what is not loaded yet. `late(who, text)` hears what a module asks for after it was loaded. */
+/**
+ * Loads what is not loaded yet. `late(who, text, adds)` hears what a module asks for after it was loaded; `adds` is
+ * the handler that it brings: {name, row}.
+ */
 export class Handlers {
   constructor(modules, calls, baseline, late) {
     this.calls = calls;
@@ -21,6 +25,7 @@ export class Handlers {
     this.known = new Map(); // path, export, shape, name → {contents, module, env, isTold}
     this.good = new Map(); // path, export, shape → the last of them that did load
     this.loads = 0;
+    this.settings = {}; // of the host, for plugins
     this.leftOut = []; // names of variables that no environment can hold
   }
 
@@ -43,7 +48,8 @@ export class Handlers {
     const outcome = await this.calls.run(who, () => {
       this.layOver(env);
       before = environmentNow();
-      return this.modules.importHandler(code, (text) => this.late(who, text));
+      const late = (text, row) => this.late(who || path.basename(code.root), text, row && { name: code.name, row });
+      return this.modules.importHandler({ ...code, settings: this.settings }, late);
     });
     const changes = changesOfEnvironment(before);
     const isClean = this.baseline.restore();

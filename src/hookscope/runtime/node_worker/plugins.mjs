@@ -8,6 +8,7 @@ import { stub } from "./stubs.mjs";
 
 const OPTIONS = 16 * 1024; // bytes of one registration's options
 const LINES = 100; // of the log
+const LATE = 100; // handlers that are taken after `register`
 const PROMISE = "promise"; // its `register` is not done when it returns
 const UNNAMED = "unnamed"; // it registers a hook of folder events without a name
 
@@ -16,7 +17,10 @@ const { isArray } = Array;
 const { hasOwn } = Object;
 const isText = (value) => typeof value === "string";
 
-/** See Modules.importHandler. `late(text)` hears of registrations that come after `register`. Throws NoHandler. */
+/**
+ * See Modules.importHandler. `late(text, row)` hears of registrations that come after `register`, with the row of
+ * one that counts from now on. Throws NoHandler.
+ */
 export async function pluginOf(namespace, code, late) {
   const { holder, register } = entryOf(namespace, code);
   const about = isHolder(holder) ? holder : {};
@@ -56,6 +60,7 @@ class Registrations {
     this.names = new Set(); // of hooks that have one
     this.handlers = new Map();
     this.declares = [];
+    this.taken = 0; // of them, after `register`
     this.log = [];
     this.others = new Map(); // a kind of thing → how many of it were registered
   }
@@ -68,7 +73,7 @@ class Registrations {
   add(keys, handler, settings) {
     for (const key of isArray(keys) ? keys : [keys]) {
       const name = isText(key) ? key : "";
-      if (!this.isOpen) this.tooLate(name);
+      if (!this.isOpen && (this.isPlain || this.taken >= LATE)) this.tooLate(name);
       else if (!name.trim()) this.say("warn", "registers a handler of no event: left out");
       else if (typeof handler !== "function") this.say("warn", `registers no function for ${name}: left out`);
       else this.declare(name, handler, isHolder(settings) ? settings : {});
@@ -76,8 +81,10 @@ class Registrations {
   }
 
   tooLate(name) {
-    const nor = this.isPlain ? ", and its host does not call it either: an api is closed when register returns" : "";
-    this.late(`registers a handler of ${name} after its register: it is not called${nor}`);
+    const why = this.isPlain
+      ? "and its host does not call it either: an api is closed when register returns"
+      : `since no more than ${LATE} are taken then`;
+    this.late(`registers a handler of ${name} after its register: it is not called, ${why}`);
   }
 
   /** A hook of folder events, which its host knows by its name: the first of a name is the one. */
@@ -97,13 +104,17 @@ class Registrations {
     for (const note of notes) this.say("warn", note);
     const member = String(this.declares.length);
     this.handlers.set(member, rest.internal === true ? heard(handler, this.config) : handler);
-    this.declares.push({
+    const row = {
       key,
       member,
       priority: Number.isFinite(priority) ? priority : 0,
       limit: Number.isFinite(timeoutMs) && timeoutMs > 0 ? timeoutMs / 1000 : null,
       options,
-    });
+    };
+    this.declares.push(row);
+    if (this.isOpen) return;
+    this.taken += 1;
+    this.late(`registers a handler of ${key} after its register: it is called from the next event on`, row);
   }
 
   /** Something that is no hook. */
@@ -136,7 +147,7 @@ function apiOf(registrations, about, id, code) {
     source: code.path,
     rootDir: code.root,
     registrationMode: "full",
-    config: {},
+    config: code.settings ?? {},
     pluginConfig: registrations.config,
     logger: loggerOf(console),
     runtime: stub("runtime", "openclaw"),

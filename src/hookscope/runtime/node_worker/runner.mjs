@@ -25,7 +25,7 @@ export class Runner {
     this.calls = calls;
     const modules = new Modules(); // before the baseline, which takes loader hooks that come later for handlers'
     this.baseline = new Baseline();
-    this.handlers = new Handlers(modules, calls, this.baseline, (who, text) => this.lateText(who, text));
+    this.handlers = new Handlers(modules, calls, this.baseline, (who, text, adds) => this.lateText(who, text, adds));
     this.known = new Map(); // number → call, as the host has told it once
     this.compiled = 0; // how many loads are in the cache
     this.isShared = false; // something of an earlier handler's runs
@@ -35,7 +35,8 @@ export class Runner {
   async serve() {
     for (;;) {
       const message = await this.inbox.next();
-      if (message.do === "load") await this.loadOnly(message);
+      if (message.do === "settings") this.handlers.settings = message.value;
+      else if (message.do === "load") await this.loadOnly(message);
       else if (message.do === "run") await (message.together ? this.runTogether(message) : this.run(message));
     }
   }
@@ -45,9 +46,9 @@ export class Runner {
     this.line.say({ late: { who, error: describe(error) } });
   }
 
-  /** What a handler asked for when it could no longer be had. */
-  lateText(who, text) {
-    this.line.say({ late: { who, text } });
+  /** What a handler asked for when it could no longer be had, or what its module `adds` to what it declared. */
+  lateText(who, text, adds) {
+    this.line.say({ late: { who, text, adds } });
   }
 
   async loadOnly({ id, code }) {

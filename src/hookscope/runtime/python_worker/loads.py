@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from functools import partial
 from typing import Any, Callable, Dict, Optional, Tuple  # noqa: UP035  (3.9)
 
 Key = Tuple[str, str, str, str]  # noqa: UP006  (content's name, path, export, shape; an alias: 3.9)
@@ -90,7 +91,11 @@ class Loads:
         if code.get("shape", "hook") == "hook":  # most are, and do without the rest
             handler = modules.import_handler(code["path"], code["export"], code["root"], code["name"])
             return {"": handler}, None
-        making = self._part("shapes").make(code, modules, self._authors.authoring(), self._authors.given())
+        told = {**code, "settings": self._worker.settings}
+        late = partial(self._worker.tell_added, code)
+        making = self._part("shapes").make(
+            told, modules, self._authors.authoring(), self._authors.given(), late
+        )
         value = None
         while True:
             try:

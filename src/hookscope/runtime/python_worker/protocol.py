@@ -4,6 +4,7 @@ Both processes run this file. It does no I/O and knows no event. What the messag
 
 host to worker
     {"do": "load", "id", "code"}            load a handler, run nothing
+    {"do": "settings", "value"}             its host's settings, for plugins that are loaded from here on
     {"do": "run", "id", "fence", "quiet", "know": [[n, call]], "calls": [n], "view", "hook", "arguments"}
                                             run these in order on one view of the event
     {"do": "run", …, "together": true, "calls": [call], "views": [view]}
@@ -20,7 +21,8 @@ worker to host
                                             call n ended; "view" only where it differs from the one before
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
-    {"late": {"who", "text"}}               what else such a call did, in words
+    {"late": {"who", "text", "adds"}}       else in words; with "adds", {"name", "row"}, where
+                                            the module of that content declares one more
 
 Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", "returned",
 and each that is false; "took" where it is 0; "status" and "phase" where they are "ok" and "run".

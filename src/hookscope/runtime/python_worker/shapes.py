@@ -29,14 +29,22 @@ class Made(NamedTuple):
 
 
 Making = Generator[Any, Any, Made]
+Late = Callable[[Dict[str, Any]], None]  # noqa: UP006
 
 
-def make(code: Mapping[str, Any], modules: Any, authoring: Any, given: Any) -> Making:
+def make(
+    code: Mapping[str, Any],
+    modules: Any,
+    authoring: Any,
+    given: Any,
+    late: Optional[Late] = None,  # noqa: UP045
+) -> Making:
     """Load the file of a `code` document. Yields what is to be awaited, if that is awaitable; gets its value.
 
+    `late` hears of what a plugin declares after that, each as one of `declares`; it counts from then on.
     Raises NoHandler or Malformed where the file holds something else, and whatever it raises itself.
     """
-    return _Maker(code, modules, authoring, given).make()
+    return _Maker(code, modules, authoring, given).make(None if code.get("plain") else late)
 
 
 def member_of(made: Any, member: str, no_handler: Any) -> Target:
@@ -78,7 +86,7 @@ class _Maker:
         self._file = os.path.relpath(code["path"], code["root"]).replace(os.sep, "/")
         self._log: list[dict[str, str]] = []
 
-    def make(self) -> Making:
+    def make(self, late: Optional[Late] = None) -> Making:  # noqa: UP045
         shape = self._code["shape"]
         if shape in ("hook", "arguments"):
             handler = self._handler()
@@ -88,10 +96,13 @@ class _Maker:
         if shape == "stream":
             return self._stream((yield from self._definition(module, STREAMS)))
         if shape == "plugin":
-            api = self._authoring.PluginApi(os.path.basename(self._code["root"]), self._code.get("config"))
+            name = os.path.basename(self._code["root"])
+            api = self._authoring.PluginApi(name, self._code.get("config"))
+            api.config = self._authoring.Record(self._code.get("settings") or {})
             yield self._door(module)(api)
-            api.close()
-            return self._plugin(api.declared)
+            made = self._plugin(api.declared)
+            api.close(None if late is None else self._adding(made, late))
+            return made
         if shape == "tool":
             return self._tool((yield from self._definition(module, ("tool",))))
         return self._model((yield from self._definition(module, ("agent",))))
@@ -157,6 +168,17 @@ class _Maker:
             for number, one in enumerate(declared)
         )
         return Made(targets, self._declaring(rows))
+
+    def _adding(self, made: Made, late: Late) -> Callable[[Any], None]:
+        def add(one: Any) -> None:
+            assert made.module is not None
+            member = str(len(made.targets))
+            made.targets[member] = self._given.adapted(one.handler)
+            row = _declared(one.key, member, one.priority, one.limit, one.options)
+            made.module["declares"].append(row)
+            late(row)
+
+        return add
 
     def _declaring(self, rows: Any) -> dict[str, Any]:
         return {"declares": list(rows), "log": self._log}

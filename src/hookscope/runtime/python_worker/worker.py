@@ -75,6 +75,7 @@ class Worker:
         self._free = to_host.free()
         self.reserve = bytes(RESERVE)
         self.left_out: list[str] = []  # names of variables that no environment can hold
+        self.settings: dict[str, Any] = {}  # of the host, for plugins
         self._shared = False  # runs something of an earlier handler's
         self._calls: dict[int, Any] = {}  # those that the host has told once, by its numbers
         self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
@@ -90,6 +91,8 @@ class Worker:
                 self._load_only(message)
             elif message["do"] == "run":
                 self._run(message)
+            elif message["do"] == "settings":
+                self.settings = message["value"]
 
     def _rehearse(self) -> None:
         """Run a handler of ours, and tell nobody: the first of theirs takes half as long then."""
@@ -169,6 +172,13 @@ class Worker:
     def tell_late(self, who: str, text: str) -> None:
         """Tell what a handler did after it had answered."""
         self.line.say({"late": {"who": who, "text": text}})
+
+    def tell_added(self, code: Any, row: Any) -> None:
+        """Tell what a module declares after it was loaded."""
+        text = f"registers a handler of {row['key']} after its register: it is called from the next event on"
+        told, _ = _plain(row, "", part("shapes").ROW)
+        adds = {"name": code["name"], "row": told}
+        self.line.say({"late": {"who": os.path.basename(code["root"]), "text": text, "adds": adds}})
 
     def _call(
         self, run: str, number: int, call: Any, view: Any, announced: bool, there: Any, known: int
