@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core import expecting
-from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
-from hookscope.core.failure import Failure
-from hookscope.core.hooks import Hook, LogLine
+from hookscope.core.hooks import LogLine
 from hookscope.core.inventory import Inventory, Sources
-from hookscope.core.lanes import LateLane, Recorder, RunListener
+from hookscope.core.lanes import Recorder, RunListener
 from hookscope.core.look import look
-from hookscope.core.plan import breakages_in, late_registrations, make_plan, registrations_of, with_breakages
+from hookscope.core.plan import (
+    breakages_in,
+    late_registrations,
+    make_plan,
+    registrations_of,
+    switched_off,
+    with_breakages,
+)
+from hookscope.core.plans import Plans
 from hookscope.core.registry import LoadReport, Registry
-from hookscope.core.runs import Code, Declared, Event, Handler, Module, NotRun, Plan, Registration, Run
-from hookscope.loading import FirstImports, Loading, kept_by, left_on
+from hookscope.core.runs import Code, Event, Handler, Plan, Registration, Run
+from hookscope.loading import FirstImports, Loading, kept_by, left_on, without_folders
 from hookscope.otel import listener as of_process
 from hookscope.runtime.node import NoNode
 from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
 
 if TYPE_CHECKING:
     from hookscope.runtime import Firing
-
-MOST_PLANS = 512  # kept at a time: event keys may come from outside
 
 
 class HookEngine:
@@ -67,9 +71,7 @@ class HookEngine:
         self._closed = False
         self._sources = Sources()
         self._first = FirstImports(_with_digest)
-        self._lasting: frozenset[Registration] = frozenset()  # by code, and no load forgets them
-        self._planned_for: Registry | None = None
-        self._plans: dict[tuple[str, str, str | None], Plan] = {}  # by type, action and `only`
+        self._plans = Plans()
         self._late_count = 0  # of the handlers that plugins had registered late, when we asked last
 
     def look(self, host: Host | None = None) -> Inventory:
@@ -102,17 +104,17 @@ class HookEngine:
             inventory = replace(inventory, load_order=chosen)
         if off:
             self._switch_off()
-            inventory = _without_folders(inventory)
+            inventory = without_folders(inventory)
             if not inventory.load_order:
                 return LoadReport(log=self._said_off())
         self._provide_node(inventory)
         sources, refused = self._left_behind(inventory, strict=strict and not off)
         if strict:
-            inventory = replace(inventory, load_order=_in_order_of(sources, inventory))
+            inventory = replace(inventory, load_order=sources.in_order(inventory.load_order))
         loading = Loading(self.host, inventory, strict=strict, first=self._first)
         if refused is not None:
             loading.refuse(*refused)
-        await loading.take_all(self._load_code)
+        await loading.take_all(lambda code: self.lanes.load(code, self._without))
         report = loading.report()
         if strict and (report.failed or report.stopped):
             self.host = before
@@ -126,7 +128,7 @@ class HookEngine:
         self._sources = sources
         self.inventory = loading.inventory()
         left = left_on(self.registry, self.host) if off else ()
-        first, last = kept_by(self.registry, self._lasting, self.host)
+        first, last = kept_by(self.registry, self.host)
         self.registry = self.registry.with_registrations((*left, *first, *loading.registrations, *last))
 
     def _take(self, host: Host | None) -> None:
@@ -169,22 +171,12 @@ class HookEngine:
         self._sources = Sources()
         if self.host.dialect.clears_when_off:
             self.inventory = Inventory()
-            first, last = kept_by(self.registry, self._lasting, self.host)
+            first, last = kept_by(self.registry, self.host)
             self.registry = self.registry.with_registrations((*first, *last))
 
     def _said_off(self) -> tuple[LogLine, ...]:
         text = self.host.dialect.texts.off
         return (LogLine("info", text),) if text else ()
-
-    async def _load_code(self, code: Code) -> Handler | Code | Module | Failure | str:
-        """What to register, or why it failed, or, as a text, why nobody tried."""
-        if code.language == "unknown":
-            text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
-            return Failure("UnknownLanguage", text, phase="load")
-        lane = self.lanes.code.get(code.language)
-        if lane is None:
-            return f"{code.path.name} {self._without}"
-        return await lane.load(code)
 
     def register(
         self,
@@ -209,37 +201,29 @@ class HookEngine:
         if not callable(handler):
             raise TypeError(f"a handler is a function; {type(handler).__name__} cannot be called")
         name = name or str(getattr(handler, "__name__", "handler"))
-        call = Registration(key, name, handler, None, priority, limit, options=options or {})
-        self.registry = self.registry.with_registrations((*self.registry.registrations, call))
-        if lasting:
-            self._lasting |= {call}
+        call = Registration(key, name, handler, None, priority, limit, options=options or {}, lasting=lasting)
+        self.registry = self.registry.with_call(call)
         return call
 
     def remove(self, call: Registration) -> bool:
         """Take back this very registration; False where it is not registered any more."""
-        kept = [other for other in self.registry.registrations if other is not call]
-        found = len(kept) < len(self.registry.registrations)
-        if found:
-            self.registry = self.registry.with_registrations(kept)
-            self._lasting -= {call}
-        return found
+        before, self.registry = self.registry, self.registry.without(call)
+        return self.registry is not before
 
     @property
     def lasting(self) -> tuple[Registration, ...]:
         """The registrations by code that no load forgets, in order."""
-        return tuple(call for call in self.registry.registrations if call in self._lasting)
+        return tuple(call for call in self.registry.registrations if call.lasting)
 
     def unregister(self, key: str, handler: Handler) -> bool:
         """Take back one registration of `handler` under `key`; False where there is none."""
         expecting.expect_key(key)
-        for call in self.registry.by_key.get(key, ()):
-            if call.target is handler:
-                return self.remove(call)
-        return False
+        first = next((call for call in self.registry.by_key.get(key, ()) if call.target is handler), None)
+        return first is not None and self.remove(first)
 
     def clear(self) -> None:
         """Forget every registration."""
-        self.registry, self._lasting = self.registry.with_registrations(()), frozenset()
+        self.registry = self.registry.with_registrations(())
 
     def has_listeners(self, type: str, action: str = "") -> bool:  # noqa: A002  (the seeds' name)
         """Would anybody hear this event."""
@@ -260,43 +244,23 @@ class HookEngine:
         Raises TypeError for what is no Event, LookupError where the host has no hooks of its kind.
         """
         expecting.expect_event(event)
-        plan = self._planned(event, only)
+        if event.kind != "folder":
+            self._hear_late()
+        plan = self._plans.of(event, only, self.registry, lambda: self._plan_of(event, only))
         plan = plan if plan.event is event else replace(plan, event=event)
         if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
             return plan
-        off = tuple(
-            NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls
-        )
-        return replace(plan, groups=(), not_run=off + plan.not_run)
-
-    def _planned(self, event: Event, only: str | None) -> Plan:
-        """Of folder hooks a plan depends on type and action alone, so it is made once for each generation.
-
-        Not on its key: `command` with the action `new:x` and `command:new` with `x` have the same.
-        """
-        if event.kind != "folder":
-            self._hear_late()
-            return self._plan_of(event, only)
-        if self._planned_for is not self.registry or len(self._plans) > MOST_PLANS:
-            self._planned_for, self._plans = self.registry, {}
-        asked = (event.type, event.action, only)
-        if asked not in self._plans:
-            self._plans[asked] = self._plan_of(event, only)
-        return self._plans[asked]
+        return switched_off(plan)
 
     def _hear_late(self) -> None:
         """Register what plugins have registered since they were loaded."""
-        count = sum(getattr(lane, "late_count", 0) for lane in set(self.lanes.code.values()))
+        count = self.lanes.late_count
         if count == self._late_count:
             return
         self._late_count = count
-        late = late_registrations(self.registry, self.host, self._late_of)
+        late = late_registrations(self.registry, self.host, self.lanes.late_of)
         if late:
             self.registry = self.registry.with_registrations((*self.registry.registrations, *late))
-
-    def _late_of(self, code: Code) -> Sequence[Declared]:
-        lane = self.lanes.code.get(code.language)
-        return lane.late_of(code) if isinstance(lane, LateLane) else ()
 
     def _plan_of(self, event: Event, only: str | None) -> Plan:
         return make_plan(
@@ -352,21 +316,7 @@ class HookEngine:
         await self.lanes.close()
 
 
-def _in_order_of(sources: Sources, inventory: Inventory) -> tuple[Hook, ...]:
-    """The load order of a strict look: who has no handler takes part there, and so a name and a place."""
-    places = {hook.manifest: place for place, hook in enumerate(sources.hooks)}
-    folders = [hook for hook in inventory.load_order if hook.manifest in places]
-    rest = [hook for hook in inventory.load_order if not places or hook.kind != "folder"]
-    return (*sorted(folders, key=lambda hook: places[hook.manifest]), *rest)
-
-
 def _with_digest(code: Code) -> Code:
     from hookscope.runtime.digest import with_digest  # here: few hosts have files that they import once
 
     return with_digest(code)
-
-
-def _without_folders(inventory: Inventory) -> Inventory:
-    """The hooks that the switch of HOOK.md folders does not concern."""
-    rest = tuple(hook for hook in inventory.load_order if kind_of(hook) != "folder")
-    return replace(inventory, load_order=rest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,20 +26,18 @@ LOADER_SEES = ("handler", "sent")  # a missing file fails by itself; what is nev
 LoadCode = Callable[[Code], Awaitable["Handler | Code | Module | Failure | str"]]
 
 
-def kept_by(
-    registry: Registry, lasting: Collection[Registration], host: Host
-) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
+def kept_by(registry: Registry, host: Host) -> tuple[tuple[Registration, ...], tuple[Registration, ...]]:
     """The registrations by code that a load leaves alone: those before what it registers, those behind.
 
-    `lasting` are those that no load forgets. A host that keeps the others too only takes its own out from
-    between them, and so they come first from then on, key by key in the order in which the keys came up.
+    No load forgets the lasting ones. A host that keeps the others too only takes its own out from between
+    them, and so they come first from then on, key by key in the order in which the keys came up.
     """
     calls = registry.registrations
-    last = tuple(call for call in calls if call in lasting)
+    last = tuple(call for call in calls if call.lasting)
     if not host.dialect.load_rules.keeps_code:
         return (), last
     places = {key: place for place, key in enumerate(registry.keys())}
-    kept = [call for call in calls if call.hook is None and call not in lasting]
+    kept = [call for call in calls if call.hook is None and not call.lasting]
     return tuple(sorted(kept, key=lambda call: places[call.key])), last
 
 
@@ -49,6 +47,12 @@ def left_on(registry: Registry, host: Host) -> tuple[Registration, ...]:
         return ()
     calls = registry.registrations
     return tuple(call for call in calls if call.hook is not None and kind_of(call.hook) == "folder")
+
+
+def without_folders(inventory: Inventory) -> Inventory:
+    """Only the hooks that the switch of HOOK.md folders does not concern are to be loaded."""
+    rest = tuple(hook for hook in inventory.load_order if kind_of(hook) != "folder")
+    return replace(inventory, load_order=rest)
 
 
 class FirstImports:

@@ -1,6 +1,6 @@
 """What a look has found: hooks in their orders, and what was no hook and why. Frozen data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
@@ -37,6 +37,13 @@ class Sources:
 
     hooks: tuple[Hook, ...] = ()
     named: frozenset[str] = frozenset()
+
+    def in_order(self, load_order: Sequence[Hook]) -> tuple[Hook, ...]:
+        """The load order of a strict look: who has no handler takes part there, and so a name and a place."""
+        places = {hook.manifest: place for place, hook in enumerate(self.hooks)}
+        folders = [hook for hook in load_order if hook.manifest in places]
+        rest = [hook for hook in load_order if not places or hook.kind != "folder"]
+        return (*sorted(folders, key=lambda hook: places[hook.manifest]), *rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -269,6 +269,12 @@ def with_breakages(plan: Plan, by_name: Mapping[str, Breakage]) -> Plan:
     return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
 
 
+def switched_off(plan: Plan) -> Plan:
+    """The plan of a program that has switched its hooks off: nobody runs."""
+    off = tuple(NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls)
+    return replace(plan, groups=(), not_run=off + plan.not_run)
+
+
 def breakages_in(plan: Plan) -> dict[str, Breakage]:
     """Whose handlers this plan breaks on purpose, by name."""
     return {call.name: call.breakage for call in plan.calls if call.breakage is not None}

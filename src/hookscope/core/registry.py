@@ -33,6 +33,15 @@ class Registry:
         """All registrations of these keys: key after key, each in order of registration."""
         return tuple(call for key in keys for call in self.by_key.get(key, ()))
 
+    def with_call(self, call: Registration) -> Registry:
+        """With this one behind all others."""
+        return self.with_registrations((*self.registrations, call))
+
+    def without(self, call: Registration) -> Registry:
+        """Without this very one; this registry itself where it has none such."""
+        kept = [other for other in self.registrations if other is not call]
+        return self if len(kept) == len(self.registrations) else self.with_registrations(kept)
+
     def with_registrations(self, registrations: Sequence[Registration]) -> Registry:
         """Another registry that holds these alone, numbered one higher: a run keeps the one it began with."""
         return Registry(self.generation + 1, tuple(registrations))

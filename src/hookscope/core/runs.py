@@ -87,6 +87,7 @@ class Registration:
     options: Mapping[str, Any] = field(default_factory=dict)  # what else was said when it registered
     breakage: Breakage | None = None  # a fault that its worker puts in its place, on purpose
     hears: EventKind | None = None  # the kind of its events; None: that of its hook
+    lasting: bool = False  # registered by code, and no load forgets it
 
 
 @dataclass(frozen=True, slots=True)

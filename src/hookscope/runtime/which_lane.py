@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from hookscope.core.dialect import Host
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import Language
-from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code, Registration
+from hookscope.core.lanes import Lane, LateLane
+from hookscope.core.runs import Code, Declared, Handler, Module, Registration
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.node import NoNode, find_node
 from hookscope.values import dataclass
@@ -30,6 +32,25 @@ class Lanes:
     def of(self, call: Registration) -> Lane:
         """The lane of a planned call."""
         return self.code[call.target.language] if isinstance(call.target, Code) else self.functions
+
+    async def load(self, code: Code, without: str) -> Handler | Code | Module | Failure | str:
+        """What to register, or why it failed, or, as a text, why nobody tried: its language has no lane, and
+        so it lacks what `without` says."""
+        if code.language == "unknown":
+            text = f"{code.path.name} is neither Python, TypeScript nor JavaScript"
+            return Failure("UnknownLanguage", text, phase="load")
+        lane = self.code.get(code.language)
+        return f"{code.path.name} {without}" if lane is None else await lane.load(code)
+
+    @property
+    def late_count(self) -> int:
+        """How many handlers plugins have registered since they were loaded."""
+        return sum(getattr(lane, "late_count", 0) for lane in set(self.code.values()))
+
+    def late_of(self, code: Code) -> Sequence[Declared]:
+        """What this plugin has registered since it was loaded."""
+        lane = self.code.get(code.language)
+        return lane.late_of(code) if isinstance(lane, LateLane) else ()
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""
