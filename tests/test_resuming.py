@@ -94,7 +94,7 @@ class Bench:
         return self._runner.run(fired())
 
     def again(self, run: Run, start: str, **more: Any) -> Replayed:
-        past = self.bench.past_run(self.bench.look(), run.id)
+        past = self.bench.record.run(self.bench.look(), run.id)
         replayed = self._runner.run(again(self.bench, past, start=start, **more))
         assert isinstance(replayed, Replayed)
         return replayed
@@ -158,7 +158,7 @@ def test_secrets_of_before_are_taken_from_the_environment(
 ) -> None:
     token = "sk" + "-0123456789abcdefghijklmn"
     run = bench.fire({"script": {"a": [("add", "x", token)], "c": [("push", "x", "saw")]}})
-    past = bench.bench.past_run(bench.bench.look(), run.id)
+    past = bench.bench.record.run(bench.bench.look(), run.id)
     assert past.run is not None
     assert token not in str(past.run.results)
     with pytest.raises(Refusal, match="a secret that was not kept"):

@@ -116,7 +116,7 @@ def test_the_nearer_a_variable_is_set_the_more_it_counts(
         monkeypatch.setenv(name, "process")
     write(workspace / ".hookscope/environments/dev.yaml", "variables: {A: file, B: 2, YES: true}")
     bench = Workbench(Options(workspace=workspace, env={"A": "given"}, environment="dev"))
-    variables = bench.variables(bench.look())
+    variables = bench.filler.variables(bench.look())
     assert [(variables.values[name], variables.origins[name]) for name in "ABCD"] == [
         ("given", "--env"),
         ("2", "environment dev"),

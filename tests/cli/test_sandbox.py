@@ -115,11 +115,11 @@ def test_a_run_on_copies_is_on_record_as_one(
     told["results"] = [{name: one[name] for name in fired["results"][0]} for one in told["results"]]
     assert told == fired  # whatever reads the one reads the other
     bench = Workbench(Options(workspace=workspace))
-    (past,) = bench.past_runs(bench.look())
+    (past,) = bench.record.runs(bench.look())
     bench.close_now()
     under = Workbench(Options(workspace=workspace, dialect="eve"))
-    assert under.past_runs(under.look()) == ()
-    assert under.runs_left_out(under.look()) == ("openclaw",), "nobody thinks that nothing was fired"
+    assert under.record.runs(under.look()) == ()
+    assert under.record.left_out(under.look()) == ("openclaw",), "nobody thinks that nothing was fired"
     under.close_now()
     assert past.run is not None
     assert past.run.guarded is not None

@@ -59,7 +59,7 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         assert not (workspace / "written").exists(), "what was fired on copies is fired again on copies"
         view = story.screen.state.view
         assert view is not None
-        assert [past.id for past in story.screen.bridge.bench.past_runs(view)] == [1, 2, 3]
+        assert [past.id for past in story.screen.bridge.bench.record.runs(view)] == [1, 2, 3]
         lines = stored_runs(story.screen.bridge.bench, view, story.screen.fire_pane.runs.sheets)
         assert [line.number for line in lines] == [3, 2, 1], "the palette has the test's run, too"
         # A limit to one hook holds for the run that has it, not for the one that comes next.

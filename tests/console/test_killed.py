@@ -111,7 +111,7 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
         until(lambda: pid.exists() and pid.read_text(), "the handler runs")
         os.kill(console.process.pid, signal.SIGKILL)
     until(lambda: gone(int(pid.read_text())), "its worker is gone")
-    with bench.journal(bench.open()) as journal:
+    with bench.record.journal(bench.open()) as journal:
         (run,) = journal.recent()
     assert (run.key, run.outcome) == ("command:new", "interrupted")
 

@@ -105,11 +105,13 @@ def test_in_a_folder_that_is_no_workspace_yet_it_becomes_one(
     fresh.mkdir()
     monkeypatch.chdir(fresh)
     here = bench(workspace=None)
-    before = here.journal(here.open()).workspace
+    before = here.record.journal(here.open()).workspace
     made = new(here, "greet")
     assert made.sketched.root == fresh / "hooks/greet"
     assert made.stands[0].row is not None
-    assert here.journal(here.open()).workspace == str(fresh) != before  # what is fired now is on its record
+    assert (
+        here.record.journal(here.open()).workspace == str(fresh) != before
+    )  # what is fired now is on its record
 
 
 @pytest.mark.parametrize(("where", "runs"), [("managed", True), ("elsewhere/hooks", False)])

@@ -95,7 +95,7 @@ class Bridge:
         began = perf_counter()
         try:
             view = self.bench.look()
-            filling = self.bench.filling(view)
+            filling = self.bench.filler.filling(view)
             listing = listing_of(view).with_groups()
             view.work_out()
             set_aside(listing.rows)

@@ -100,7 +100,7 @@ class Carrier(Shell):
                 self.fire_pane.show_past(past)
                 self.change(ModeChosen("fire"))
 
-            self.bridge.ask("journal", lambda: bench.past_run(view, event.number), show)
+            self.bridge.ask("journal", lambda: bench.record.run(view, event.number), show)
 
     @on(LogPane.RealAsked)
     def _real_asked(self, event: LogPane.RealAsked) -> None:

@@ -70,7 +70,7 @@ class FireDesk:
         if not draft.written or draft.event is None or filling is None:
             return draft, ""
         try:
-            event = filled_event(draft.event, filling, self.screen.bridge.bench.filled)
+            event = filled_event(draft.event, filling, self.screen.bridge.bench.filler.filled)
         except Refusal as refused:
             return replace(draft, event=None), str(refused)
         return replace(draft, event=event, written=False), ""
@@ -100,7 +100,8 @@ class FireDesk:
         filling, bench = self.state.filling, self.screen.bridge.bench
         try:
             if filling is not None:
-                message = str(bench.filled(message, filling.variables, datetime.now(UTC), "The message"))
+                now = datetime.now(UTC)
+                message = str(bench.filler.filled(message, filling.variables, now, "The message"))
             folders = untrusted_on_stage(view)
         except Exception as error:  # a host without sessions, an agent that cannot be read, a variable
             self._say(str(error) or type(error).__name__, "warning")
@@ -275,7 +276,7 @@ class FireDesk:
         bench = self.screen.bridge.bench
         hooks = [result.call.hook for result in run.failed if result.call.hook is not None]
         known = view.quarantined if view is not None else frozenset()
-        kept = [hook for hook in hooks if bench.quarantined(hook) and hook.handler not in known]
+        kept = [hook for hook in hooks if bench.crew.quarantined(hook) and hook.handler not in known]
         for hook in kept:
             text = "three faults within five minutes: only a fire by hand runs it now"
             self.screen.log_line("quarantine", text, "warning", hook.name)

@@ -52,7 +52,7 @@ def stored_runs(bench: Workbench, view: View, sheets: Sequence[Sheet]) -> tuple[
     """The runs that the Fire mode holds, and others of the journal; newest first. Reads the journal."""
     held = {sheet.number: RunLine(sheet.number, sheet.plan.event.key, _about(sheet)) for sheet in sheets}
     try:
-        stored = bench.past_runs(view, OLDER) if held else ()  # with none on record there is no database
+        stored = bench.record.runs(view, OLDER) if held else ()  # with none on record there is no database
     except OSError:  # which was said when the console began
         stored = ()
     others = {

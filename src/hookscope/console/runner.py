@@ -74,7 +74,7 @@ class Runner:
 
         def remembering() -> None:
             try:
-                past, others = self.bench.past_runs(view), self.bench.runs_left_out(view)
+                past, others = self.bench.record.runs(view), self.bench.record.left_out(view)
             except Exception as error:
                 post(self.screen, Failed("the journal", said(error)))
                 past, others = (), ()

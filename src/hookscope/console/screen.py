@@ -177,7 +177,7 @@ class MainScreen(Looker):
 
     @on(LiftAsked)
     def _lift(self, event: LiftAsked) -> None:
-        if self.bridge.bench.lift(event.hook):
+        if self.bridge.bench.crew.lift(event.hook):
             self.log_line("quarantine", "lifted: automatic fires run it again", subject=event.hook.name)
             self.bridge.look()
 

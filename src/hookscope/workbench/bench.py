@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.failure import Failure
@@ -23,27 +23,22 @@ from hookscope.workbench.crew import Crew
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
+from hookscope.workbench.record import Record
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.trust import TrustStore, digests_below
-from hookscope.workbench.view import PastRun, View
+from hookscope.workbench.view import View
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from hookscope.engine import HookEngine
-    from hookscope.journal import Journal
     from hookscope.journal.secrets import Secret
     from hookscope.runtime import Firing
     from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.doctor import Finding
     from hookscope.workbench.edits import Edits
-    from hookscope.workbench.filling import Filler, Filling
+    from hookscope.workbench.filling import Filler
     from hookscope.workbench.guarded import Guard
-    from hookscope.workbench.variables import Variables
     from hookscope.workbench.watching import Told, Watch
-
-QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
 
 
 class Workbench:
@@ -82,8 +77,8 @@ class Workbench:
         self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
         self._looking = Looking(self.crew, self.modules)
+        self.record = Record(self)
         self._trust_all = trust_all
-        self._journal: Journal | None = None
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         if options.environment is not None:
             from hookscope.workbench.environments import read_environment
@@ -103,10 +98,11 @@ class Workbench:
         return Edits(self)
 
     @cached_property
-    def _filler(self) -> Filler:
+    def filler(self) -> Filler:
+        """What fills events with variables."""
         from hookscope.workbench.filling import Filler  # here: a look fills no events
 
-        return Filler(self._secrets)
+        return Filler(self, self._secrets)
 
     @property
     def dialect(self) -> Dialect:
@@ -155,40 +151,10 @@ class Workbench:
         check_key(view, key)
         return template(key, view.host)
 
-    def variables(self, view: View) -> Variables:
-        """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
-        that is not there or cannot be read."""
-        return self._filler.variables(view.host, self.options.env, self.setup.environment)
-
-    def filling(self, view: View) -> Filling:
-        """What fills events of this view now: files are read anew. Never raises."""
-        from hookscope.workbench.filling import filling_of
-
-        return filling_of(view.host, self.options.env, self.setup.environment)
-
-    def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
-        """A plain value of an event with its variables and times filled in; `now` is the event's moment.
-
-        Secrets among them are masked in the journal from now on, wherever the event has them. Raises
-        Refusal, whose sentence begins with `where`.
-        """
-        return self._filler.filled(value, variables, now, where)
-
     @property
     def secrets(self) -> tuple[Secret, ...]:
         """The secrets that events got from variables so far."""
         return tuple(self._secrets)
-
-    def quarantined(self, hook: Hook) -> bool:
-        """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
-        return hook.handler is not None and self.crew.ledger.quarantined(hook.handler)
-
-    def lift(self, hook: Hook) -> bool:
-        """Let automatic fires run a hook again. False where nothing kept it from them."""
-        return hook.handler is not None and self.crew.ledger.lift(hook.handler)
-
-    def _barred(self, call: Registration) -> str:
-        return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
 
     def plan(
         self,
@@ -213,7 +179,7 @@ class Workbench:
 
         if only is not None:
             only = self.hook(view, only).hook.name
-        event = self._filler.resolved(event, view.host, lambda: self.variables(view).values)
+        event = self.filler.resolved(event, view)
         check_complete(event, view.host)
         plan = make_plan(
             event,
@@ -223,7 +189,7 @@ class Workbench:
             languages=view.languages,
             without=view.without,
             only=only,
-            barred=self._barred if automatic else None,
+            barred=self.crew.barred if automatic else None,
             forced=forced,
             bystanders=view.bystanders,
         )
@@ -298,44 +264,11 @@ class Workbench:
         """Forget the trust in those of these folders that are gone: what comes there later is another."""
         self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
-    def journal(self, host: Host) -> Journal:
-        """The record of this workspace's runs. Making it touches no disk."""
-        if self._journal is None:
-            from hookscope.journal import Journal  # here: a look needs no database
-
-            file, kept = state_folder() / "journal.db", self.setup.retention
-            self._journal = Journal(file, str(host.workspace), host.dialect.name, kept)
-        self._journal = self._journal.under(host.dialect, host.settings).of(str(host.workspace))
-        self._journal.hide(self._secrets)
-        return self._journal
-
-    def past_runs(self, view: View, limit: int = 20) -> tuple[PastRun, ...]:
-        """The last runs of this workspace, oldest first, from the journal. Blocks; raises OSError."""
-        from hookscope.workbench.past import past_of  # here: a look needs no database
-
-        stored = reversed(self.journal(view.host).recent(limit))
-        return tuple(past for one in stored if (past := past_of(one, view.host)) is not None)
-
-    def runs_left_out(self, view: View, limit: int = 20) -> tuple[str, ...]:
-        """The dialects of the runs that `past_runs` leaves out, a name a run: the dialect in force has no
-        events of their kind. Blocks; raises OSError."""
-        from hookscope.journal import run_of  # here: a look needs no database
-
-        recent = (one for one in self.journal(view.host).recent(limit) if one.outcome != "running")
-        kinds = ((one.dialect, run_of(one.document).event.kind) for one in recent)
-        return tuple(dialect for dialect, kind in kinds if kind not in view.host.dialect.kinds)
-
-    def past_run(self, view: View, number: int) -> PastRun:
-        """That run of this workspace, from the journal. Blocks; raises OSError, Refusal."""
-        from hookscope.workbench.past import past_named  # here: as above
-
-        return past_named(number, self.journal(view.host).run(number), view.host)
-
     def _engine(self, view: View, lanes: Lanes | None = None, *, recorded: bool = True) -> HookEngine:
         from hookscope.engine import HookEngine  # here: a look fires nothing
 
         lanes = lanes or self.crew.lanes(view.host, view.languages)
-        engine = HookEngine(view.host, lanes, self.journal(view.host) if recorded else None)
+        engine = HookEngine(view.host, lanes, self.record.journal(view.host) if recorded else None)
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 
@@ -360,8 +293,4 @@ class Workbench:
     async def close(self) -> None:
         """End all workers and wait until they are gone; what waits for the journal is written."""
         await self.crew.close()
-        if self._journal is not None:
-            journal, self._journal = self._journal, None
-            import asyncio
-
-            await asyncio.to_thread(journal.close)
+        await self.record.close()

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Language
+from hookscope.core.hooks import Hook, Language
 from hookscope.core.inventory import Inventory
 from hookscope.core.lanes import Lane
-from hookscope.core.runs import Code
+from hookscope.core.runs import Code, Registration
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.workbench.state_files import state_folder
@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
         told_late: Callable[[str, str], None] | None
 
 
+QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
 PYTHON: frozenset[Language] = frozenset({"python"})
 _Env = frozenset[tuple[str, str]]
@@ -103,6 +104,18 @@ class Crew:
     def holds_any(self) -> bool:
         """Has any worker loaded anything."""
         return any(lane.workers() for lane in self._processes.values())
+
+    def quarantined(self, hook: Hook) -> bool:
+        """Has it hung, died or spoilt its worker so often that no automatic fire runs it."""
+        return hook.handler is not None and self.ledger.quarantined(hook.handler)
+
+    def lift(self, hook: Hook) -> bool:
+        """Let automatic fires run a hook again. False where nothing kept it from them."""
+        return hook.handler is not None and self.ledger.lift(hook.handler)
+
+    def barred(self, call: Registration) -> str:
+        """Why an automatic fire does not run this call; empty where it does."""
+        return QUARANTINE if call.hook is not None and self.quarantined(call.hook) else ""
 
     def workers(self) -> dict[str, tuple[WorkerFacts, ...]]:
         """The worker processes that run now, by `python` and `node`."""

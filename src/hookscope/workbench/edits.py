@@ -171,7 +171,7 @@ class Edits:
             import asyncio  # here, and below: a look needs no event loop
 
             asyncio.run(
-                self._bench.journal(self._bench.open()).note(
+                self._bench.record.journal(self._bench.open()).note(
                     "change", subject, change.meaning, detail=str(change.path)
                 )
             )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Event
@@ -17,6 +17,10 @@ from hookscope.workbench.environments import ENVIRONMENTS, environments_of, read
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.secrets import resolved, secrets_of
 from hookscope.workbench.variables import DOTENV, Variables, filled, secrets_used, variables_of
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
 
 Fill = Callable[[Any, Variables, datetime], Any]
 
@@ -32,34 +36,42 @@ class Filling:
 
 
 class Filler:
-    """Fills events, and keeps in mind the secrets that they got: a journal masks them wherever they land."""
+    """Fills events of a workbench, and keeps in mind the secrets that they got: a journal masks them wherever
+    they land."""
 
-    def __init__(self, secrets: dict[Secret, None]) -> None:
-        self.secrets = secrets  # in order, and the caller's
+    def __init__(self, bench: Workbench, secrets: dict[Secret, None]) -> None:
+        self._bench = bench
+        self._secrets = secrets  # in order, and the workbench's
 
-    def variables(self, host: Host, given: Mapping[str, str], chosen: str | None) -> Variables:
-        """What `${NAME}` in an event of this host stands for now: files are read anew.
-
-        `given` on the command line, `chosen` the environment. Raises Refusal for one that is not there or
-        cannot be read.
-        """
+    def variables(self, view: View) -> Variables:
+        """What `${NAME}` in an event stands for now: files are read anew. Raises Refusal for an environment
+        that is not there or cannot be read."""
+        host, chosen = view.host, self._bench.setup.environment
         environment = None if chosen is None else read_environment(host.workspace, chosen)
-        return variables_of(host, given, environment)
+        return variables_of(host, self._bench.options.env, environment)
 
-    def filled(self, value: Any, variables: Variables, now: datetime, where: str) -> Any:
-        """A plain value of an event with its variables and times. Raises Refusal that begins with `where`."""
-        self.secrets |= dict.fromkeys(secrets_used(value, variables))
+    def filling(self, view: View) -> Filling:
+        """What fills events of this view now: files are read anew. Never raises."""
+        return filling_of(view.host, self._bench.options.env, self._bench.setup.environment)
+
+    def filled(self, value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
+        """A plain value of an event with its variables and times filled in; `now` is the event's moment.
+
+        Secrets among them are masked in the journal from now on, wherever the event has them. Raises
+        Refusal, whose sentence begins with `where`.
+        """
+        self._secrets |= dict.fromkeys(secrets_used(value, variables))
         return filled(value, variables, now, where)
 
-    def resolved(self, event: Event, host: Host, variables: Callable[[], Mapping[str, str]]) -> Event:
+    def resolved(self, event: Event, view: View) -> Event:
         """An event of the journal with its secrets back. Raises Refusal for one that is not to be had."""
 
         def noted() -> Mapping[str, str]:
-            values = variables()
-            self.secrets |= dict.fromkeys(secrets_of(event, values))
+            values = self.variables(view).values
+            self._secrets |= dict.fromkeys(secrets_of(event, values))
             return values
 
-        return resolved(event, host, noted)
+        return resolved(event, view.host, noted)
 
 
 def files_of(workspace: Path) -> tuple[Path, ...]:
@@ -81,7 +93,7 @@ def filling_of(host: Host, given: Mapping[str, str], chosen: str | None) -> Fill
 def filled_event(event: Event, filling: Filling, fill: Fill = filled) -> Event:
     """The event with its variables and times filled in, `${now}` being its own moment. Raises Refusal.
 
-    `fill` does it: the workbench's own method notes secrets, too.
+    `fill` does it: a workbench's filler notes secrets, too.
     """
     if filling.problem:
         raise Refusal(filling.problem, code=2)

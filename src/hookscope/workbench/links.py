@@ -98,7 +98,7 @@ def links_of(bench: Workbench, view: View, row: Standing) -> tuple[Link, ...]:
     """The links of one hook, in their order. Blocks; raises OSError where the journal cannot be read."""
     if row.verdict.shadowed_by is not None or row.hook.handler is None:
         return ()
-    journal, now = bench.journal(view.host), datetime.now(UTC)
+    journal, now = bench.record.journal(view.host), datetime.now(UTC)
     last = next(iter(journal.select(Wanted(hook=row.hook.name), 1)), None)
     last = last if last is not None and _result(last, row) is not None else None
     loaded = _loaded(bench, view, row, journal, last, now)

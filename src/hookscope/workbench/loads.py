@@ -29,7 +29,7 @@ async def load(bench: Workbench, *, only: str | None = None) -> LoadReport:
     detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
     with suppress(OSError):  # a journal that cannot be written stops no load
         level = "error" if report.failed else "info"
-        await bench.journal(host).note("load", host.dialect.name, said, level, detail)
+        await bench.record.journal(host).note("load", host.dialect.name, said, level, detail)
     return report
 
 
@@ -42,7 +42,7 @@ async def staged(bench: Workbench) -> tuple[HookEngine, LoadReport]:
     rules_of(host)
     languages, without = bench.crew.languages(host, look(host))
     wanted = languages | languages_of(cast_of(host))
-    engine = HookEngine(host, bench.crew.lanes(host, wanted), bench.journal(host), without=without)
+    engine = HookEngine(host, bench.crew.lanes(host, wanted), bench.record.journal(host), without=without)
     return engine, await engine.load()
 
 

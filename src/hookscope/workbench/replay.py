@@ -58,8 +58,8 @@ def past_runs(
     """
     view = bench.look()
     if numbers:
-        return tuple(bench.past_run(view, number) for number in numbers)
-    journal = bench.journal(view.host)
+        return tuple(bench.record.run(view, number) for number in numbers)
+    journal = bench.record.journal(view.host)
     for limit in (MOST + 1,) if last is None else (last + FEW, MOST + 1):  # most often few are enough
         newest = journal.select(wanted, limit)
         past = (past_of(stored, view.host) for stored in newest)

@@ -99,11 +99,11 @@ def event_of(bench: Workbench, view: View, saved: SavedEvent) -> Event:
     own moment, which `at` sets. Raises Refusal.
     """
     event = bench.template(view, saved.key)
-    variables, where = bench.variables(view), saved.place or str(saved.file)
+    variables, where = bench.filler.variables(view), saved.place or str(saved.file)
     if saved.at is not None:
-        at = bench.filled(saved.at, variables, event.timestamp, where)
+        at = bench.filler.filled(saved.at, variables, event.timestamp, where)
         event = replace(event, timestamp=moment_of(at, where))
-    session, context, ctx = bench.filled(
+    session, context, ctx = bench.filler.filled(
         [saved.session, saved.context, saved.ctx], variables, event.timestamp, where
     )
     context = {**event.context, **context} if saved.over else context
@@ -118,8 +118,8 @@ def expected_of(bench: Workbench, view: View, saved: SavedEvent, event: Event) -
     """
     if "${" not in repr(saved.expect):
         return saved.expect
-    variables, where = bench.variables(view), saved.place or str(saved.file)
-    wanted = dict(bench.filled(saved.expect, variables, event.timestamp, where))
+    variables, where = bench.filler.variables(view), saved.place or str(saved.file)
+    wanted = dict(bench.filler.filled(saved.expect, variables, event.timestamp, where))
     values = {name: literally(value) for name, value in variables.values.items()}
     for name in PATTERNS:
         if isinstance(texts := saved.expect.get(name), list):

@@ -63,7 +63,7 @@ def command(
         raise Refusal("--limit is for lines of runs that are looked for.", "Leave it out.", code=2)
     wanted = wanted_of(given)
     bench = answers.bench_of(options)
-    journal = bench.journal(bench.open())
+    journal = bench.record.journal(bench.open())
     try:
         runs = _chosen(journal, numbers, wanted, limit if html is None else 1)
         first = next(runs, None)

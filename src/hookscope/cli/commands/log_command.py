@@ -71,7 +71,7 @@ def command(
     limit = limit or LIMIT
     if file is not None:
         return _of_file(Path(file), wanted, limit, given)
-    journal = bench.journal(bench.open())
+    journal = bench.record.journal(bench.open())
     try:
         newest = journal.recent(1)  # asked first: what comes meanwhile is followed
         runs = journal.select(wanted, limit)[::-1]
@@ -95,7 +95,7 @@ def _told_whole(bench: Workbench, numbers: Sequence[int], file: str | None) -> A
             runs = named_in(source, numbers)
             settings = source.settings(runs)
         else:
-            journal = bench.journal(host)
+            journal = bench.record.journal(host)
             runs = named(journal, numbers)
             settings = journal.settings(runs)
     except OSError as error:

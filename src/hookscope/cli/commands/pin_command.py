@@ -27,7 +27,7 @@ def command(options: Options, numbers: Sequence[int], off: bool) -> Answer:
     with --pinned those that are pinned. Exit 1 where a run is not there.
     """
     bench = answers.bench_of(options)
-    journal = bench.journal(bench.open())
+    journal = bench.record.journal(bench.open())
     asked = tuple(dict.fromkeys(numbers))
     try:
         found = asyncio.run(journal.pin(asked, on=not off))

@@ -124,7 +124,7 @@ def sequences(options: Options) -> tuple[Word, ...]:
 def runs(options: Options) -> tuple[Word, ...]:
     """The last runs by number, with their outcome. Raises OSError."""
     bench = Workbench(options)
-    stored = bench.journal(bench.open()).recent(RUNS)
+    stored = bench.record.journal(bench.open()).recent(RUNS)
     return words((str(run.id), f"{run.key} {run.outcome}") for run in stored)
 
 

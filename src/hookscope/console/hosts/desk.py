@@ -168,7 +168,7 @@ class HostsDesk:
         if not draft.written or filling is None:
             return draft.event
         try:
-            return filled_event(draft.event, filling, self.screen.bridge.bench.filled)
+            return filled_event(draft.event, filling, self.screen.bridge.bench.filler.filled)
         except Exception as error:  # a variable that is not set
             self._say(said(error), "warning")
             return None
