@@ -18,3 +18,11 @@ class Cancelled(PackError):
 
     def __init__(self, what: str = "It was stopped; nothing was installed.", then: str = "") -> None:
         super().__init__(what, then)
+
+
+def reason_of(error: Exception) -> str:
+    """Why something failed, as the end of a sentence; of a file that cannot be written with its name."""
+    if not isinstance(error, OSError):
+        return str(error).rstrip(".")
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{(error.strerror or str(error)).lower()}"

@@ -18,7 +18,7 @@ from hookscope.changes import Change, ChangeError, apply, read_now, remove_empty
 from hookscope.changes.files import Step, lock_beside, no_step, real_path, sync_folder
 from hookscope.packs.below import remove
 from hookscope.packs.edits import made, unmade
-from hookscope.packs.errors import PackError
+from hookscope.packs.errors import PackError, reason_of
 from hookscope.packs.journal import Intent, read_intent, write_intent
 from hookscope.packs.record import Book
 from hookscope.packs.tree import PackFile
@@ -28,6 +28,7 @@ STEPS = (
     "intend", "stage", "staged", "commit", "aside", "place", "settings", "records", "keep", "clean", "forget",
     "done",
 )  # fmt: skip
+GOING_ON, LATER = "Another install, update or uninstall is going on.", "Try again after it."
 PATIENCE = 10.0  # seconds to wait for another of our processes
 
 
@@ -62,9 +63,7 @@ class Store:
         try:
             lock.acquire(timeout=patience, poll_interval=0.02)
         except TimeoutError:
-            raise PackError(
-                "Another install, update or uninstall is going on.", "Try again after it."
-            ) from None
+            raise PackError(GOING_ON, LATER) from None
         try:
             yield
         finally:
@@ -143,7 +142,10 @@ def finish_interrupted(store: Store) -> str:
         else:
             _clean(store, intent, intent.made if intent.phase == "staging" else intent.empty, no_step)
     except (ChangeError, OSError) as error:
-        raise PackError(f"An interrupted {intent.what} cannot be finished: {error}") from None
+        raise PackError(
+            f"An interrupted {intent.what} cannot be finished: {reason_of(error)}.",
+            "The next of these commands tries again.",
+        ) from None
     done = "was finished" if intent.phase == "clean" else "was taken back"
     return f"An interrupted {intent.what} {done} first."
 
@@ -186,9 +188,24 @@ def _finish_or_back(store: Store, intent: Intent, step: Step) -> None:
     except (ChangeError, OSError):
         _back(store, intent)
         raise
-    _keep(intent, step)
-    write_intent(store.journal, replace(intent, phase="clean"))
-    _clean(store, intent, intent.empty, step)
+    try:
+        _keep(intent, step)
+    except OSError as error:
+        raise PackError(
+            f"The {intent.what} is done, but files that had changed cannot be kept: {reason_of(error)}.",
+            "They wait beside it until the next of these commands can.",
+        ) from None
+    noted = _noted(store, replace(intent, phase="clean"))
+    _clean(store, intent, intent.empty, step, noted=noted)
+
+
+def _noted(store: Store, intent: Intent) -> bool:
+    """Write down how far it is. Not where a disk is full: whoever comes later does the same parts again."""
+    try:
+        write_intent(store.journal, intent)
+    except OSError:
+        return False
+    return True
 
 
 def _finish(store: Store, intent: Intent, step: Step) -> None:
@@ -249,8 +266,11 @@ def _keep(intent: Intent, step: Step) -> None:
             shutil.copy2(one, to, follow_symlinks=False)
 
 
-def _clean(store: Store, intent: Intent, empty: Iterable[Path], step: Step) -> None:
+def _clean(store: Store, intent: Intent, empty: Iterable[Path], step: Step, *, noted: bool = True) -> None:
+    """`noted`: the journal says that only this is left; else nobody may take half of it for all of it."""
     step("clean")
+    if not noted:
+        store.journal.unlink(missing_ok=True)
     for folder in intent.staging:
         remove(folder)
     remove_empty(empty)
@@ -262,7 +282,7 @@ def _clean(store: Store, intent: Intent, empty: Iterable[Path], step: Step) -> N
 
 def _back(store: Store, intent: Intent) -> None:
     """As it was. Each part may never have been done."""
-    write_intent(store.journal, replace(intent, phase="back"))
+    _noted(store, replace(intent, phase="back"))
     for swap in reversed(intent.swaps):
         if swap.fresh is not None and not os.path.lexists(swap.fresh) and os.path.lexists(swap.target):
             os.rename(swap.target, swap.fresh)
@@ -272,5 +292,5 @@ def _back(store: Store, intent: Intent) -> None:
         with suppress(ChangeError):
             if read_now(intent.file) == intent.new:
                 _apply(Change(intent.file, f"undo: {intent.what}", intent.new, intent.old))
-    write_intent(store.journal, replace(intent, phase="clean", empty=intent.made))
-    _clean(store, intent, intent.made, no_step)
+    noted = _noted(store, replace(intent, phase="clean", empty=intent.made))
+    _clean(store, intent, intent.made, no_step, noted=noted)

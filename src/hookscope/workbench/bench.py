@@ -261,7 +261,10 @@ class Workbench:
         return real
 
     def distrust_gone(self, folders: Iterable[Path]) -> None:
-        """Forget the trust in those of these folders that are gone: what comes there later is another."""
+        """Forget the trust in those of these folders that are gone, and below them.
+
+        What comes there later is another. Raises Refusal where that cannot be recorded.
+        """
         self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
     def _engine(self, view: View, lanes: Lanes | None = None, *, recorded: bool = True) -> HookEngine:

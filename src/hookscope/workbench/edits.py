@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.inventory import Rejected
 from hookscope.core.standing import Standing
+from hookscope.core.text import as_typed
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import reason_of, state_folder
@@ -119,9 +120,7 @@ class Edits:
         """
         change = self._stack.peek()
         if change is None:
-            raise Refusal(
-                "There is nothing to undo.", "Only what Hookscope itself changed can be taken back."
-            )
+            raise Refusal("There is nothing to undo.", self._instead())
         try:
             undoing = undoing_of(change)
         except ChangeError as error:
@@ -135,6 +134,15 @@ class Edits:
                 f"Nothing of the last change ({change.meaning}) is left in {change.path}.", f"{then}."
             )
         return undoing
+
+    def _instead(self) -> str:
+        """What takes back what is no edit of one file."""
+        from hookscope.workbench.packs.book import installed_here  # here: a look asks for no packs
+
+        packs = [as_typed(record.id) for record in installed_here(self._bench.open())]
+        if not packs:
+            return "Only what Hookscope itself changed can be taken back."
+        return f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."
 
     def _let_go(self, change: Change, asked_only: bool) -> str:
         """Forget it, unless it was only asked about; what comes next."""

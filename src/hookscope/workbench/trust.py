@@ -57,12 +57,13 @@ class TrustStore:
             }
 
     def drop(self, folders: Iterable[Path]) -> None:
-        """Trust these no longer; what lies below a folder that stays trusted is trusted by it.
+        """Trust these no longer, nor what lies below them; a folder above that stays trusted covers them.
 
         Raises Refusal where that cannot be recorded.
         """
+        dropped = tuple(folders)
         known = members_of(self.file, FOLDERS)
-        gone = [str(folder) for folder in folders if str(folder) in known]
+        gone = [name for name in known if any(Path(name).is_relative_to(folder) for folder in dropped)]
         if gone:
             with self._merging() as folders_now:
                 for folder in gone:

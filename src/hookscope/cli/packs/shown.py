@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
 
 from hookscope.cli.cells import column, fitted, state_word
 from hookscope.core.dialect import Host
@@ -50,17 +52,23 @@ def done(item: Done, host: Host) -> str:
         lines.append(
             f"{files} since it was installed: copies are in {printable(host.surroundings.short(item.kept))}."
         )
-    waiting = [hook.name for hook in pack.hooks if hook.row.state is State.UNTRUSTED]
+    waiting = [hook for hook in pack.hooks if hook.row.state is State.UNTRUSTED]
     if waiting:
-        folder = pack.hooks[0].row.hook.trust_root
-        names, trust = (
-            one_line(", ".join(waiting)),
-            f"hookscope trust {printable(as_typed(host.surroundings.short(folder)))}",
-        )
-        lines.append(f"Hookscope itself runs {names} after `{trust}`.")
+        names = one_line(", ".join(hook.name for hook in waiting))
+        short = (as_typed(host.surroundings.short(folder)) for folder in _to_trust(waiting, record))
+        commands = " and ".join(f"`hookscope trust {printable(one)}`" for one in short)
+        lines.append(f"Hookscope itself runs {names} after {commands}.")
     if host.dialect.switching.notices:
         lines.append(host.dialect.switching.notices)
     return "\n".join(lines)
+
+
+def _to_trust(waiting: Sequence[HookPlan], record: Record | None) -> tuple[Path, ...]:
+    """What allows all of these hooks: one folder of the pack where there is one, else each by itself."""
+    roots = tuple(dict.fromkeys(hook.row.hook.trust_root for hook in waiting))
+    own = () if record is None else tuple(record.folders)
+    whole = (folder for folder in own if all(root.is_relative_to(folder) for root in roots))
+    return roots if len(roots) == 1 else tuple(islice(whole, 1)) or roots
 
 
 def up_to_date(item: UpToDate, host: Host) -> str:

@@ -15,14 +15,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hookscope.changes import Change, ChangeError, read_now, remove_empty
+from hookscope.changes import Change, read_now, remove_empty
 from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall, host_installs
-from hookscope.core.text import as_typed, nearest
+from hookscope.core.text import nearest
 from hookscope.packs.below import remove
 from hookscope.packs.course import QUIETLY, Course
-from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.journal import Intent
 from hookscope.packs.npm import install_dependencies
@@ -30,7 +29,7 @@ from hookscope.packs.record import Record
 from hookscope.packs.sources import fetch
 from hookscope.packs.specs import Spec, spec_of
 from hookscope.packs.standing import OnDisk, digests_of, standing_of
-from hookscope.packs.transaction import Store, carry_out, recover
+from hookscope.packs.transaction import GOING_ON, LATER, Store, carry_out, recover
 from hookscope.values import dataclass
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.packs.incoming import Incoming
@@ -38,6 +37,7 @@ from hookscope.workbench.packs.intents import intent_of
 from hookscope.workbench.packs.placing import Trees, placed, read_hooks, rules_of
 from hookscope.workbench.packs.planned import Done, Planned, UpToDate
 from hookscope.workbench.packs.planning import Asked, name_of, package_in, plan_copy, plan_install
+from hookscope.workbench.packs.refusals import not_ours, refusing
 from hookscope.workbench.packs.removing import plan_uninstall
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import state_folder
@@ -93,7 +93,7 @@ class PackDesk:
                 )
             theirs = next((one for one in self.of_host() if name in (one.id, one.spec, *one.hooks)), None)
             if theirs is not None:
-                raise _not_ours(theirs, self._bench.open())
+                raise not_ours(theirs, self._bench.open())
             near = nearest(name, known)
             then = f"Did you mean {near}?" if near else "`hookscope packs` lists what is."
             raise Refusal(f"No pack {name!r} is installed here.", then)
@@ -117,8 +117,12 @@ class PackDesk:
                 raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
             fetched = self._fetch(spec, course)
             course.step("reading its hooks")
-            view = self._bench.look()
-            return plan_install(fetched, host, view.inventory, self.installed(), asked)
+            known = self.installed()
+            try:
+                return plan_install(fetched, host, self._bench.look().inventory, known, asked)
+            except Refusal:
+                self._check_alone(known)
+                raise
 
     def plan_update(self, name: str, *, force: bool = False, course: Course = QUIETLY) -> Planned | UpToDate:
         """What an update would do. `force`: put it in place again even if there is nothing newer."""
@@ -164,6 +168,11 @@ class PackDesk:
             package = package_in(fetched, host, Asked())
             return placed(package, read_hooks(package, host, name_of(fetched)), host).trees
 
+    def _check_alone(self, known: Mapping[str, Record]) -> None:
+        """Raises Refusal where another process is at the packs: what was seen on disk was half of that."""
+        if self.store.journal.exists() or self.installed().keys() != known.keys():
+            raise Refusal(GOING_ON, LATER)
+
     def _host(self) -> Host:
         host = self._bench.open()
         rules_of(host)
@@ -204,6 +213,7 @@ class PackDesk:
         stamp = f"{planned.id}-{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         kept = self.store.kept / stamp
         intent, trees = intent_of(planned, host.state, kept)
+        self._distrust(planned)
         course.step(f"{planned.action} {planned.id}")
         with refusing():
             carry_out(
@@ -215,8 +225,15 @@ class PackDesk:
                 step=step,
             )
         self._bench.edits.note(planned.id, Change(planned.change.path, intent.what, None, None))
+        with suppress(Refusal):  # before something else comes there it is forgotten
+            self._distrust(planned)
         record = self.store.book.all(host.state).get(planned.id)
         return Done(planned, record, kept if planned.on_disk.to_keep else None)
+
+    def _distrust(self, planned: Planned) -> None:
+        """Where no folder of the pack stands now, nothing that comes there is trusted. Raises Refusal."""
+        records = [record for record in (planned.before, planned.after) if record is not None]
+        self._bench.distrust_gone(folder for record in records for folder in (*record.folders, *record.made))
 
     def _check(self, planned: Planned, state: Path) -> None:
         """Is everything as it was when this was planned. Raises Refusal."""
@@ -258,25 +275,3 @@ def _is_alive(pid: str) -> bool:
     except OSError:
         return True
     return True
-
-
-def _not_ours(install: HostInstall, host: Host) -> Refusal:
-    """The host keeps its own record of it, and Hookscope has not the bytes that it put in place."""
-    product, program, place = host.dialect.product, host.dialect.layout.program, install.place
-    where = f" ({host.surroundings.short(place.file)}:{place.line})" if place else ""
-    then = f"Ask {product}" + (f": `{program} hooks update {as_typed(install.id)}`" if program else "") + "."
-    return Refusal(f"{install.id} was installed by {product} itself{where}, not by Hookscope.", then)
-
-
-@contextmanager
-def refusing() -> Iterator[None]:
-    """What the rooms below refuse, as a Refusal."""
-    try:
-        yield
-    except PackError as error:
-        raise Refusal(error.what, error.then) from None
-    except ChangeError as error:
-        raise Refusal(str(error)) from None
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        raise Refusal(f"It cannot be written: {where}{(error.strerror or str(error)).lower()}.") from None

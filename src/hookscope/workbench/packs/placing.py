@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -124,12 +125,7 @@ def _parts(path: str) -> Iterable[str]:
 def wanted_for(host: Host, keys: Iterable[str]) -> tuple[Wanted, ...]:
     """The entries that switch these hooks on, and what the host's own command sets beside them."""
     entries = [Wanted((*host.hooks_setting("entries", key)[1], "enabled"), True) for key in keys]
-    return (*entries, *shared_wants(host))
-
-
-def shared_wants(host: Host) -> tuple[Wanted, ...]:
-    """What every pack of this host wants."""
-    return tuple(Wanted(path, True) for path in host.dialect.switching.also_true)
+    return (*entries, *(Wanted(path, True) for path in host.dialect.switching.also_true))
 
 
 def link_wanted(host: Host, folder: Path) -> Wanted:
@@ -150,12 +146,17 @@ def linked_folders(package: Package, folder: Path, host: Host) -> tuple[Path, ..
 
 
 def seen_then(host: Host, trees: Trees, gone: Iterable[Path], change: Change) -> tuple[Host, Inventory]:
-    """The host and what it would find with these folders in place, those gone, and these settings."""
+    """The host and what it would find with these folders in place, those gone, and these settings.
+
+    Trust in a folder that is not there is trust in what was: what comes there now is another.
+    """
     added: dict[Path, bytes | None] = {
         folder / path: file.content for folder, files in trees.items() for path, file in files.items()
     }
     added[change.path] = change.new
     files = PackDisk(RealFiles(), added, frozenset(gone))
     here = replace(host.surroundings, files=files)
-    then = open_host(host.dialect, here, host.choices, trust=host.trust)
+    standing = frozenset(filter(os.path.lexists, host.trust.folders))
+    trust = replace(host.trust, folders=standing)
+    then = open_host(host.dialect, here, host.choices, trust=trust)
     return then, examine(look(then), then)

@@ -16,7 +16,7 @@ from hookscope.packs.edits import Setting, unmade
 from hookscope.packs.record import Record, Snapshot
 from hookscope.packs.standing import standing_of
 from hookscope.workbench.packs.effects import effects
-from hookscope.workbench.packs.placing import seen_then, shared_wants
+from hookscope.workbench.packs.placing import seen_then, wanted_for
 from hookscope.workbench.packs.planned import FilePlan, Planned
 from hookscope.workbench.refusal import Refusal
 
@@ -31,7 +31,8 @@ def plan_uninstall(record: Record, host: Host, inventory: Inventory, known: Mapp
     file = record.settings_file
     try:
         now = read_now(file)
-        taken, handed_over = _split(record, host, later)
+        wants = [_wants(other, host, inventory) for other in later]
+        taken, handed_over = _split(record, wants)
         left: tuple[Setting, ...] = ()
         exact = record.snapshot is not None and record.snapshot.after == now and not later
         if exact and record.snapshot is not None:
@@ -54,7 +55,7 @@ def plan_uninstall(record: Record, host: Host, inventory: Inventory, known: Mapp
         trees={},
         change=change,
         unset=taken,
-        handed=tuple(_handed(later, record, taken, handed_over, now, source)),
+        handed=tuple(_handed(later, wants, record, taken, handed_over, now, source)),
         files=tuple(
             FilePlan(folder / path, "remove", 0) for folder, files in record.folders.items() for path in files
         ),
@@ -73,14 +74,20 @@ def _linked_rows(record: Record, inventory: Inventory) -> set[Path]:
     return {path for path in paths if path.is_relative_to(real)}
 
 
+def _wants(other: Record, host: Host, inventory: Inventory) -> frozenset[KeyPath]:
+    """The settings that a pack relies on, whoever has made them."""
+    folders = (*other.folders, *filter(None, [other.linked]))
+    placed = ((row.hook.key, row.hook.path) for row in inventory.hooks)
+    found = {key for key, path in placed if path and any(path.is_relative_to(one) for one in folders)}
+    return frozenset(want.path for want in wanted_for(host, sorted(found | {*other.hooks})))
+
+
 def _split(
-    record: Record, host: Host, later: Sequence[Record]
+    record: Record, wants: Sequence[frozenset[KeyPath]]
 ) -> tuple[tuple[Setting, ...], tuple[Setting, ...]]:
     """What is taken back, and what a later pack relies on: it takes it back with itself."""
-    if not later:
-        return record.settings, ()
-    shared = {want.path for want in shared_wants(host)}
-    kept = tuple(setting for setting in record.settings if setting.wanted.path in shared)
+    relied_on = frozenset[KeyPath]().union(*wants)
+    kept = tuple(setting for setting in record.settings if setting.wanted.path in relied_on)
     return tuple(setting for setting in record.settings if setting not in kept), kept
 
 
@@ -94,6 +101,7 @@ def _nothing_left(source: bytes | None, record: Record, others: Sequence[Record]
 
 def _handed(
     later: Sequence[Record],
+    wants: Sequence[frozenset[KeyPath]],
     record: Record,
     taken: Sequence[Setting],
     settings: tuple[Setting, ...],
@@ -102,12 +110,15 @@ def _handed(
 ) -> list[Record]:
     """Later packs, so that taking the last of them back leaves nothing of this one either."""
     handed = []
+    left = settings
     for number, other in enumerate(later):
         mine = tuple(_lowered(setting, record.settings) for setting in other.settings)
-        then = replace(other, settings=mine, snapshot=_snapshot(other, record, taken, now, source))
+        theirs = tuple(setting for setting in left if setting.wanted.path in wants[number])
+        left = tuple(setting for setting in left if setting not in theirs)
+        snapshot = _snapshot(other, record, taken, now, source)
+        then = replace(other, settings=(*theirs, *mine), snapshot=snapshot)
         if number == 0:
-            all_made = tuple(dict.fromkeys([*then.made, *record.made]))
-            then = replace(then, settings=(*settings, *mine), made=all_made)
+            then = replace(then, made=tuple(dict.fromkeys([*then.made, *record.made])))
         if then != other:
             handed.append(then)
     return handed

@@ -20,8 +20,9 @@ from hookscope.packs.specs import spec_of
 from hookscope.packs.standing import standing_of
 from hookscope.packs.tree import Tree
 from hookscope.values import dataclass
-from hookscope.workbench.packs.desk import PackDesk, refusing
+from hookscope.workbench.packs.desk import PackDesk
 from hookscope.workbench.packs.planned import Planned, UpToDate
+from hookscope.workbench.packs.refusals import refusing
 from hookscope.workbench.packs.uses import SHARED, capabilities_of
 from hookscope.workbench.refusal import Refusal
 
