@@ -847,7 +847,8 @@ LOADS = row(
     goes_on(
         "a missing import",
         'import { a } from "no-such-package";\n' + body("a?.name;"),
-        "no-such-package is not installed here: a was stubbed",
+        "no-such-package is not installed here: a was stubbed; `npm install no-such-package` in the "
+        "handler's folder or above it brings it",
     ),
     raises(
         "a missing import that is used",

@@ -115,8 +115,8 @@ async def test_what_we_do_not_have_of_them_is_a_stub(talk: Talk) -> None:
     sentence = "`farAway` of eve/tools is a stub: that package is not installed here"
     assert answer["error"]["message"] == sentence
     assert answer["notes"] == [
-        "eve/tools is not installed here: farAway was stubbed",
-        "eve/channels/slack is not installed here: slackChannel was stubbed",
+        "eve/tools is not installed here: farAway was stubbed; its host brings it",
+        "eve/channels/slack is not installed here: slackChannel was stubbed; its host brings it",
     ]
 
 

@@ -136,7 +136,8 @@ async def test_what_is_not_installed_is_said_by_each(talk: Talk) -> None:
     answers = by_number(await talk.together(*pairs))
     for n in range(2):
         assert answers[n]["notes"] == [
-            "gone is not installed here: x was stubbed",
+            "gone is not installed here: x was stubbed; "
+            "`npm install gone` in the handler's folder or above it brings it",
             "zod is not installed here: its schemas accept everything",
         ]
 

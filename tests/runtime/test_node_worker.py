@@ -281,9 +281,10 @@ async def test_what_is_not_installed_is_stubbed_and_said_each_time(
         outcome = await outcome_of(quiet, calls)
         for result in outcome.results:
             assert result.notes == (
-                "openclaw/plugin-sdk is not installed here: foo, bar were stubbed",
-                "@elizaos/core is not installed here: default, logger were stubbed",
-                "../../src/gone.js is not installed here: x was stubbed",
+                "openclaw/plugin-sdk is not installed here: foo, bar were stubbed; its host brings it",
+                "@elizaos/core is not installed here: default, logger were stubbed; its host brings it",
+                "../../src/gone.js is not there: x was stubbed; "
+                "write that file or correct its path, unless its host has it",
             ), result
     assert outcome["quiet"].returned == ["function", "function"]
     assert error_of(outcome["calls"]).message == (

@@ -83,12 +83,24 @@ export class Handlers {
     const missing = ([specifier, names]) => {
       const all = [...names].join(", ");
       const were = names.size > 1 ? "were" : "was";
-      return `${specifier} is not installed here: ${all ? `${all} ${were} stubbed` : "its import did nothing"}`;
+      const came = all ? `${all} ${were} stubbed` : "its import did nothing";
+      return `${specifier} is not ${isFile(specifier) ? "there" : "installed here"}: ${came}${thenOf(specifier)}`;
     };
     const accepting = (specifier) => `${specifier} is not installed here: its schemas accept everything`;
     const news = loaded && !loaded.isTold ? [...standIns].map(accepting) : [];
     return { files, stubs: [...stubs].map(missing), news };
   }
+}
+
+const isFile = (specifier) => /^\.{0,2}\//.test(specifier);
+const OF_HOSTS = /^(?:openclaw|eve|@elizaos\/[^/]+|@milady(?:-?ai)?\/[^/]+)(?:\/|$)/;
+
+/** What brings something that is imported and is not there. */
+function thenOf(specifier) {
+  if (isFile(specifier)) return "; write that file or correct its path, unless its host has it";
+  if (OF_HOSTS.test(specifier)) return "; its host brings it";
+  const name = /^(?:@[\w.-]+\/)?[\w.-]+/.exec(specifier)?.[0];
+  return name ? `; \`npm install ${name}\` in the handler's folder or above it brings it` : "";
 }
 
 /** A handler of a plugin is asked for by its number; before anybody knows that, by its event as well. */
