@@ -186,7 +186,7 @@ def test_a_ready_hook_that_does_not_load_is_not_simply_ready(
     assert "It failed while it was loaded; it never ran." in said
     assert f"installed for {sys.prefix}" in said or f"installed for {sys.executable}" in said
     head = hookscope("info", "first").out.splitlines()[0]
-    assert "ready  first  – by its checks, but it does not load: ModuleNotFoundError" in head
+    assert "✗ broken  first  – its checks are open, but it does not load: ModuleNotFoundError" in head
 
 
 def test_what_a_handler_changes_and_the_whole_of_a_message_are_told(
@@ -210,6 +210,11 @@ def test_what_lies_or_is_spelt_where_no_host_looks_is_said(
     (folder / "handler.py").rename(folder / "Handler.py")
     (workspace / "hooks/HOOK.md").write_bytes((folder / "HOOK.md").read_bytes())
     (workspace / "hooks/handler.ts").write_text("export default () => {};")
+    make_hook(workspace / "hooks/hooks", "inner", NEW)
+    make_hook(workspace / "hooks/hooks", "other", NEW)
+    make_hook(workspace / "hooks/lib/deep", "deeper", NEW)
+    make_hook(workspace / "hooks/lib/node_modules", "brought", NEW)
+    (workspace / "hooks/lib/.kept").mkdir()
     said = hookscope("--dialect", dialect, "list", "--json").json["rejected"]
     reasons = {Path(one["path"]).name: one["reason"] for one in said}
     assert (
@@ -217,6 +222,10 @@ def test_what_lies_or_is_spelt_where_no_host_looks_is_said(
     )
     assert reasons["greet"].endswith("; Handler.py is not one of them")
     assert "handler.ts" not in reasons, "once is enough"
+    lie = "lie too deep: a hook is a folder directly in hooks, such as hooks/inner"
+    assert reasons["hooks"] == f"inner/HOOK.md and 1 more {lie}"
+    lies = "lies too deep: a hook is a folder directly in hooks, such as hooks/deeper"
+    assert reasons["lib"] == f"deep/deeper/HOOK.md {lies}"
 
 
 def test_a_saved_event_that_is_missed_since_its_hook_is_off_says_so(hookscope: Program) -> None:

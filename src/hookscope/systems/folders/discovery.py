@@ -19,6 +19,8 @@ from hookscope.values import dataclass
 MANIFEST = "HOOK.md"
 LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
 MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+DEEPEST = 2  # folders below one without a HOOK.md in which hooks are looked for that lie too deep
+MOST_BELOW = 40  # of those folders
 UTF_16 = f"{MANIFEST} is UTF-16 text; save it as UTF-8"
 PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after the host's own names
 
@@ -157,6 +159,38 @@ def explain_missing_manifest(path: Path, names: list[str], folder: Folder, searc
     elif handler := next((name for name in search.shape.candidates if name in names), None):
         reason = f"{handler} without a {MANIFEST} is no hook"
         search.reject(folder, path, reason, name=path.name)
+    elif found := _too_deep(path, search):
+        at, first = folder.path.name, found[0].relative_to(path)
+        lie = f"and {len(found) - 1} more lie" if len(found) > 1 else "lies"
+        reason = (
+            f"{first / MANIFEST} {lie} too deep: a hook is a folder directly in {at}, "
+            f"such as {at}/{first.name}"
+        )
+        search.reject(folder, path, reason, name=path.name, place=Place(found[0] / MANIFEST))
+
+
+def _too_deep(path: Path, search: Search) -> list[Path]:
+    """The folders with a HOOK.md below one that has none, the outermost first; links are not followed."""
+    found, waiting = [], [path]
+    for _ in range(MOST_BELOW):
+        if not waiting:
+            break
+        here = waiting.pop(0)
+        try:
+            children = search.files.children(here)
+        except OSError:
+            continue
+        if here != path and any(child.name == MANIFEST for child in children):
+            found.append(here)
+        elif len(here.relative_to(path).parts) < DEEPEST:
+            waiting += [child.path for child in children if _may_hold_hooks(child)]
+    return found
+
+
+def _may_hold_hooks(child: Child) -> bool:
+    return (
+        child.folder and not child.linked and not child.name.startswith(".") and child.name != "node_modules"
+    )
 
 
 def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, search: Search) -> None:
