@@ -60,10 +60,11 @@ MAY_IMPORT = {
     "serve": {"workbench", "core"},  # starts the console as a program; talks to it by its streams
     "pytest_plugin": {"workbench", "core"},
     "values": set(),
+    "bringing": set(),
     "__init__": {"plugins", "library", "embedded", "engine", "runtime", "core"},
     "__main__": {"cli"},
 }
-EVERYBODYS = {"values"}  # below all rooms
+EVERYBODYS = {"values", "bringing"}  # below all rooms
 PURE_ROOMS = {"formats", "core", "systems", "dialects"}
 WORLDLY = {"asyncio", "subprocess", "sqlite3", "time", "os", "socket", "shutil"}
 MAY_TOUCH_THE_DISK = {"core/surroundings.py", "core/noted.py"}

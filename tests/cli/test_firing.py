@@ -171,7 +171,7 @@ def test_without_a_node_its_handlers_are_named_with_the_command_that_brings_one(
     assert reason.startswith(
         "handler.ts needs Node 22.18 or newer (/no/such/node is named and cannot be read"
     )
-    assert reason.endswith('`pip install "hookscope[node]"` brings one')
+    assert reason.endswith("install 'hookscope[node]'` brings one")
     assert "ts did not run: handler.ts needs Node" in done.err
 
 

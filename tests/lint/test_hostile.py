@@ -13,7 +13,7 @@ from hookscope.lint.header import LIMIT, read_header
 from hookscope.lint.ignoring import ignored_in_header, ignored_in_source
 from hookscope.lint.source.facts import HandlerFacts
 from hookscope.lint.source.python import python_facts
-from hookscope.lint.source.scripts import INSTALL, Script, read_scripts
+from hookscope.lint.source.scripts import Script, no_parser, read_scripts
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.linting import lint_hooks
 
@@ -236,4 +236,4 @@ def test_after_some_crashes_the_rest_is_left_alone(tmp_path: Path) -> None:
 
 def test_without_the_parser_its_rules_say_that_they_did_not_run(tmp_path: Path) -> None:
     env = child(tmp_path / "fake", "raise ImportError('not installed')\n")
-    assert read_scripts([Script("one", "x", True)], env=env) == {"one": INSTALL}
+    assert read_scripts([Script("one", "x", True)], env=env) == {"one": no_parser()}

@@ -54,7 +54,7 @@ def test_without_the_package_it_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     assert exit_code(["serve"]) == 1
-    assert '`pip install "hookscope[serve]"`' in capsys.readouterr().err
+    assert "install 'hookscope[serve]'` brings it" in capsys.readouterr().err
 
 
 def test_a_browser_is_led_there_without_others_seeing_the_token(monkeypatch: pytest.MonkeyPatch) -> None:

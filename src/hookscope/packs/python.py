@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from shlex import quote
 
 from hookscope.core.text import one_line
 from hookscope.packs.errors import PackError
@@ -51,7 +52,8 @@ def fetch_python(spec: Spec, how: Fetching) -> Fetched:
         raise PackError(f"{how.python} cannot list its packages: {said}.") from None
     if told is None:
         raise PackError(
-            f"{how.python} has no package {spec.name} installed.", f"`pip install {spec.name}` with it first."
+            f"{how.python} has no package {spec.name} installed.",
+            f"`{quote(str(how.python))} -m pip install {spec.name}` installs it.",
         )
     places = told["places"]
     if len(places) != 1:

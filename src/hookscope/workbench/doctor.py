@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from hookscope.bringing import brings
 from hookscope.core.orphans import orphans_of
 from hookscope.core.text import as_typed
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
-from hookscope.runtime.node import BRINGS, OLDEST, Node, NoNode
+from hookscope.runtime.node import EXTRA, OLDEST, Node, NoNode
 from hookscope.values import dataclass
 from hookscope.workbench.documents import problem
 from hookscope.workbench.environments import environments_of, read_environment
@@ -155,7 +156,7 @@ def _node(view: View, node: Node | NoNode) -> Finding:
     if isinstance(node, Node):
         return Finding("node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}")
     found = f"no Node {OLDEST[0]}.{OLDEST[1]} or newer: {node.reason}; {for_whom}"
-    return Finding("node", found, not needing, f"`{BRINGS}` brings one." if needing else "")
+    return Finding("node", found, not needing, f"`{brings(EXTRA)}` brings one." if needing else "")
 
 
 def _workers() -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from dataclasses import field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeAlias
 
+from hookscope.bringing import brings
 from hookscope.core.failure import Frame
 from hookscope.core.runs import Event, Result, Run
 from hookscope.values import dataclass
@@ -28,9 +29,7 @@ Mark: TypeAlias = tuple[str, str, Place | None]  # one failure: hook, type of th
 def check_hypothesis() -> None:
     """Raises Refusal where hypothesis is not installed."""
     if find_spec("hypothesis") is None:
-        raise Refusal(
-            "Fuzzing needs hypothesis, which is not installed.", '`pip install "hookscope[fuzz]"` brings it.'
-        )
+        raise Refusal("Fuzzing needs hypothesis, which is not installed.", f"`{brings('fuzz')}` brings it.")
 
 
 def mark_of(result: Result) -> Mark:

@@ -55,7 +55,7 @@ def command(
 
     What fails is shown with its error, and kept in .hookscope/events as an event that expects no errors, so
     that `hookscope test` passes once the hook is mended. Exit 1 where a failure was found. Needs
-    hypothesis: `pip install "hookscope[fuzz]"`.
+    hypothesis, which the extra `hookscope[fuzz]` brings.
     """
     bench = answers.bench_of(options, trust_all=trust, timeout=LIMIT if timeout is None else timeout)
     if seed is None:

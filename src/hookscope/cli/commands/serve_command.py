@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hookscope.bringing import brings
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.numbers import Whole
@@ -59,11 +60,11 @@ def command(
     to see. Only --token or --token-file let other machines in; what goes to them is not encrypted, so put
     TLS in front and name it with --public-url.
 
-    Needs textual-serve: `pip install "hookscope[serve]"`.
+    Needs textual-serve, which the extra `hookscope[serve]` brings.
     """
     if find_spec("textual_serve") is None:
         raise Refusal(
-            "A console in a browser needs the package textual-serve.", '`pip install "hookscope[serve]"`.'
+            "A console in a browser needs the package textual-serve.", f"`{brings('serve')}` brings it."
         )
     answers.bench_of(options)  # what cannot be opened is said here, not in the page
     from hookscope.serve.serving import Wish, serve, signpost

@@ -8,13 +8,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
+from hookscope.bringing import brings
 from hookscope.lint.source.facts import HandlerFacts, facts_from
 
 SECONDS = 8.0  # that one child may take for its batch
 BATCH = 64  # scripts for one child: each takes some milliseconds, and a child's start a tenth of a second
 BREAKS = 3  # after so many scripts that end a child, the rest is left alone
 MISSING = 3  # the child's exit code where there is no parser
-INSTALL = "scripts are read with tree-sitter, which is not installed: `pip install 'hookscope[lint]'`"
+NO_PARSER = "scripts are read with tree-sitter, which is not installed: `{}` brings it"
+
+
+def no_parser() -> str:
+    """Why scripts have no facts here, and the command that changes it."""
+    return NO_PARSER.format(brings("lint"))
 
 
 class Script(NamedTuple):
@@ -45,7 +51,7 @@ def read_scripts(
             found[script.name] = _facts(line)
         left = left[len(lines) :]
         if code == MISSING:
-            return {**found, **{script.name: INSTALL for script in left}}
+            return {**found, **dict.fromkeys((script.name for script in left), no_parser())}
         if len(lines) < len(batch):
             why = "the parser took too long" if code is None else f"the parser ended with {code}"
             found[left[0].name] = why
