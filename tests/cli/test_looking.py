@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 GATE_FIELDS = {"looked", "near", "gate", "passed", "needed", "missing", "found", "reason", "reported", "fix"}
 HOOK_FIELDS = {
     "name", "description", "emoji", "kind", "source", "path", "handler", "language", "events",
-    "state", "eligible", "enabled", "gates", "notes", "shadows", "shadowed_by",
+    "state", "eligible", "enabled", "gates", "notes", "shadows", "shadowed_by", "failed_load",
 }  # fmt: skip
 
 

@@ -8,6 +8,8 @@ from tests.console.conftest import READY, SIZES, Open
 
 from hookscope.workbench import Options, Workbench
 
+LAME = "import no_such_thing\n\n\ndef handler(event): pass\n"
+
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=str)
 async def test_from_never_seen_to_it_ran(
@@ -30,3 +32,26 @@ async def test_from_never_seen_to_it_ran(
         if size[0] > 80:
             await story.press("enter", "enter")
             await story.shows("✓ its module loads", "✓ it is registered", "✓ an event has come")
+
+
+@pytest.mark.parametrize("size", SIZES[:2], ids=str)
+async def test_what_a_fire_could_not_load_is_listed_as_broken_at_once(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    handler = make_hook(workspace / "hooks", "a-lame", READY, handler=LAME) / "handler.py"
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await story.shows("● ready")
+        assert "✗" not in story.lines()[1]
+        await story.press("f")
+        await story.press("ctrl+r")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        await story.press("1")
+        await story.until(lambda: "✗ 1 broken" in story.lines()[1], "the header counts it")
+        await story.shows("✗ broken", "does not load: ")
+        if size[0] == 80:
+            await story.press("enter")
+        await story.shows("✗ broken – does not load", "opens it there")
+        handler.write_text("def handler(event): pass\n")
+        await story.press("R")
+        await story.until(lambda: "✗" not in story.lines()[1], "what was saved since is another file")

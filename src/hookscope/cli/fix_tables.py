@@ -11,6 +11,7 @@ from hookscope.core.standing import Standing
 from hookscope.core.text import one_line
 from hookscope.workbench import Change, View
 from hookscope.workbench.documents import Document, effect, gate
+from hookscope.workbench.failed_loads import tries_again
 from hookscope.workbench.fixing.fix import Fix, Repair
 
 
@@ -67,6 +68,14 @@ def _linted(linted: bool) -> str:
 
 def _lines(repair: Repair, view: View, written: bool, linted: bool) -> Iterator[str]:
     name = one_line(repair.name)
+    row = view.inventory.find(repair.name)
+    failed = view.failed_loads.get(row.hook) if row is not None else None
+    if not repair.fixes and failed is not None:
+        yield (
+            f"{name}: no check stops it, and it {one_line(failed.why, 300)}. Only its author can mend that; "
+            f"{_linted(linted)}{tries_again(repair.name)}."
+        )
+        return
     if not repair.fixes:
         yield (
             f"{name} is ready: there is nothing to fix. {_linted(linted)}"

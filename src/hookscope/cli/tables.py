@@ -16,6 +16,7 @@ from hookscope.core.standing import Gate, Standing, State
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import View
 from hookscope.workbench.documents import problem
+from hookscope.workbench.failed_loads import tries_again
 from hookscope.workbench.slips import slip_of
 
 if TYPE_CHECKING:
@@ -90,8 +91,16 @@ def _events(row: Standing) -> str:
 
 def _row(row: Standing, names: int, events: int, view: View) -> str:
     name = fitted(one_line(row.hook.name), names)
-    why = one_line(row.verdict.why(view.host.surroundings.short) or _slip(row, view))
-    return f"  {state_word(row.state)}  {name}  {fitted(_events(row), events)}  {why}"
+    why = one_line(
+        row.verdict.why(view.host.surroundings.short) or _failed(row, view) or _slip(row, view), 300
+    )
+    return f"  {state_word(view.stands(row))}  {name}  {fitted(_events(row), events)}  {why}"
+
+
+def _failed(row: Standing, view: View) -> str:
+    """Of a hook whose checks are open: that its file did not load, and what tries again."""
+    failed = view.failed_loads.get(row.hook)
+    return "" if failed is None else f"{failed.why}; {tries_again(row.hook.name)}"
 
 
 def _slip(row: Standing, view: View) -> str:
@@ -119,11 +128,12 @@ def info(
     `unfit` is what its links say against it.
     """
     hook = row.hook
-    lines = [f"{state_word(row.state).rstrip()}  {one_line(hook.name)}"]
+    state = State.BROKEN if row.state is State.READY and unfit else row.state
+    lines = [f"{state_word(state).rstrip()}  {one_line(hook.name)}"]
     if row.state is not State.READY:
         lines[0] += f"  – {one_line(row.verdict.why(), 300)}"
     elif unfit:
-        lines[0] += f"  – by its checks, but it {one_line(unfit, 300)}"
+        lines[0] += f"  – its checks are open, but it {one_line(unfit, 300)}"
     if hook.description:
         lines.append(f"  {one_line(hook.description)}")
     lines.append("")
@@ -219,25 +229,26 @@ def shut_lines(row: Standing, view: View) -> list[str]:
 def check(view: View, *, verbose: bool = False) -> str:
     """`check`: how many in each state, and every reason; `verbose`: each shut check."""
     rows = view.inventory.hooks
-    counts = [(state, [row for row in rows if row.state is state]) for state in reversed(State)]
+    counts = [(state, [row for row in rows if view.stands(row) is state]) for state in reversed(State)]
     lines = [headline(view), *problems(view), ""]
     lines += [f"  {state_word(state)} {len(group):>4}" for state, group in counts if group]
     rejects = [item for item in view.inventory.rejected if not item.ignored]
     lines += [f"  {_broken_word()} {len(rejects):>4}"] if rejects else []
     stopped = [row for row in rows if row.state not in (State.READY, State.SHADOWED)]
-    slips = [(row, slip) for row in rows if row.state is State.READY and (slip := _slip(row, view))]
-    if stopped or rejects or slips:
+    ready = [row for row in rows if row.state is State.READY]
+    hints = [(row, hint) for row in ready if (hint := _failed(row, view) or _slip(row, view))]
+    if stopped or rejects or hints:
         lines.append("")
     for row in stopped:
         lines.append(f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}")
         lines += shut_lines(row, view) if verbose else []
-    lines += [f"  {one_line(row.hook.name)}: {one_line(slip, 300)}" for row, slip in slips]
+    lines += [f"  {one_line(row.hook.name)}: {one_line(hint, 300)}" for row, hint in hints]
     lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
     return "\n".join(line.rstrip() for line in lines)
 
 
-def plan(item: Plan) -> str:
-    """`plan`: who would run in order, who not."""
+def plan(item: Plan, view: View | None = None) -> str:
+    """`plan`: who would run in order, who not; with a view, whose file is known not to load."""
     lines = [f"{one_line(item.event.key)}  {_would_run(len(item.calls))}", ""]
     width = column((one_line(entry.name) for entry in item.calls), 32)
     number, digits = 0, len(str(len(item.calls)))
@@ -247,8 +258,12 @@ def plan(item: Plan) -> str:
             number += 1
             together = "  at once" if group.together and len(group.calls) > 1 else ""
             name = fitted(one_line(entry.name), width)
+            failed = (
+                view.failed_loads.get(entry.hook) if view is not None and entry.hook is not None else None
+            )
+            but = f"  but it {one_line(failed.why, 300)}" if failed is not None else ""
             lines.append(
-                f"  {number:>{digits}}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}"
+                f"  {number:>{digits}}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}{but}"
             )
     lines += not_run_lines(item.not_run)
     return "\n".join(line.rstrip() for line in lines)

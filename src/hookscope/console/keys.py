@@ -150,6 +150,8 @@ def obstacle(action: str, state: ConsoleState) -> str:
     match action:
         case "trust" if row is not None and not (isinstance(row.item, Standing) and row.item.waits):
             return f"{row.name} waits for no trust: it is {row.look.word}."
+        case "fix" if row is not None and row.failed is not None:
+            return f"{row.name} {row.why}: {key_of('hooks.edit')} opens it there."
         case "fix" if row is not None and row.state is State.READY:
             return f"{row.name} is ready: nothing stops it here."
         case "fix" if row is not None and row.state is State.UNTRUSTED and row.reasons == 1:

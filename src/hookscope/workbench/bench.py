@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from hookscope.core.dialect import Dialect, Host, Trust
@@ -20,6 +21,7 @@ from hookscope.core.surroundings import Files
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host
 from hookscope.workbench.crew import Crew
+from hookscope.workbench.failed_loads import FILE, FailedLoads, Tried, tried_for, tried_in
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
@@ -76,8 +78,9 @@ class Workbench:
         self.crew = Crew(python, node, self.limits, spare=spare, told_late=told_late)
         self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
-        self._looking = Looking(self.crew, self.modules)
         self.record = Record(self)
+        self.failed_loads = FailedLoads(state_folder() / FILE, python)
+        self._looking = Looking(self.crew, self.modules, self.failed_loads)
         self._trust_all = trust_all
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         if options.environment is not None:
@@ -211,8 +214,12 @@ class Workbench:
         """
         if kind == "folder" and not view.host.dialect.load_rules.crosses:
             return view
-        lanes = self.crew.lanes(view.host, view.languages)
-        return self.look() if await self.modules.load(view.inventory, view.host, lanes, kind) else view
+        lanes, begun = self.crew.lanes(view.host, view.languages), time()
+        if not await self.modules.load(view.inventory, view.host, lanes, kind):
+            return view
+        ready = self.look()
+        await self.learn(ready.host, tried_for(ready.inventory, ready.host), begun)
+        return ready
 
     def fire(self, view: View, plan: Plan) -> Firing:
         """Run a plan of this view in worker processes."""
@@ -249,7 +256,19 @@ class Workbench:
             then = engine.plan(caused, only=plan.only)
             return then if plan.only is not None else without_taps(then)
 
-        return engine.fire(plan, complete=complete, follow=follow)
+        begun = time()
+
+        async def ended(run: Run) -> Run:
+            run = await complete(run) if complete is not None else run
+            await self.learn(engine.host, tried_in(run), begun)
+            return run
+
+        return engine.fire(plan, complete=ended if engine.recorder is not None else complete, follow=follow)
+
+    async def learn(self, host: Host, tried: Sequence[Tried], begun: float) -> None:
+        """Remember what did not load, and forget what has since: not under a what-if, which is no trial."""
+        if not host.surroundings.assumed:
+            await self.failed_loads.learn(tried, begun, self._secrets)
 
     def trust(self, folder: Path) -> Path:
         """Allow a folder and all below it to run; the real path that was recorded. Raises Refusal."""

@@ -13,6 +13,7 @@ from hookscope.core.standing import Gate, Standing, State
 from hookscope.workbench import LimitName, Limits, View
 
 if TYPE_CHECKING:
+    from hookscope.workbench.failed_loads import FailedLoad
     from hookscope.workbench.links import Link
     from hookscope.workbench.toggle import Effect
 
@@ -25,7 +26,7 @@ def inventory(view: View) -> Document:
         "dialect": view.host.dialect.name,
         "workspace": str(view.host.workspace),
         "problems": [problem(item) for item in view.inventory.problems],
-        "hooks": [hook(row) for row in view.inventory.hooks],
+        "hooks": [hook(row, view) for row in view.inventory.hooks],
         "rejected": [rejected(item) for item in view.inventory.rejected],
         "folders": [folder(item, view) for item in view.folders],
         "orphans": [orphan(item) for item in orphans_of(view.inventory, view.host)],
@@ -81,8 +82,8 @@ def rejected(item: Rejected) -> Document:
     }
 
 
-def hook(row: Standing) -> Document:
-    """One hook of `list --json`, and `info --json`."""
+def hook(row: Standing, view: View) -> Document:
+    """One hook of `list --json`, and `info --json`. Its state is what its checks come to."""
     it = row.hook
     return {
         "name": it.name,
@@ -101,7 +102,13 @@ def hook(row: Standing) -> Document:
         "notes": [*row.notes, *row.differs],
         "shadows": [str(other.path) for other in row.shadows],
         "shadowed_by": _path_of(row.verdict.shadowed_by),
+        "failed_load": failed_load(view.failed_loads.get(it)),
     }
+
+
+def failed_load(item: FailedLoad | None) -> Document | None:
+    """Why its file, as it stands, did not load when somebody last tried; null: nobody knows of that."""
+    return None if item is None else {"error": item.error, "at": iso(item.at), "run": item.run}
 
 
 def declared(it: Hook) -> Document:
@@ -181,4 +188,5 @@ def check(view: View) -> Document:
         "hooks": by_state,
         "problems": [problem(item) for item in view.inventory.problems],
         "rejected": [rejected(item) for item in view.inventory.rejected],
+        "failed_load": [row.hook.name for row in rows if row.hook in view.failed_loads],
     }

@@ -20,7 +20,7 @@ from hookscope.core.bystanders import kind_of_key, kinds_of, may_run
 from hookscope.core.event_types import EVERY
 from hookscope.core.examine import digest
 from hookscope.core.plan import code_of
-from hookscope.core.standing import Standing
+from hookscope.core.standing import Standing, State
 from hookscope.core.text import ago, duration, one_line
 from hookscope.journal import Journal, StoredRun, Wanted
 from hookscope.loading import IS_CLASS, NO_FUNCTION
@@ -105,7 +105,7 @@ def links_of(bench: Workbench, view: View, row: Standing) -> tuple[Link, ...]:
     return (
         _loads(loaded, row),
         _export(loaded),
-        _registered(view, row),
+        _registered(view, row, loaded),
         _arrived(view, row, journal, now),
         _ran(row, last, now),
     )
@@ -129,8 +129,21 @@ def _loaded(
         return _Loaded(False, gate.reason, (gate.found, gate.reason))
     if gate is not None or bench.crew.holds(code_of(row.hook, view.host)):
         return _Loaded(True, "a worker holds it")
-    told = [one for one in (_by_run(view, row, last, now), _by_load(row, journal, now)) if one is not None]
-    return max(told, key=lambda one: one.at or now, default=_Loaded(None, "nobody has loaded it yet"))
+    told = [
+        one for one in (_by_run(view, row, last, now), _by_load(view, row, journal, now)) if one is not None
+    ]
+    newest = max(told, key=lambda one: one.at or now, default=_Loaded(None, "nobody has loaded it yet"))
+    marked = view.failed_loads.get(row.hook)
+    if marked is not None and newest.passed is not False:  # perhaps the journal could not be written
+        kind, _, text = marked.error.partition(": ")
+        said = f"{marked.error} ({ago(marked.at, now)})"
+        return _Loaded(False, said, (kind, text), marked.at, marked.run)
+    return newest
+
+
+def _is_over(view: View, row: Standing) -> bool:
+    """Did it fail as something else: its list does not say so of it as it stands."""
+    return row.state is State.READY and row.hook not in view.failed_loads
 
 
 def _by_run(view: View, row: Standing, last: StoredRun | None, now: datetime) -> _Loaded | None:
@@ -142,6 +155,8 @@ def _by_run(view: View, row: Standing, last: StoredRun | None, now: datetime) ->
     if then and then != digest(row.hook.handler, view.host.surroundings.files):
         return _Loaded(None, f"it was another file {where}", None, last.started, last.id)
     error = result["error"]
+    if error is not None and error["phase"] == "load" and _is_over(view, row):
+        return _Loaded(None, f"as it stood then it did not load, {where}", None, last.started, last.id)
     if error is not None and error["phase"] == "load":
         failed = (str(error["type"]), one_line(str(error["message"]), 200))
         return _Loaded(False, f"{': '.join(failed)} ({where})", failed, last.started, last.id)
@@ -150,7 +165,7 @@ def _by_run(view: View, row: Standing, last: StoredRun | None, now: datetime) ->
     return _Loaded(True, where, None, last.started, last.id)
 
 
-def _by_load(row: Standing, journal: Journal, now: datetime) -> _Loaded | None:
+def _by_load(view: View, row: Standing, journal: Journal, now: datetime) -> _Loaded | None:
     """What the last `hookscope load` that came to this hook says, if its file was not written since."""
     name = row.hook.name
     for entry in journal.entries(LOADS, kind="load"):
@@ -160,6 +175,8 @@ def _by_load(row: Standing, journal: Journal, now: datetime) -> _Loaded | None:
         at = f"at the load {ago(entry.at, now)}"
         if row.hook.handler is None or _written(row.hook.handler) > entry.at.timestamp():
             return _Loaded(None, f"its file was written since, {at}", None, entry.at)
+        if name in detail.get("failed", ()) and _is_over(view, row):
+            return _Loaded(None, f"as it stood then it did not load, {at}", None, entry.at)
         if name in detail.get("failed", ()):
             kind, _, text = str(detail.get("errors", {}).get(name, "")).partition(": ")
             said = f"{kind}: {text}" if kind else "it failed"
@@ -195,8 +212,10 @@ def _export(loaded: _Loaded) -> Link:
 # Registered
 
 
-def _registered(view: View, row: Standing) -> Link:
+def _registered(view: View, row: Standing, loaded: _Loaded) -> Link:
     keys = [call.key for call in view.registry.registrations if call.hook is row.hook]
+    if keys and loaded.passed is False:
+        return Link("registered", None, f"as {', '.join(dict.fromkeys(keys))}, once it loads")
     if keys:
         return Link("registered", True, f"as {', '.join(dict.fromkeys(keys))}")
     if row.events is None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from time import time
 
 from hookscope.core.look import look
 from hookscope.core.registry import LoadReport
 from hookscope.engine import HookEngine
 from hookscope.workbench.bench import Workbench
 from hookscope.workbench.cast import cast_of, languages_of, rules_of, untrusted_in
+from hookscope.workbench.failed_loads import tried_for
 from hookscope.workbench.left_out import untrusted_folders
 from hookscope.workbench.view import View
 
@@ -23,7 +25,9 @@ async def load(bench: Workbench, *, only: str | None = None) -> LoadReport:
     host = bench.open()
     languages, without = bench.crew.languages(host, look(host))
     engine = HookEngine(host, bench.crew.lanes(host, languages), without=without)
+    begun = time()
     report = await engine.load(only=only)
+    await bench.learn(host, tried_for(engine.inventory, host, report.failures), begun)
     said = f"{report.registered} of {report.discovered} registered, {len(report.failed)} failed"
     errors = {name: f"{fault.type}: {fault.message}" for name, fault in report.failures.items()}
     detail = {"skipped": report.skipped, "failed": report.failed, "errors": errors, "only": only}
@@ -43,7 +47,10 @@ async def staged(bench: Workbench) -> tuple[HookEngine, LoadReport]:
     languages, without = bench.crew.languages(host, look(host))
     wanted = languages | languages_of(cast_of(host))
     engine = HookEngine(host, bench.crew.lanes(host, wanted), bench.record.journal(host), without=without)
-    return engine, await engine.load()
+    begun = time()
+    report = await engine.load()
+    await bench.learn(host, tried_for(engine.inventory, host, report.failures), begun)
+    return engine, report
 
 
 def untrusted_on_stage(view: View) -> tuple[Path, ...]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from hookscope.core.compare import Seen, compare
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.examine import examine
-from hookscope.core.hooks import Language
+from hookscope.core.hooks import Hook, Language
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import look
 from hookscope.core.noted import NotedFiles
-from hookscope.core.plan import is_held, registrations_of
+from hookscope.core.plan import code_of, is_held, registrations_of
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Registration
 from hookscope.core.standing import Standing
@@ -20,6 +20,7 @@ from hookscope.core.surroundings import Files
 from hookscope.runtime import Limits
 from hookscope.settings import open_host
 from hookscope.workbench.crew import OF_NODE, PYTHON, Crew
+from hookscope.workbench.failed_loads import FailedLoad, FailedLoads
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Setup
 from hookscope.workbench.view import Differences, Index, Looked, View
@@ -32,14 +33,14 @@ Opened = Callable[[Files | None], Host]  # the host as it is now; with files: re
 class Looking:
     """Looks, numbered, with what workers hold and what modules declared. Imports nothing, runs nothing."""
 
-    def __init__(self, crew: Crew, modules: Modules) -> None:
-        self._crew, self._modules = crew, modules
+    def __init__(self, crew: Crew, modules: Modules, failed_loads: FailedLoads) -> None:
+        self._crew, self._modules, self._failed_loads = crew, modules, failed_loads
         self._generation = 0
         self._last: Looked | None = None
 
     def look(self, opened: Opened, setup: Setup, limits: Limits) -> View:
         """All hooks of the host as they stand now, `opened` anew."""
-        last = self._looked(opened, setup.shipped)
+        last, mark = self._looked(opened, setup.shipped), self._failed_loads.mark()
         host, looked = last.host, last.inventory
         languages, without = self._crew.languages(host, looked)
         inventory = self._with_notes(looked, host, languages, without, last.differences)
@@ -56,7 +57,18 @@ class Looking:
             limits=limits,
             index=last.index if inventory is looked else None,
             quarantined=kept and kept & {row.hook.handler for row in inventory.hooks},
+            failed_loads=self._failed(inventory, host),
+            loads_mark=mark,
         )
+
+    def _failed(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
+        """What did not load as it stands, and whether the version from before runs in its place."""
+        failed = self._failed_loads.among(inventory, host)
+        if not failed or not self._crew.holds_any:
+            return failed
+        return {
+            hook: replace(one, held=self._crew.holds(code_of(hook, host))) for hook, one in failed.items()
+        }
 
     def _registrations(self, inventory: Inventory, host: Host) -> tuple[Registration, ...]:
         if self._crew.holds_any or self._last is None or self._last.host is not host:

@@ -17,7 +17,7 @@ from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.noted import NotedFiles
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Plan, Registration, Run
-from hookscope.core.standing import Standing
+from hookscope.core.standing import Standing, State
 from hookscope.runtime import Limits
 from hookscope.values import dataclass
 from hookscope.workbench.compose import event_keys
@@ -25,6 +25,7 @@ from hookscope.workbench.crew import PYTHON
 
 if TYPE_CHECKING:  # a look needs no database
     from hookscope.journal.circumstances import HandlerFile
+    from hookscope.workbench.failed_loads import FailedLoad
 
 
 class Index:
@@ -92,6 +93,8 @@ class View:
     without: str = ""  # what keeps the others from running
     limits: Limits = Limits()  # of every handler, unless it says otherwise
     quarantined: frozenset[Path] = frozenset()  # handlers that no automatic fire runs
+    failed_loads: Mapping[Hook, FailedLoad] = field(default_factory=dict)  # of ready hooks, as they stand
+    loads_mark: tuple[int, ...] = ()  # of the file that says which
     index: Index | None = field(default=None, repr=False)  # made anew where it is of something else
 
     def __post_init__(self) -> None:
@@ -123,6 +126,10 @@ class View:
     def waiting(self) -> tuple[tuple[Hook, Path], ...]:
         """The hooks that wait for trust, whatever else stands in their way; and what is to be trusted."""
         return self._found.waiting
+
+    def stands(self, row: Standing) -> State:
+        """How it stands for people: its state, unless it is ready and its file is known not to load."""
+        return State.BROKEN if row.hook in self.failed_loads else row.state
 
     def standing(self, hook: Hook) -> Standing | None:
         """The row of a hook that perhaps another look found; None where it is gone since."""

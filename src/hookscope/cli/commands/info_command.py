@@ -29,7 +29,7 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     except OSError as error:
         links, aside = (), (f"What has come of it is not known: {error}.",)
     document = {
-        **documents.hook(row),
+        **documents.hook(row, view),
         **documents.declared(row.hook),
         "chain": [documents.link(one) for one in links],
         "limits": documents.limits(view.limits_of(row.hook)),

@@ -13,4 +13,4 @@ def command(options: Options, key: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     plan = bench.plan(view, bench.template(view, key))
-    return Answer(run_documents.plan(plan), tables.plan(plan))
+    return Answer(run_documents.plan(plan), tables.plan(plan, view))

@@ -73,7 +73,7 @@ def _list_text(rows: Sequence[Row], view: View, grouping: Grouping, filtered: st
 
 def _list_document(rows: Sequence[Row], view: View) -> Any:
     document = documents.inventory(view)
-    document["hooks"] = [documents.hook(one.item) for one in rows if isinstance(one.item, Standing)]
+    document["hooks"] = [documents.hook(one.item, view) for one in rows if isinstance(one.item, Standing)]
     document["rejected"] = [documents.rejected(one.item) for one in rows if isinstance(one.item, Rejected)]
     return document
 
@@ -82,7 +82,9 @@ def shown_hook(one: Row, view: View, source: Source | None, checked: Checked | N
     """Everything that is known of a hook."""
     item = one.item
     document = (
-        partial(documents.hook, item) if isinstance(item, Standing) else partial(documents.rejected, item)
+        partial(documents.hook, item, view)
+        if isinstance(item, Standing)
+        else partial(documents.rejected, item)
     )
     return Shown(f"report on {one.name}", one.name, partial(report, one, view, source, checked), document)
 

@@ -98,7 +98,7 @@ def state_of(hook: Hook | None, view: View | None) -> State | None:
     return row.state if row is not None else None
 
 
-def _call_row(number: int, call: Registration, plan: Plan, keys: int) -> PlanRow:
+def _call_row(number: int, call: Registration, plan: Plan, view: View | None, keys: int) -> PlanRow:
     """`keys`: the cells of the column in which the keys stand."""
     key = word(call.key, 60)
     parts = [key + " " * (keys - cells(key))]
@@ -114,6 +114,9 @@ def _call_row(number: int, call: Registration, plan: Plan, keys: int) -> PlanRow
         parts.append("registered by code")
     if call in plan.forced:
         parts.append("forced")
+    failed = view.failed_loads.get(call.hook) if view is not None and call.hook is not None else None
+    if failed is not None:
+        parts.insert(0, word(failed.why, 300))
     return PlanRow(str(number), word(call.name), "  ".join(parts))
 
 
@@ -133,7 +136,7 @@ def _row_of(index: int, item: Item, plan: Plan | None, view: View | None, keys: 
     if isinstance(item, NotRun):
         return _missed_row(item, view)
     assert plan is not None
-    return _call_row(index + 1, item, plan, keys)
+    return _call_row(index + 1, item, plan, view, keys)
 
 
 def _line(row: PlanRow, names: int, width: int) -> Content:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hookscope.console.cutting import cells_of
@@ -16,6 +15,7 @@ from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
+    from hookscope.workbench.failed_loads import FailedLoad
 
 Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
@@ -34,6 +34,7 @@ class Row:
     look: Look
     why: str
     quarantined: bool = field(default=False, kw_only=True)
+    failed: FailedLoad | None = field(default=None, kw_only=True)  # its checks are open, and it does not load
     reasons: int
     item: Standing | Rejected
     # Worked out once, when the row is made: each letter of a filter asks all rows for them.
@@ -85,26 +86,27 @@ def rows_of(view: View) -> tuple[Row, ...]:
         return base if taken[base] == 1 else f"{base}#{taken[base]}"
 
     registered = {call.hook for call in view.registry.registrations}
-    hooks = [_hook_row(row, named, row.hook in registered, view.quarantined) for row in view.inventory.hooks]
+    hooks = [_hook_row(row, named, row.hook in registered, view) for row in view.inventory.hooks]
     return (*hooks, *(_rejected_row(item, named) for item in view.inventory.rejected))
 
 
-def _hook_row(
-    row: Standing, named: Callable[[str], str], registered: bool, quarantined: frozenset[Path]
-) -> Row:
+def _hook_row(row: Standing, named: Callable[[str], str], registered: bool, view: View) -> Row:
     hook = row.hook
-    held = OLD_RUNS if registered and row.state is State.BROKEN else ""
-    kept = hook.handler is not None and hook.handler in quarantined
+    failed = view.failed_loads.get(hook)
+    runs = registered and row.state is State.BROKEN if failed is None else failed.held
+    held = OLD_RUNS if runs else ""
+    kept = hook.handler is not None and hook.handler in view.quarantined
     return Row(
         id=named(f"{hook.kind}:{hook.path or hook.handler or ''}:{hook.name}"),
         name=hook.name,
         events=row.events or (),
         source=hook.folder.source,
-        look=LOOKS[row.state],
-        why=(QUARANTINED if kept else held) + row.verdict.why(),
-        reasons=1 if row.verdict.shadowed_by else len(row.verdict.shut()),
+        look=LOOKS[view.stands(row)],
+        why=(QUARANTINED if kept else held) + (row.verdict.why() if failed is None else failed.why),
+        reasons=1 if row.verdict.shadowed_by or failed is not None else len(row.verdict.shut()),
         item=row,
         quarantined=kept,
+        failed=failed,
     )
 
 

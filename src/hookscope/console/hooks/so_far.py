@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from hookscope.console.keymap.hints import with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
 from hookscope.core.standing import Standing, State
@@ -38,6 +39,11 @@ def so_far(sheet: Sheet, links: Sequence[Link], unfolded: bool) -> None:
         passed, text = in_short(tuple(links))
         sign, style = SIGNS[passed]
         sheet.put([(Content.styled(f" {sign}", style), 3)], foreign(text).stylize(MUTED if passed else ""))
+        if any(link.name == "loads" and link.passed is False for link in links):
+            next_step = with_keys(
+                "{hooks.edit} opens it there; {hooks.fire} fires an event, which tries again"
+            )
+            sheet.put([(Content(), 3)], Content.styled(next_step, MUTED))
         return
     sheet.title("So far")
     for link in links:

@@ -13,10 +13,10 @@ from hookscope.console.hooks.rows import Row
 from hookscope.console.hooks.so_far import cannot_run, so_far
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
-from hookscope.console.theme import FAINT, IGNORED, MUTED, NO_HOOK
+from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK
 from hookscope.core.hooks import Hook, Place
 from hookscope.core.inventory import Rejected
-from hookscope.core.standing import Standing
+from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -44,10 +44,9 @@ class Reading:
 
 def headline(row: Row, checked: Checked | None = None) -> Content:
     """The pane's title: name, sign, and what it comes to."""
-    look = row.look
-    phrase = look.phrase
+    look, phrase = row.look, row.look.phrase
     if isinstance(row.item, Standing) and (cannot := cannot_run(row.item, checked)):
-        phrase = f"but {cannot.partition(':')[0]}"
+        look, phrase = LOOKS[State.BROKEN], cannot.partition(":")[0]
     return Content.assemble(
         foreign(row.name).truncate(TITLE, ellipsis=True),
         "   ",
@@ -81,6 +80,8 @@ def fault_place(row: Row) -> Place | None:
     for gate in row.item.verdict.shut():
         if gate.place is not None:
             return gate.place
+    if row.failed is not None and row.failed.place is not None:
+        return row.failed.place
     file = row.item.hook.manifest or row.item.hook.handler
     return Place(file) if file is not None else None
 
