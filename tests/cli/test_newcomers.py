@@ -12,6 +12,7 @@ from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 
 from hookscope.cli.commands import fire_command
+from hookscope.cli.main import cli, exit_code
 
 NEW = '{openclaw: {events: ["command:new"]}}'
 EVE = 'from hookscope import define_hook\n\ndefault = define_hook(events={"turn.started": print})\n'
@@ -144,6 +145,48 @@ def test_ctrl_c_at_a_question_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(asked())
     assert answered == []
+
+
+def test_ctrl_c_that_a_call_has_wrapped_is_no_mistake_of_ours(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python 3.11 wraps what `__set_name__` meets, as while the program loads."""
+
+    def wraps(*_: object, **__: object) -> None:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr(cli, "main", wraps)
+    assert exit_code(["list"]) == 1
+    assert capsys.readouterr().err == "hookscope: stopped.\n"
+
+
+def test_in_a_folder_that_is_gone_nothing_is_written_elsewhere(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    for command in ("new greet", "list"):
+        line = f"rmdir ../here; {sys.executable} -m hookscope --home {tmp_path} {command}"
+        done = subprocess.run(["sh", "-c", line], cwd=here, capture_output=True, text=True, check=False)
+        said = "hookscope: The current folder is gone: somebody has removed it. `cd` into one that is there, "
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.endswith(f"{said}or name one with --workspace DIR.\n"), done.stderr
+        here.mkdir()
+
+
+def test_trust_says_what_a_link_leads_out_to(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, tmp_path: Path
+) -> None:
+    make_hook(workspace / "hooks", "own", NEW)
+    make_hook(tmp_path / "else where", "lent", NEW)
+    (workspace / "hooks/lent").symlink_to(tmp_path / "else where/lent")
+    said = hookscope("trust", "hooks").out.splitlines()
+    assert said[0] == "Handlers in ./hooks may run now, in all folders below it too."
+    assert said[1].startswith("Not yet ./hooks/lent: it leads to ")
+    assert "else where/lent; `hookscope trust " in said[1]
+    waiting = hookscope("trust", "hooks", "--json").json["waiting"]
+    assert waiting == [{"path": str(workspace / "hooks/lent"), "trust": str(tmp_path / "else where/lent")}]
+    hookscope("trust", waiting[0]["trust"])
+    assert hookscope("trust", "hooks").out.splitlines() == said[:1]
+    assert hookscope("fire", "command:new").code == 0
 
 
 def test_a_folder_that_was_renamed_leads_to_the_name_in_its_header(

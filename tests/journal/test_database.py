@@ -1,4 +1,5 @@
 import asyncio
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -114,6 +115,28 @@ def test_a_read_only_file_is_said(path: Path) -> None:
             done.result(10)
     finally:
         writer.close()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+async def test_a_journal_in_a_read_only_folder_is_read_and_the_folder_is_named_to_who_writes(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "state"
+    with Journal(folder / "journal.db", "w", "d") as journal:
+        await journal.begin(Event("command"))
+    folder.chmod(0o500)
+    try:
+        with Journal(folder / "journal.db", "w", "d") as journal:
+            assert [run.key for run in journal.recent(5)] == ["command"]
+            with pytest.raises(JournalError, match=f"its folder is read-only. `chmod u.w {folder}`"):
+                await journal.begin(Event("command"))
+        folder.chmod(0o700)
+        (folder / "journal.db-wal").write_bytes(b"left")
+        folder.chmod(0o500)
+        with pytest.raises(JournalError, match="has not ended well, and its folder is read-only"):
+            Journal(folder / "journal.db", "w", "d").recent(5)
+    finally:
+        folder.chmod(0o700)
 
 
 def test_a_full_disk_is_said_and_the_next_job_tries_again(path: Path) -> None:

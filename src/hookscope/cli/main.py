@@ -135,12 +135,7 @@ def exit_code(arguments: list[str]) -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except click.Abort:
-        if "--json" in arguments and not STREAMS & set(arguments):
-            import json
-
-            click.echo(json.dumps({"error": "stopped", "next": ""}))
-        click.echo("hookscope: stopped.", err=True)
-        return 1
+        return _stopped(arguments)
     except click.UsageError as error:
         from hookscope.core.text import printable
 
@@ -169,8 +164,20 @@ def exit_code(arguments: list[str]) -> int:
         click.echo("hookscope: the answer could not be printed: no space left where it goes.", err=True)
         return 1
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # some calls wrap whatever they meet
+            return _stopped(arguments)
         return _told(error, "--json" in arguments or "--json-lines" in arguments)
     return code if isinstance(code, int) else 0
+
+
+def _stopped(arguments: list[str]) -> int:
+    """Ctrl-C, before anything was known that could be printed."""
+    if "--json" in arguments and not STREAMS & set(arguments):
+        import json
+
+        click.echo(json.dumps({"error": "stopped", "next": ""}))
+    click.echo("hookscope: stopped.", err=True)
+    return 1
 
 
 def _told(error: Exception, as_json: bool) -> int:

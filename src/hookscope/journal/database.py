@@ -7,6 +7,7 @@ import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 from hookscope.journal.schema import MIGRATIONS, VERSION, statements
 from hookscope.journal.search import prepare_search
@@ -56,13 +57,8 @@ def open_reading(path: Path) -> sqlite3.Connection | None:
     if not path.exists():
         return None
     try:
-        database = _read_only(path)
-        try:
-            current = _version(database, path) == VERSION
-        except BaseException:
-            database.close()
-            raise
-        if current:
+        database, version = _opened(path)
+        if version == VERSION:
             return database
         database.close()
         open_database(path).close()
@@ -71,9 +67,32 @@ def open_reading(path: Path) -> sqlite3.Connection | None:
         raise explained(path, error) from error
 
 
-def _read_only(path: Path) -> sqlite3.Connection:
+def _opened(path: Path) -> tuple[sqlite3.Connection, int]:
+    """A connection for reading, and the version of what it reads.
+
+    SQLite keeps files beside a database, for readers too. Where it may not make them and nobody writes,
+    the file is read as one that stands still.
+    """
+    for more in ("", "&immutable=1"):
+        database = _read_only(path, more)
+        try:
+            return database, _version(database, path)
+        except BaseException as error:
+            database.close()
+            tried_all = bool(more) or not isinstance(error, sqlite3.OperationalError)
+            if tried_all or os.access(path.parent, os.W_OK) or _is_written(path):
+                raise
+    raise AssertionError("the loop above returns or raises")
+
+
+def _is_written(path: Path) -> bool:
+    """Has somebody the database open who writes, or left there what he wrote last."""
+    return path.with_name(f"{path.name}-wal").exists()
+
+
+def _read_only(path: Path, more: str = "") -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY, isolation_level=None
+        f"{path.absolute().as_uri()}?mode=ro{more}", uri=True, timeout=BUSY, isolation_level=None
     )
 
 
@@ -157,10 +176,20 @@ def explained(path: Path, error: Exception) -> JournalError:
         case sqlite3.SQLITE_FULL:
             return JournalError(f"{path} cannot grow: the disk is full. Free some space and try again.")
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM:
-            return JournalError(f"{path} cannot be written: it is read-only. Allow writing with chmod u+w.")
+            what = path if not os.access(path, os.W_OK) or os.access(path.parent, os.W_OK) else path.parent
+            whose = "it" if what == path else "its folder"
+            return JournalError(
+                f"{path} cannot be written: {whose} is read-only. `chmod u+w {quote(str(what))}` allows it, "
+                "HOOKSCOPE_STATE_DIR names another folder."
+            )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return JournalError(
                 f"{path} is kept locked by another process. Close the other Hookscope, and try again."
+            )
+        case sqlite3.SQLITE_CANTOPEN if path.exists() and not os.access(path.parent, os.W_OK):
+            return JournalError(
+                f"{path} cannot be read: somebody writes it, or has not ended well, and its folder is "
+                f"read-only. `chmod u+w {quote(str(path.parent))}` allows it."
             )
         case _:
             return JournalError(_cannot(path, "used", str(error)))

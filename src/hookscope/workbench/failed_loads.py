@@ -207,7 +207,7 @@ def _tried(result: Result, run: int) -> Tried | None:
     if result.error is None and result.status != "ok":  # cancelled, perhaps before its load
         return None
     error = result.error if result.error is not None and result.error.phase != "run" else None
-    return Tried(code, result.stale or error, run)
+    return Tried(code, result.stale or error, run or None)
 
 
 def tried_for(inventory: Inventory, host: Host, failures: Mapping[str, Failure] = EMPTY) -> list[Tried]:

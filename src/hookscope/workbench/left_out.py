@@ -34,6 +34,17 @@ def untrusted_folders(view: View) -> tuple[Path, ...]:
     return tuple(dict.fromkeys(hook.trust_root for hook in waiting))
 
 
+def waiting_below(view: View, folder: Path) -> tuple[tuple[Path, Path], ...]:
+    """What still waits for trust in a folder that was trusted, and the folder to trust: links lead out."""
+    here = view.host.surroundings.absolute(folder)
+    found = {
+        row.hook.path: row.hook.trust_root
+        for row in view.inventory.hooks
+        if row.waits and row.hook.path is not None and row.hook.path.is_relative_to(here)
+    }
+    return tuple(found.items())
+
+
 def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, ...]:
     """A sentence for each handler that ought to run and cannot: broken ones, and those in no lane.
 

@@ -78,6 +78,8 @@ class Setup:
 def set_up(options: Options) -> Setup:
     """Find out the rest. Raises Refusal where an option names what is not there."""
     surroundings, source = assumed_surroundings(options)
+    if options.workspace is None:
+        _expect_current_folder()
     workspace = options.workspace and surroundings.absolute(options.workspace)
     if workspace is not None and not os.path.isdir(workspace):
         raise Refusal(f"There is no folder {workspace}.", "--workspace names an agent's workspace.", code=2)
@@ -120,6 +122,15 @@ def set_up(options: Options) -> Setup:
     if options.agent is not None and not options.as_host:
         _check_agent(options.agent, setup)
     return setup
+
+
+def _expect_current_folder() -> None:
+    """Raises Refusal where it was removed beneath us: in its place would be the root of all folders."""
+    try:
+        os.getcwd()
+    except OSError:
+        then = "`cd` into one that is there, or name one with --workspace DIR."
+        raise Refusal("The current folder is gone: somebody has removed it.", then) from None
 
 
 def _check_agent(agent: str, setup: Setup) -> None:

@@ -6,15 +6,35 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.text import printable
+from hookscope.core.text import as_typed, printable
 from hookscope.workbench import Options
+from hookscope.workbench.left_out import waiting_below
+
+MOST = 5  # links that are named one by one
 
 
 @answers.command("trust", click.Argument(["folder"], metavar="DIR", type=click.Path(path_type=Path)))
 def command(options: Options, folder: Path) -> Answer:
-    """Allow the handlers in DIR, and in all folders below it, to run on this machine."""
+    """Allow the handlers in DIR, and in all folders below it, to run on this machine.
+
+    What a link in DIR leads out to is not below it: that is said, with the command that allows it.
+    """
     bench = answers.bench_of(options)
     real = bench.trust(folder)
-    where = printable(bench.setup.surroundings.short(real))
-    text = f"Handlers in {where} may run now, in all folders below it too."
-    return Answer({"trusted": str(real)}, text)
+    view = bench.look()
+    short = view.host.surroundings.short
+    lines = [f"Handlers in {printable(short(real))} may run now, in all folders below it too."]
+    left = waiting_below(view, folder)
+    for path, root in left[:MOST]:
+        at = short(root)
+        lines.append(
+            f"Not yet {printable(short(path))}: it leads to {printable(at)}; "
+            f"`hookscope trust {printable(as_typed(at))}` allows that."
+        )
+    if len(left) > MOST:
+        lines.append(f"{len(left) - MOST} more wait: `hookscope list` names them.")
+    document = {
+        "trusted": str(real),
+        "waiting": [{"path": str(path), "trust": str(root)} for path, root in left],
+    }
+    return Answer(document, "\n".join(lines))
