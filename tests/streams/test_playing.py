@@ -124,6 +124,49 @@ def without_place(call: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in call.items() if name != "streamIndex"}
 
 
+# A schema of a tool, as the packages of schemas make them. What becomes of the calls was recorded from 0.80.1
+# and 0.18.1, with zod.
+
+ALL_TS = "export default { events: { '*'() {} } };"
+ADD_CHECKED = """
+const inputSchema = {
+  "~standard": {
+    version: 1,
+    vendor: "own",
+    async validate({ a, b, ...rest }: any) {
+      if (rest.throws) throw new Error("cannot say");
+      if (typeof a === "number" && typeof b === "number") return { value: { a, b } };
+      return { issues: [{ message: "a number, please", path: ["a"] }, { message: "no" }] };
+    },
+  },
+};
+export default { description: "Adds.", inputSchema, async execute({ a, b }: any) { return { sum: a + b }; } };
+"""
+
+
+@pytest.mark.usefixtures("node")
+@pytest.mark.parametrize("dialect", ["eve", "eve@0.18", "eve@0.80"])
+async def test_a_call_that_does_not_fit_its_schema_is_no_event(
+    dialect: str, project: Project, opened: OpenProject
+) -> None:
+    project({"agent/hooks/all.ts": ALL_TS, "agent/tools/add-up.ts": ADD_CHECKED})
+    inputs = [{"a": "x", "b": 3}, {"a": 1, "b": 3, "more": 5}, {"throws": True}]
+    calls = [{"name": "add-up", "input": given, "id": f"call_{at}"} for at, given in enumerate(inputs)]
+    later = ["after one", "after two", "after three"]  # results, those of calls that do not fit among them
+    play = await played(HookEngine(opened(dialect)), replies=[{"toolCalls": calls}, *later])
+    asked = [scene for scene in play.scenes if scene.run.event.type == "actions.requested"]
+    (action,) = asked[0].run.event.context["actions"]
+    assert (len(asked), action["callId"], action["input"]) == (1, "call_1", {"a": 1, "b": 3})
+    assert [result.status for result in asked[0].run.results] == ["ok"]
+    results = [scene for scene in play.scenes if scene.run.event.type == "action.result"]
+    assert [scene.run.event.context["result"]["output"] for scene in results] == [{"sum": 4}]
+    assert data_of(play, "message.completed")["message"] == "after three"
+    assert [(use.name, use.failure.text) for use in play.uses if use.failure is not None] == [
+        ("add-up", "its input does not fit its schema: a: a number, please; no"),
+        ("add-up", "its input does not fit its schema: cannot say"),
+    ]
+
+
 # Python projects.
 
 

@@ -23,7 +23,7 @@ Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as th
 # What a module is, and so how it is loaded and called: a handler of one event; a handler of two arguments;
 # a stream hook, channel or dynamic resolver with its handlers by event; a plugin that registers handlers; a
 # tool; an agent with its scripted model.
-Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "model"]
+Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "input", "model"]
 
 
 PROMISE = "promise"  # a plugin whose `register` is not done when it returns

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from hookscope.core.failure import Failure
 from hookscope.formats import FormatError, read_yaml
 from hookscope.systems.streams.session_words import AskModel, Reply, Thrown, ToolCall
+from hookscope.workbench.cast import Member
+from hookscope.workbench.compose import as_plain
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.sections import LARGEST
 
@@ -60,6 +63,28 @@ def _call(told: Any, place: int, asked: AskModel) -> ToolCall:
     return ToolCall(
         own if isinstance(own, str) else f"mock-tool-call-{said}-{results}-{place}", name, told.get("input")
     )
+
+
+def given_to(call: ToolCall) -> Any:
+    """What its tool is given: none is the empty one."""
+    return {} if call.input is None else call.input
+
+
+def has_schema(member: Member, call: ToolCall) -> bool:
+    """Is there a tool whose schema may say something of the call. Those in Python have none."""
+    return call.name in member.tools and member.tools[call.name].suffix != ".py"
+
+
+def checked(call: ToolCall, told: Any) -> ToolCall:
+    """The call with its input as its tool's schema reads it, or with why that refuses it.
+
+    `told` is of agents.mjs. As it is where nothing was told: then calling the tool says what is wrong with it.
+    """
+    if not isinstance(told, Mapping):
+        return call
+    if "issues" in told:
+        return replace(call, refused=f"its input does not fit its schema: {told['issues']}")
+    return replace(call, input=as_plain(told["value"])) if "value" in told else call
 
 
 def read_script(file: Path) -> Script:

@@ -50,7 +50,15 @@ from hookscope.systems.streams.session_words import (
 from hookscope.workbench.cast import Cast, cast_of, rules_of
 from hookscope.workbench.compose import as_plain
 from hookscope.workbench.own_code import OwnCode
-from hookscope.workbench.replies import Script, reply_of, scripted, thrown_of
+from hookscope.workbench.replies import (
+    Script,
+    checked,
+    given_to,
+    has_schema,
+    reply_of,
+    scripted,
+    thrown_of,
+)
 
 NO_MODEL = "has no file `agent` that names a model"
 MOST_EVENTS = 2_000  # of a play: a script that calls a tool for ever would never end
@@ -231,13 +239,26 @@ class Stage:
     # Models and tools.
 
     async def _ask(self, session: Session, asked: AskModel) -> Reply:
-        reply = await self._reply(session, asked)
+        reply = await self._checked(session, await self._reply(session, asked))
         self._note(session, "model", session.agent.name, reply.failure)
         agent = session.agent
         for call in reply.calls:
             if call.name not in agent.tools and call.name not in agent.subagents:  # no event tells of these
                 self._note(session, "tool", call.name, Thrown("the project has no such tool", ""))
+            elif call.refused:
+                self._note(session, "tool", call.name, Thrown(call.refused, ""))
         return reply
+
+    async def _checked(self, session: Session, reply: Reply) -> Reply:
+        """With what each tool's own schema makes of its input: no event tells of a call that does not fit."""
+        member = self.cast[session.agent.node]
+        calls = list(reply.calls)
+        able = [place for place, call in enumerate(calls) if has_schema(member, call)]
+        asked = [(member.tools[calls[place].name], given_to(calls[place])) for place in able]
+        results = await self._own.run(member, "input", asked) if asked else []
+        for place, result in zip(able, results, strict=True):
+            calls[place] = checked(calls[place], result.returned)
+        return replace(reply, calls=tuple(calls))
 
     async def _reply(self, session: Session, asked: AskModel) -> Reply:
         member = self.cast[session.agent.node]

@@ -4,6 +4,8 @@ import path from "node:path";
 import { scriptOf } from "./definitions.mjs";
 import { exportedOfBundle, NoHandler } from "./picking.mjs";
 
+const ISSUES = 8; // of one input, that are told
+
 const { apply } = Reflect;
 const alone = (handler) => ({ handlers: new Map([["", handler]]), module: null });
 
@@ -16,6 +18,28 @@ export function toolOf(namespace, code) {
     throw new NoHandler(`${file} is no tool: its ${code.export} export has no execute(input, ctx)`);
   }
   return alone((input, ctx) => apply(execute, tool, [input, ctx]));
+}
+
+/**
+ * What a tool's own schema says to an input: {value}, as it reads it, or {issues} in words. Without a schema that
+ * can be asked, the input itself.
+ */
+export function inputOf(namespace, code) {
+  const schema = exportedOfBundle(namespace, code.export)?.inputSchema?.["~standard"];
+  if (typeof schema?.validate !== "function") return alone((value) => ({ value }));
+  return alone(async (input) => {
+    try {
+      const { issues, value } = await apply(schema.validate, schema, [input]);
+      return issues ? { issues: [...issues].slice(0, ISSUES).map(told).join("; ") } : { value };
+    } catch (error) {
+      return { issues: String(error?.message ?? error) }; // to its host an input that does not fit, too
+    }
+  });
+}
+
+function told({ message, path: at }) {
+  const steps = (at ?? []).map((step) => String(step?.key ?? step));
+  return steps.length ? `${steps.join(".")}: ${message}` : String(message);
 }
 
 /** The scripted model of an agent: a function of what it is asked. Throws NoHandler. */

@@ -3,7 +3,7 @@
 import module from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { agentOf, toolOf } from "./agents.mjs";
+import { agentOf, inputOf, toolOf } from "./agents.mjs";
 import { nameDefinition } from "./definitions.mjs";
 import { describe } from "./faults.mjs";
 import { install } from "./hooks.mjs";
@@ -16,8 +16,10 @@ import { addressOf, Worlds } from "./worlds.mjs";
 
 const SHARED = "shared"; // the mark of files that hooks share, until the host knows of any
 // What is written for Eve, and meets there what Eve itself has loaded.
-const OF_EVE = new Set(["stream", "tool", "model"]);
-const READERS = new Map([["stream", streamOf], ["plugin", pluginOf], ["tool", toolOf], ["model", agentOf]]);
+const OF_EVE = new Set(["stream", "tool", "input", "model"]);
+const READERS = new Map([
+  ["stream", streamOf], ["plugin", pluginOf], ["tool", toolOf], ["input", inputOf], ["model", agentOf],
+]);
 
 const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
 

@@ -85,7 +85,7 @@ def _step_completed(reason: str) -> Say:
 def _called(session: Session, reply: Reply) -> Session:
     """Tools run within the step, subagents after it."""
     calls = [replace(call, input={} if call.input is None else call.input) for call in reply.calls]
-    tools = tuple(call for call in calls if call.name in session.agent.tools)
+    tools = tuple(call for call in calls if call.name in session.agent.tools and not call.refused)
     others = tuple(call for call in calls if call not in tools and _is_subagents(call, session))
     refused = tuple(_refused(call) for call in calls if call not in tools and call not in others)
     asked = (_requested(call, session) for call in calls if call in tools or call in others)
@@ -111,7 +111,8 @@ def _is_subagents(call: ToolCall, session: Session) -> bool:
 
 def _refused(call: ToolCall) -> Entry:
     """No event tells of such a call; the model alone reads of it."""
-    return Entry("tool", call=call, output=f"there is nothing to call as {call.name} with this", failed=True)
+    why = call.refused or f"there is nothing to call as {call.name} with this"
+    return Entry("tool", call=call, output=why, failed=True)
 
 
 def _requested(call: ToolCall, session: Session) -> Say:

@@ -26,11 +26,12 @@ class Thrown:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool or subagent that the model asked for."""
+    """A tool or subagent that the model asked for. `refused`: why its input does not fit."""
 
     id: str
     name: str
     input: Any = field(default_factory=dict)
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)
