@@ -78,7 +78,7 @@ def has_schema(member: Member, call: ToolCall) -> bool:
 def checked(call: ToolCall, told: Any) -> ToolCall:
     """The call with its input as its tool's schema reads it, or with why that refuses it.
 
-    `told` is of agents.mjs. As it is where nothing was told: then calling the tool says what is wrong with it.
+    `told` is of agents.mjs; where it is nothing, calling the tool says what is wrong with that.
     """
     if not isinstance(told, Mapping):
         return call
