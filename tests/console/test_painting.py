@@ -1,5 +1,6 @@
 """What is painted, styled and measured piece by piece comes to what all of it, made anew, would."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from threading import current_thread, main_thread
@@ -10,10 +11,11 @@ from rich.segment import Segment
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open
 from textual import events
-from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.geometry import Size
+from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -61,9 +63,18 @@ class Terminal:
 
 
 def whole(painter: Painter) -> dict[tuple[int, int], tuple[str, object]]:
-    """The same cells, of a paint of everything."""
+    """The same cells, of a paint of everything; they are what Textual by itself would paint."""
+    everything = Compositor._render_chops(painter, painter.size.region, lambda _: True)
+    cells = _cells(painter.render_strips())
+    assert cells == _cells(Strip.join(line.values()) for line in everything), (
+        "a part behind shows, or none does"
+    )
+    return cells
+
+
+def _cells(lines: Iterable[Strip]) -> dict[tuple[int, int], tuple[str, object]]:
     terminal = Terminal()
-    for y, strip in enumerate(painter.render_strips()):
+    for y, strip in enumerate(lines):
         x = 0
         for segment in strip:
             x = terminal.put(segment, x, y)

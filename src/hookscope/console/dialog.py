@@ -12,7 +12,8 @@ from textual.widget import Widget
 
 from hookscope.console.keymap.hints import keys_named
 from hookscope.console.keys import KeyBar, key_for, keys_here
-from hookscope.console.painting import LaidOutOnce, ShinesThrough
+from hookscope.console.painting import LaidOutOnce
+from hookscope.console.shining import ShinesThrough
 
 Answer = TypeVar("Answer")
 HELP = "app.help"

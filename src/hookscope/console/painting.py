@@ -6,18 +6,15 @@ keys that changed at the bottom, that is the whole screen: every part of it is a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Any, TypeVar
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual._compositor import ChopsUpdate, Compositor, ReflowResult
-from textual.color import Color
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
-from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -27,7 +24,6 @@ from textual.widgets import Input, Static
 from hookscope.console.leaving import Leaves
 
 Answer = TypeVar("Answer")
-FAINT = Style(dim=True)
 
 
 class Painter(Compositor):
@@ -86,17 +82,37 @@ class Painter(Compositor):
         finally:
             self._changed = None
 
-    def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
-        if self._changed is None:
-            yield from super()._get_renders(crop)
-            return
+    def _render_chops(
+        self, crop: Region, is_rendered_line: Callable[[int], bool]
+    ) -> Sequence[Mapping[int, Strip]]:
+        """From front to back, as Textual does; what stands behind others is not asked for its lines."""
+        chops: list[dict[int, Strip | None]] = [dict.fromkeys(cuts[:-1]) for cuts in self.cuts]
+        changed = (crop,) if self._changed is None else self._changed
         for widget, (region, clip) in self.visible_widgets.items():
             seen = region.intersection(clip)
-            touched = [part for part in map(seen.intersection, self._changed) if part]
-            if touched:
-                around = Region.from_union(touched)
-                band = Region(seen.x, around.y, seen.width, around.height)
-                yield region, band, widget.render_lines(band.translate(-region.offset))
+            touched = [part for part in map(seen.intersection, changed) if part]
+            if not touched:
+                continue
+            lines = filter(is_rendered_line, Region.from_union(touched).line_range)
+            cuts_of = {y: _within(self.cuts[y], seen) for y in lines}
+            gaps = {y: cuts for y, cuts in cuts_of.items() if None in map(chops[y].get, cuts[:-1])}
+            if gaps:
+                band = Region(seen.x, min(gaps), seen.width, max(gaps) + 1 - min(gaps))
+                strips = widget.render_lines(band.translate(-region.offset))
+                for y, strip in zip(band.line_range, strips, strict=False):
+                    _fill(chops[y], strip, seen.x, gaps.get(y, ()))
+        return cast(Sequence[Mapping[int, Strip]], chops)
+
+
+def _within(cuts: list[int], region: Region) -> list[int]:
+    return cuts[bisect_left(cuts, region.x) : bisect_right(cuts, region.right)]
+
+
+def _fill(line: dict[int, Strip | None], strip: Strip, x: int, cuts: Sequence[int]) -> None:
+    """Put the parts of a strip that begins at `x` where nothing in front of it stands."""
+    for cut, part in zip(cuts, strip.divide([cut - x for cut in cuts[1:]]), strict=False):
+        if line.get(cut) is None:
+            line[cut] = part
 
 
 class LaidOutOnce(Leaves, Screen[Answer]):
@@ -259,43 +275,3 @@ def resized(view: ScrollView, size: Size) -> None:
     elif view.virtual_size != size:
         view.set_reactive(ScrollView.virtual_size, size)
         view._scroll_update(size)
-
-
-class ShinesThrough(Screen[Answer]):
-    """A screen over another one that shines through it, dimmed: drawn once, and not for each of its parts."""
-
-    _below: tuple[object, list[Strip]] | None = (
-        None  # what it was drawn for, and the lines of the whole screen
-    )
-
-    def render_lines(self, crop: Region) -> list[Strip]:
-        stack, color = self.app.screen_stack, self.styles.background
-        if self not in stack[1:] or color.a == 1:
-            return super().render_lines(crop)
-        below = stack[: stack.index(self)]
-        shows = [one._compositor.changes for one in below if isinstance(one._compositor, Painter)]
-        painter = below[-1]._compositor
-        drawn_for = below, shows, below[-1].background_colors, self.size, color, self.app.theme
-        if self._below is None or self._below[0] != drawn_for or not isinstance(painter, Painter):
-            lines = painter.shining_through() if isinstance(painter, Painter) else painter.render_strips()
-            known: dict[Style | None, Style | None] = {}
-            faint = FAINT if self.app.native_ansi_color else Style()  # such colours are not blended
-            strips = [_dimmed(strip, color, known, faint) for strip in lines]
-            for seen_through in self.get_line_filters():
-                strips = [strip.apply_filter(seen_through, color) for strip in strips]
-            self._below = drawn_for, strips
-        blank = Strip.blank(crop.width)
-        lines = self._below[1][crop.y : crop.bottom]
-        lines = [line.crop(crop.x, crop.right) for line in lines]
-        return [*lines, *[blank] * (crop.height - len(lines))]
-
-
-def _dimmed(strip: Strip, color: Color, known: dict[Style | None, Style | None], faint: Style) -> Strip:
-    """A screen has few styles and many pieces of text: each style is dimmed once."""
-    segments = []
-    for text, style, control in strip:
-        if style not in known:
-            ((_, blended, _),) = BackgroundScreen.process_segments([Segment(text, style)], color)
-            known[style] = (blended or Style()) + faint
-        segments.append(Segment(text, known[style], control))
-    return Strip(segments, strip.cell_length)
