@@ -57,6 +57,10 @@ class Terminal:
     def press(self, keys: bytes) -> None:
         os.write(self._ours, keys)
 
+    def hang_up(self) -> None:
+        """The terminal is gone, and no signal says so: it leads no session."""
+        os.close(self._ours)
+
     def shows(self, text: str) -> bool:
         return text.encode() in self._drawn
 
@@ -128,6 +132,23 @@ def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
         until(
             lambda: console.shows("\x1b[?1049l") and console.shows("\x1b[?1000l"), "the screen is as before"
         )
+
+
+def test_a_console_whose_terminal_is_gone_ends_with_its_handlers(
+    workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "loops", "{openclaw: {events: ['command:new']}}", LOOPS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    pid = workspace / "pid"
+    with terminal(workspace) as console:
+        until(lambda: console.shows("loops"), "the hook is listed")
+        console.press(b"f")
+        until(lambda: console.shows("sessionId"), "an event is composed")
+        console.press(b"\x12")  # ctrl+r
+        until(lambda: pid.exists() and pid.read_text(), "the handler runs")
+        console.hang_up()
+        assert console.process.wait(60) == 0
+    until(lambda: gone(int(pid.read_text())), "its worker is gone")
 
 
 async def test_the_last_runs_are_there_when_the_console_opens_again(

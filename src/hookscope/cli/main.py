@@ -188,12 +188,9 @@ def _told(error: Exception, as_json: bool) -> int:
     if not isinstance(error, Refusal):
         import platform
         import traceback
-        from importlib.metadata import version
 
         click.echo(printable("".join(traceback.format_exception(error))), err=True)
-        versions = (
-            f"hookscope {version('hookscope')}, Python {platform.python_version()}, {platform.platform()}"
-        )
+        versions = f"hookscope {_version()}, Python {platform.python_version()}, {platform.platform()}"
         click.echo(
             f"hookscope: this is a mistake of ours, please report it with the lines above ({versions}).",
             err=True,
@@ -205,3 +202,13 @@ def _told(error: Exception, as_json: bool) -> int:
         click.echo(json.dumps({"error": error.what, "next": error.then}))
     click.echo(f"hookscope: {printable(str(error))}", err=True)
     return error.code
+
+
+def _version() -> str:
+    """As it is installed; run from its sources alone, it has none."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("hookscope")
+    except PackageNotFoundError:
+        return "of no version"

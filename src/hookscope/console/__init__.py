@@ -7,6 +7,7 @@ bridge posts a change, `happening.reduce` makes the next state of it, and the pa
     desks, shell, carrying,         the one screen, each a class above the one before: who sits where,
     looking, screen                 state and panes, words between them, what looks bring, what is wanted
     state.py, happening, layout     pure: what is known, what changes it, which panes a size shows
+    hangup.py                       what ends when the terminal does
     bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
     dialog.py, picking, palette     what stands over the panes
     painting.py, strips, leaving    where Textual would paint, lay out or answer once too often
@@ -16,6 +17,7 @@ bridge posts a change, `happening.reduce` makes the next state of it, and the pa
 """
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -38,11 +40,14 @@ def run(
     `driver` and its first `size` show it elsewhere than in this terminal.
     """
     from hookscope.console.app import Console
+    from hookscope.console.hangup import on_hangup
 
     async def session() -> None:
         console = Console(bench)
         if driver is not None:
             console.driver_class = driver
+        else:
+            on_hangup(partial(asyncio.get_running_loop().call_soon_threadsafe, console.exit))
         try:
             await console.run_async(size=size)
         finally:
