@@ -89,6 +89,8 @@ def _group(figures: Figures) -> dict[str, object]:
                 "value": one.value,
                 "met": one.met,
                 "counts": one.counts,
+                "within": one.target.within or None,
+                "least": one.least,
             }
             for one in figures.answers
         ],
@@ -119,7 +121,10 @@ def _judged(answer: Answer | None, unit: Unit) -> tuple[str, str, str, str]:
         return ("", "", "", "")
     target = answer.target
     word = "not measured" if answer.met is None else "met" if answer.met else "missed"
-    if not answer.counts and answer.met is False:
+    if answer.least is not None:
+        least = ratio(answer.least) if target.beside else amount(answer.least, unit)
+        word = f"out of reach: {target.within} alone is {least}"
+    elif not answer.counts and answer.met is False:
         word = "missed (told only)"
     p95 = "p95" if target.part == "p95" else ""
     if target.beside:

@@ -69,6 +69,10 @@ def test_a_restless_floor_is_measured_once_more_and_the_calmer_run_counts() -> N
         (Target("ours", 2.9, "floor"), 1, "missed"),
         (Target("ours", 0.005), 0, "missed (told only)"),  # an absolute time is the machine's
         (Target("ours", 1.0, "theirs"), 0, "not measured"),
+        (Target("ours", 0.9, "floor", within="floor"), 0, "out of reach: floor alone is 1"),
+        (Target("ours", 2.9, "floor", within="floor"), 1, "missed"),  # the floor leaves room for it
+        (Target("ours", 3.1, "floor", within="floor"), 0, "met"),
+        (Target("ours", 0.9, "floor", within="theirs"), 1, "missed"),  # nothing is known of that
         (Target("heavy", 2**20), 1, "missed"),  # memory is not
     ],
 )
