@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.environments import environments_of, read_environment
 from hookscope.workbench.saved import read_saved_event, saved_listing
-from hookscope.workbench.variables import HIDDEN, Use, Variables, escaped, filled, secrets_used, used
+from hookscope.workbench.variables import HIDDEN, Reference, Variables, escaped, filled, secrets_used, used
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MILLISECONDS = 1_772_366_400_000  # of that noon
@@ -91,9 +91,9 @@ def test_what_is_used_is_told_without_its_secrets() -> None:
     value = {"a": "${USER} ${API_KEY}", "b": ["${now-2h}", "${PLAIN}", "${NONE}", "${USER} $${NOT}"]}
     shown = used(value, variables, NOON)
     assert shown[:3] == (
-        Use("USER", "ada", ".env"),
-        Use("API_KEY", HIDDEN, "--env", secret=True),
-        Use("now-2h", "2026-03-01T10:00:00.000Z", "the event's time"),
+        Reference("USER", "ada", ".env"),
+        Reference("API_KEY", HIDDEN, "--env", secret=True),
+        Reference("now-2h", "2026-03-01T10:00:00.000Z", "the event's time"),
     )
     assert (shown[3].shown, shown[3].origin) == (HIDDEN, "the environment")
     assert "NONE" in shown[4].problem

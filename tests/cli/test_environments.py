@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hookscope.workbench import Options, Workbench
-from hookscope.workbench.doctor import Finding
+from hookscope.workbench.doctor import SetupFinding
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -66,7 +66,7 @@ def test_a_test_runs_under_the_environment(scope: Program, workspace: Path) -> N
 
 @pytest.mark.usefixtures("scope")
 def test_doctor_says_which_is_in_force(workspace: Path) -> None:
-    def found() -> dict[str, Finding]:
+    def found() -> dict[str, SetupFinding]:
         bench = Workbench(Options(workspace=workspace))
         return {item.name: item for item in bench.doctor(bench.look())}
 

@@ -18,7 +18,7 @@ from hookscope.console.happening import LookBegan, Looked, LookFailed
 from hookscope.console.jobs import fire
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
 from hookscope.console.runner import Runner
-from hookscope.console.state import Draft
+from hookscope.console.state import Composed
 from hookscope.core.inventory import Inventory
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Event, Plan
@@ -146,7 +146,7 @@ async def test_steps_come_gathered_and_none_is_lost() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
-        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Draft())  # type: ignore[arg-type]
+        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Composed())  # type: ignore[arg-type]
         assert runner.start("The run", work)
         assert not runner.start("The run", work)
         await wait_for(pilot, lambda: any(isinstance(m, FiringStarted) for m in listener.heard))
@@ -166,7 +166,7 @@ async def test_a_fire_that_cannot_begin_is_an_answer() -> None:
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
         runner = Runner(listener, Bridge(listener, lambda: bench))  # type: ignore[arg-type]
-        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Draft())  # type: ignore[arg-type]
+        work = partial(fire, runner, None, PLAN, lambda view: PLAN, Composed())  # type: ignore[arg-type]
         runner.start("The run", work)
         await wait_for(pilot, lambda: any(isinstance(m, FiringOver) and m.problem for m in listener.heard))
         await wait_for(pilot, lambda: not runner.cancel())

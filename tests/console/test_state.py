@@ -6,7 +6,7 @@ from typing import Any
 
 from hookscope.console import happening as s
 from hookscope.console.happening import reduce
-from hookscope.console.state import ConsoleState, Source
+from hookscope.console.state import ConsoleState, SourceText
 from hookscope.core.dialect import Settings, Trust
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.registry import Registry
@@ -49,9 +49,9 @@ def test_ids_are_unique_where_paths_are_not() -> None:
 
 
 def test_source_text_counts_for_the_selected_row_only() -> None:
-    state = reduce(ConsoleState(selected="x"), s.SourceRead(Source("y", Path("/f"))))
+    state = reduce(ConsoleState(selected="x"), s.SourceRead(SourceText("y", Path("/f"))))
     assert state.source is None
-    state = reduce(state, s.SourceRead(Source("x", Path("/f"), "text")))
+    state = reduce(state, s.SourceRead(SourceText("x", Path("/f"), "text")))
     assert state.source is not None
     assert reduce(state, s.Selected("z")).source is None
 

@@ -9,7 +9,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 from jsonpointer import JsonPointerException
 
-from hookscope.console.fire.diff import ABSENT, Change, applied, changes_of, path_of
+from hookscope.console.fire.diff import ABSENT, ValueChange, applied, changes_of, path_of
 
 keys = st.text(st.sampled_from("ab/~é"), max_size=3)
 values = st.recursive(
@@ -50,15 +50,15 @@ def test_the_document_before_is_left_alone(before: Any, after: Any) -> None:
 @pytest.mark.parametrize(
     ("operation", "expected"),
     [
-        ({"op": "add", "path": "/a/-", "value": 3}, Change(("a", "2"), ABSENT, 3)),
-        ({"op": "add", "path": "/a/0", "value": 3}, Change(("a", "0"), ABSENT, 3)),
-        ({"op": "add", "path": "/b", "value": 3}, Change(("b",), None, 3)),
-        ({"op": "remove", "path": "/b"}, Change(("b",), None, ABSENT)),
-        ({"op": "replace", "path": "/a/1", "value": 9}, Change(("a", "1"), 2, 9)),
-        ({"op": "copy", "from": "/a/0", "path": "/c"}, Change(("c",), ABSENT, 1)),
+        ({"op": "add", "path": "/a/-", "value": 3}, ValueChange(("a", "2"), ABSENT, 3)),
+        ({"op": "add", "path": "/a/0", "value": 3}, ValueChange(("a", "0"), ABSENT, 3)),
+        ({"op": "add", "path": "/b", "value": 3}, ValueChange(("b",), None, 3)),
+        ({"op": "remove", "path": "/b"}, ValueChange(("b",), None, ABSENT)),
+        ({"op": "replace", "path": "/a/1", "value": 9}, ValueChange(("a", "1"), 2, 9)),
+        ({"op": "copy", "from": "/a/0", "path": "/c"}, ValueChange(("c",), ABSENT, 1)),
     ],
 )
-def test_each_operation_says_what_was_there(operation: dict[str, Any], expected: Change) -> None:
+def test_each_operation_says_what_was_there(operation: dict[str, Any], expected: ValueChange) -> None:
     changes, _ = changes_of({"a": [1, 2], "b": None}, (operation,))
     assert changes == (expected,)
 

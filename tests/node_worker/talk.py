@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.runtime.lanes import FLAGS
-from hookscope.runtime.link import Late, Program
 from hookscope.runtime.node import Node, find_node
+from hookscope.runtime.peer import Late, WorkerProgram
 from hookscope.runtime.worker import Worker
 
 Message = dict[str, Any]
@@ -29,7 +29,7 @@ class Talk:
         argv = (found.path, *FLAGS, str(WORKER), "")
         self.root = root
         self.told: list[Late] = []  # what came late
-        self.worker = Worker(Program(argv, dict(os.environ), root, control=True))
+        self.worker = Worker(WorkerProgram(argv, dict(os.environ), root, control=True))
         self._contents = 0
         self._runs = 0
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.link import Late
+from hookscope.runtime.peer import Late
 
 SEED = (Path(__file__).parent / "seeds" / "openclaw" / "example.ts").read_text()
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.node_worker.talk import Message, Talk, two
 
-from hookscope.runtime.link import Late
+from hookscope.runtime.peer import Late
 
 SEEDS = Path(__file__).parent / "seeds"
 CTX = {

@@ -12,7 +12,7 @@ import pytest
 from tests.packs.conftest import Cli, make_pack, manifest, on_disk
 from tests.packs.registry import Registry, serving
 
-from hookscope.packs.course import Course
+from hookscope.packs.progress import Progress
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.packs.desk import PackDesk
 
@@ -177,10 +177,10 @@ def test_what_takes_long_is_told_and_stopped(
     monkeypatch.setenv("PATH", f"{slow.parent}:/usr/bin:/bin")
     monkeypatch.chdir(workspace)
     before, told = on_disk(tmp_path), list[str]()
-    course = Course(tell=told.append, cancelled=begun.exists)
+    progress = Progress(tell=told.append, cancelled=begun.exists)
     desk = PackDesk(Workbench(Options()))
     with pytest.raises(Refusal, match="It was stopped; nothing was installed"):
-        desk.plan_install("acme", course=course)
+        desk.plan_install("acme", progress=progress)
     assert told == ["fetching acme with npm"]
     begun.unlink()
     assert on_disk(tmp_path) == before

@@ -17,7 +17,7 @@ from hookscope.core.lanes import LaneOf
 from hookscope.core.runs import Code, Plan, Registration, Result, Step
 from hookscope.runtime import InProcessLane, ProcessLane, dispatch
 from hookscope.runtime.course import Course
-from hookscope.runtime.link import WorkerLost
+from hookscope.runtime.peer import WorkerLost
 from hookscope.runtime.python_worker.faults import describe
 from hookscope.runtime.python_worker.plain import plain_event
 from hookscope.runtime.python_worker.protocol import LIMIT, pack

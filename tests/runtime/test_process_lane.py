@@ -14,7 +14,7 @@ from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Started, Step
 from hookscope.runtime import Limits, ProcessLane
-from hookscope.runtime.link import Added, Late, NotStarted, Printed, WorkerLost
+from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message, Unpacker
 
 

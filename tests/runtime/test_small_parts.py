@@ -19,9 +19,9 @@ from hookscope.runtime import digest_of, python_worker
 from hookscope.runtime.child import in_words
 from hookscope.runtime.course import Course, seconds_of
 from hookscope.runtime.failures import CANCELLED
-from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.output import HEAD, TAIL, Capture
 from hookscope.runtime.patch import MANY, patch_of, same
+from hookscope.runtime.peer import WorkerLost
 from hookscope.runtime.python_worker.faults import describe, safe_text
 from hookscope.runtime.views import document_of, messages_in, pushed, write_back
 

@@ -9,7 +9,7 @@ from tests.shipped.conftest import Program, Write
 from hookscope import Event, State
 from hookscope.core.look import look
 from hookscope.core.plan import registrations_of
-from hookscope.core.surroundings import Child, RealFiles
+from hookscope.core.surroundings import FolderItem, RealFiles
 
 NEW = Event("command", "new")
 
@@ -384,7 +384,7 @@ async def test_what_cannot_be_read_is_logged_in_the_programs_words(
     )
     assert any("Registered: a-kept" in line for line in lines)
 
-    def listing(files: RealFiles, folder: Path) -> list[Child]:
+    def listing(files: RealFiles, folder: Path) -> list[FolderItem]:
         if folder == kept.parent:
             raise refused(folder)
         return children(files, folder)

@@ -11,10 +11,9 @@ from hookscope.systems.streams.session import advance, begin
 from hookscope.systems.streams.session_acts import Session
 from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.session_words import (
-    Agent,
     AskModel,
     CallTools,
-    Child,
+    ChildSession,
     Command,
     Ended,
     Input,
@@ -24,6 +23,7 @@ from hookscope.systems.streams.session_words import (
     Publish,
     Published,
     Reply,
+    SessionAgent,
     StartChildren,
     Thrown,
     ToolCall,
@@ -53,7 +53,7 @@ class Stage:
     """The world around a session: hooks, a scripted model, tools, and other agents with their own."""
 
     rules: SessionRules
-    agents: Mapping[str, Agent]  # by node id
+    agents: Mapping[str, SessionAgent]  # by node id
     hooks: Sequence[Hook] = ()
     replies: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # by node id
     tools: Mapping[str, Tool] = field(default_factory=dict)
@@ -131,7 +131,7 @@ class Stage:
         except RuntimeError as error:
             return ToolResult(call.id, failure=Thrown(str(error)))
 
-    def outcome(self, child: Child) -> Outcome:
+    def outcome(self, child: ChildSession) -> Outcome:
         _, command = self.play(child.message, node=child.node, id=child.session)
         return Outcome(child.session, command.output, command.failure)
 
@@ -166,8 +166,8 @@ def stage_of(
     child: Sequence[Any] = ("Helper answer",),
 ) -> Stage:
     agents = {
-        "": Agent("app", tools=frozenset(TOOLS), subagents={"helper": HELPER}),
-        HELPER: Agent("helper", HELPER, delegated=True),
+        "": SessionAgent("app", tools=frozenset(TOOLS), subagents={"helper": HELPER}),
+        HELPER: SessionAgent("helper", HELPER, delegated=True),
     }
     return Stage(rules, agents, hooks, {"": replies, HELPER: child}, TOOLS)
 

@@ -14,7 +14,7 @@ from hookscope.core.plan import make_plan, registrations_of
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Event
 from hookscope.core.standing import State
-from hookscope.core.surroundings import Child, RealFiles
+from hookscope.core.surroundings import FolderItem, RealFiles
 from hookscope.dialects import DIALECTS
 
 RULE = (
@@ -315,7 +315,7 @@ def test_a_room_that_cannot_be_read_stops_the_build_and_hides_no_hook(
     root = project("agent/hooks/a.ts", "agent/lib/x.ts")
     children = RealFiles.children
 
-    def refused(files: RealFiles, folder: Path) -> list[Child]:
+    def refused(files: RealFiles, folder: Path) -> list[FolderItem]:
         if folder == root / "agent/lib":
             raise PermissionError(errno.EACCES, "Permission denied", str(folder))
         return children(files, folder)

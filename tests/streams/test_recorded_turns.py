@@ -15,7 +15,7 @@ from tests.conformance.layouts import Case, cases_below
 from tests.streams.playing import Hook, Stage
 
 from hookscope.dialects.eve_sessions import OF_0_18, OF_0_80
-from hookscope.systems.streams.session_words import Agent
+from hookscope.systems.streams.session_words import SessionAgent
 
 RULES = {"0.80.1": OF_0_80, "0.18.1": OF_0_18}
 CASES = Path(__file__).parents[1] / "conformance" / "cases" / "eve"
@@ -49,13 +49,13 @@ def test_a_recorded_turn_is_played_as_recorded(case: Case, version: str) -> None
         assert list(calls_of(stage, session.id, other, wanted)) == wanted
 
 
-def agents_of(case: Case) -> dict[str, Agent]:
+def agents_of(case: Case) -> dict[str, SessionAgent]:
     root = case.folder / "tree/agent"
     names = [path.parent.name for path in root.glob("subagents/*/agent.ts")]
     tools = frozenset(path.stem for path in root.glob("tools/*.ts"))
     subagents = {name: f"subagents/{name}" for name in names}
-    children = {node: Agent(name, node, delegated=True) for name, node in subagents.items()}
-    return {"": Agent("case-app", "", tools, subagents), **children}
+    children = {node: SessionAgent(name, node, delegated=True) for name, node in subagents.items()}
+    return {"": SessionAgent("case-app", "", tools, subagents), **children}
 
 
 def hooks_of(case: Case, expected: Mapping[str, Any]) -> list[Hook]:

@@ -13,12 +13,12 @@ from hookscope.systems.streams.session import advance, begin
 from hookscope.systems.streams.session_data import display_title, error_in, first_sentence
 from hookscope.systems.streams.session_rules import SessionRules
 from hookscope.systems.streams.session_words import (
-    Agent,
     Ended,
     Message,
     Outcomes,
     Published,
     Reply,
+    SessionAgent,
     Thrown,
     ToolResult,
     Waiting,
@@ -302,7 +302,7 @@ def test_the_first_sentence_of_a_text(text: str, sentence: str) -> None:
 @pytest.mark.parametrize("wrong", [Published(), Reply("hi"), Outcomes(())])
 def test_an_answer_to_no_question_is_refused(wrong: Any) -> None:
     with pytest.raises(ValueError, match="answers nothing"):
-        advance(begin(OF_0_80, Agent("app"), "seed"), wrong)
+        advance(begin(OF_0_80, SessionAgent("app"), "seed"), wrong)
 
 
 def test_ids_are_made_of_the_seed_alone() -> None:

@@ -12,7 +12,7 @@ from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
-from hookscope.workbench.fuzzing import Found, Fuzzed, Searched
+from hookscope.workbench.fuzzing import FoundFailure, Fuzzed, Searched
 
 SETTINGS = ", and `cfg`, the settings in force"  # not shown: they hold secrets
 LONGEST = 300  # characters of an event
@@ -37,7 +37,7 @@ def document(fuzzed: Fuzzed) -> Document:
     }
 
 
-def _found(found: Found) -> Document:
+def _found(found: FoundFailure) -> Document:
     return {
         "status": found.status,
         "type": found.type,
@@ -69,7 +69,7 @@ def _hook(searched: Searched, template: Event, here: Surroundings) -> Iterator[s
         yield from _failure(found, template, here)
 
 
-def _failure(found: Found, template: Event, here: Surroundings) -> Iterator[str]:
+def _failure(found: FoundFailure, template: Event, here: Surroundings) -> Iterator[str]:
     lines = run_tables.error_lines(found.error) or [found.status]
     yield f"  ✗ {lines[0]}"
     yield from (f"      {line}" for line in lines[1:])

@@ -9,7 +9,7 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
-from hookscope.core.host_command import Asked, HostCommand, Said
+from hookscope.core.host_command import Flags, HostCommand, Said
 from hookscope.core.text import printable
 from hookscope.workbench import Options, View, Workbench
 from hookscope.workbench.asking import no_host_command
@@ -49,13 +49,13 @@ def is_host(shape: str, **flags: Any) -> bool:
 def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
     """As the host's `list`."""
     command, view, said = _opened(options)
-    return in_its_words(said or command.list(view.host, view.inventory, Asked(eligible, verbose)))
+    return in_its_words(said or command.list(view.host, view.inventory, Flags(eligible, verbose)))
 
 
 def checked(options: Options, verbose: bool) -> Answer:
     """As the host's `check`."""
     command, view, said = _opened(options)
-    return in_its_words(said or command.check(view.host, view.inventory, Asked(verbose=verbose)))
+    return in_its_words(said or command.check(view.host, view.inventory, Flags(verbose=verbose)))
 
 
 def described(options: Options, name: str) -> Answer:

@@ -10,7 +10,7 @@ from hookscope.core.runs import Plan
 from hookscope.core.text import one_line
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
-from hookscope.workbench.sequences import EventSequence, SequenceRow, Step
+from hookscope.workbench.sequences import EventSequence, SequenceRow, SequenceStep
 from hookscope.workbench.sequencing import Sequenced, Stepped
 
 
@@ -54,16 +54,16 @@ def _listed(item: SequenceRow, width: int, dialect: str) -> Iterator[str]:
         yield f"    source: {one_line(sequence.source, 200)}"
 
 
-def _titled(step: Step) -> str:
+def _titled(step: SequenceStep) -> str:
     key = one_line(step.event.key, 60)
     return f"({_waited(step)}) {key}" if step.after else key
 
 
-def _waited(step: Step) -> str:
+def _waited(step: SequenceStep) -> str:
     return f"{step.after:g} s" if step.after >= 1 else f"{step.after * 1000:g} ms"
 
 
-def _milliseconds(step: Step) -> float:
+def _milliseconds(step: SequenceStep) -> float:
     return round(step.after * 1000, 3)
 
 

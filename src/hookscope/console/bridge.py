@@ -28,7 +28,7 @@ from hookscope.console.messages import (
     UndoPlanned,
 )
 from hookscope.console.posting import post, said
-from hookscope.console.state import Checked, Source
+from hookscope.console.state import Linted, SourceText
 from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
@@ -147,16 +147,16 @@ class Bridge:
             reading, name="read", group="read", thread=True, exclusive=True, exit_on_error=False
         )
 
-    def _checked(self, row: str, item: Standing, view: View) -> Checked:
+    def _checked(self, row: str, item: Standing, view: View) -> Linted:
         """What a lint says of one hook."""
         try:
             from hookscope.workbench.linting import lint_one  # here: the first paint does without
 
             report = lint_one(item, view.host)
         except Exception as error:
-            return Checked(row, problem=said(error))
+            return Linted(row, problem=said(error))
         without = next((one.why for one in report.not_run), "")
-        return Checked(row, report.findings, without, self._links(item, view))
+        return Linted(row, report.findings, without, self._links(item, view))
 
     def _links(self, item: Standing, view: View) -> tuple[Link, ...]:
         """What has come of a hook; nothing where the journal cannot be read, which is said elsewhere."""
@@ -275,18 +275,18 @@ class Bridge:
         post(self.screen, Failed(name, said(error)))
 
 
-def read_source(row: str, path: Path, surroundings: Surroundings) -> Source:
+def read_source(row: str, path: Path, surroundings: Surroundings) -> SourceText:
     """The text of a file, or why it is not shown. Regular files of a bounded size only."""
     facts = surroundings.files.facts(path)
     if facts is None or not facts.file:
-        return Source(row, path, problem="it is gone, or no ordinary file")
+        return SourceText(row, path, problem="it is gone, or no ordinary file")
     if facts.size > LARGEST_SOURCE:
-        return Source(
+        return SourceText(
             row,
             path,
             problem=f"{facts.size:,} bytes: too large to be shown here; {key_of('hooks.edit')} opens it",
         )
     try:
-        return Source(row, path, surroundings.files.read(path).decode("utf-8", "replace"))
+        return SourceText(row, path, surroundings.files.read(path).decode("utf-8", "replace"))
     except OSError as error:
-        return Source(row, path, problem=f"cannot be read: {error.strerror or error}")
+        return SourceText(row, path, problem=f"cannot be read: {error.strerror or error}")

@@ -21,7 +21,7 @@ from hookscope.console.messages import (
     StepsCame,
 )
 from hookscope.console.shell import Shell
-from hookscope.console.state import Draft
+from hookscope.console.state import Composed
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun
@@ -32,11 +32,11 @@ class Carrier(Shell):
 
     @on(asked.DraftChanged)
     def _drafted(self, event: asked.DraftChanged) -> None:
-        self.change(Drafted(Draft(event.event, event.only)))
+        self.change(Drafted(Composed(event.event, event.only)))
 
     @on(asked.FireAsked)
     def _fire(self, event: asked.FireAsked) -> None:
-        self.desk.ask(Draft(event.event, event.only, event.guarded, event.written, event.way, event.file))
+        self.desk.ask(Composed(event.event, event.only, event.guarded, event.written, event.way, event.file))
 
     @on(asked.EnvironmentAsked)
     def _environment_asked(self, event: asked.EnvironmentAsked) -> None:
@@ -75,7 +75,7 @@ class Carrier(Shell):
     def _arm(self, event: asked.ArmAsked) -> None:
         from hookscope.console.fire.draft import same_event  # here: the first paint needs no composer
 
-        draft, armed = Draft(event.event, event.only, written=True, file=event.file), self.state.armed
+        draft, armed = Composed(event.event, event.only, written=True, file=event.file), self.state.armed
         if not self.watches:
             self.say("Nothing is watched, so no save would be noticed.", "warning")
         elif armed and same_event(armed.event, draft.event) and armed.only == draft.only:

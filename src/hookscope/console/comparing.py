@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console import jobs
 from hookscope.console.fire.beside import Beside, BesideScreen, lines_of
-from hookscope.console.fire.model import Sheet
+from hookscope.console.fire.model import RunSheet
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import Said
 from hookscope.workbench import PastRun
@@ -89,7 +89,7 @@ class CompareDesk:
             if sheet.plan.event.key == shown.plan.event.key
         ]
 
-    def _sheet(self, number: int) -> Sheet | None:
+    def _sheet(self, number: int) -> RunSheet | None:
         return self.screen.fire_pane.runs.sheet(number)
 
     def _compare(self) -> None:

@@ -11,7 +11,7 @@ T = TypeVar("T")
 MOST = 40  # that are shown of all that fit
 
 
-class Found(NamedTuple, Generic[T]):
+class Match(NamedTuple, Generic[T]):
     """One that fits, and how well: above 0, up to 1."""
 
     score: float
@@ -52,11 +52,11 @@ class Wanted:
         return 0.0
 
 
-def best(typed: str, candidates: Iterable[tuple[str, str, T]], most: int = MOST) -> list[Found[T]]:
+def best(typed: str, candidates: Iterable[tuple[str, str, T]], most: int = MOST) -> list[Match[T]]:
     """The best of (name, what else is said, what it is), best first; of two alike the first."""
     wanted = Wanted(typed)
     scored = (
         (wanted.score(name, more), -number, what) for number, (name, more, what) in enumerate(candidates)
     )
     chosen = heapq.nlargest(most, (one for one in scored if one[0] > 0), key=lambda one: one[:2])
-    return [Found(score, what) for score, _, what in chosen]
+    return [Match(score, what) for score, _, what in chosen]

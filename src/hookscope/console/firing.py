@@ -13,7 +13,7 @@ from hookscope.console.fire.fuzzed import FuzzScreen, summary
 from hookscope.console.fire.repeated import RepeatScreen
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
-from hookscope.console.state import ConsoleState, Draft
+from hookscope.console.state import Composed, ConsoleState
 from hookscope.console.trust import Answer, TrustScreen
 from hookscope.core.runs import Event, Plan, Run, Started
 from hookscope.workbench.filling import filled_event
@@ -34,7 +34,7 @@ class FireDesk:
 
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
-        self._waiting: Draft | str | None = None  # fires, or plays, once trust is recorded and seen
+        self._waiting: Composed | str | None = None  # fires, or plays, once trust is recorded and seen
         self._due = False  # the armed event fires after the next look, or after what is going on
 
     @property
@@ -54,7 +54,7 @@ class FireDesk:
         plan, problem = self._plan(draft)
         self.pane.show_plan(plan, problem)
 
-    def _plan(self, draft: Draft, automatic: bool = False) -> tuple[Plan | None, str]:
+    def _plan(self, draft: Composed, automatic: bool = False) -> tuple[Plan | None, str]:
         view, event = self.state.view, draft.event
         if view is None or event is None:
             return None, "Still looking."
@@ -64,7 +64,7 @@ class FireDesk:
         except Exception as error:  # a Refusal says it in words; nothing else may end the console
             return None, str(error) or type(error).__name__
 
-    def _filled(self, draft: Draft) -> tuple[Draft, str]:
+    def _filled(self, draft: Composed) -> tuple[Composed, str]:
         """The draft with its variables filled in, now; or why they cannot be."""
         filling = self.state.filling
         if not draft.written or draft.event is None or filling is None:
@@ -75,7 +75,7 @@ class FireDesk:
             return replace(draft, event=None), str(refused)
         return replace(draft, event=event, written=False), ""
 
-    def ask(self, draft: Draft) -> None:
+    def ask(self, draft: Composed) -> None:
         """Fire this; ask first where handlers that listen are not allowed to run."""
         view = self.state.view
         draft, unset = self._filled(draft)
@@ -139,14 +139,14 @@ class FireDesk:
         if view is not None:
             self.screen.app.push_screen(TrustScreen(folders, view, firing=True), then)
 
-    def _answered(self, answer: Answer | None, draft: Draft, folders: tuple[Path, ...]) -> None:
+    def _answered(self, answer: Answer | None, draft: Composed, folders: tuple[Path, ...]) -> None:
         if answer == "trust":
             self._waiting = draft
             self.screen.bridge.trust(folders)
         elif answer == "without":
             self._fire_draft(draft)
 
-    def _fire_draft(self, draft: Draft, automatic: bool = False) -> None:
+    def _fire_draft(self, draft: Composed, automatic: bool = False) -> None:
         plan, problem = self._plan(draft, automatic)
         if plan is not None:
             self._fire(plan, draft, automatic)
@@ -192,7 +192,7 @@ class FireDesk:
         """Nothing waits any more."""
         self._waiting = None
 
-    def _fire(self, plan: Plan, draft: Draft, automatic: bool = False) -> None:
+    def _fire(self, plan: Plan, draft: Composed, automatic: bool = False) -> None:
         view, bench, runner = self.state.view, self.screen.bridge.bench, self.screen.runner
         if view is None:
             return
@@ -215,7 +215,7 @@ class FireDesk:
         if view is None:
             self._say("Still looking.", "warning")
             return
-        draft, unset = self._filled(Draft(event, only, written=True))
+        draft, unset = self._filled(Composed(event, only, written=True))
         filled, runner = draft.event, self.screen.runner
         if filled is None:
             self._say(unset, "warning")

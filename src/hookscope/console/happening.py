@@ -9,7 +9,7 @@ from hookscope.console.hooks.listing import Listing, listing_of
 from hookscope.console.hooks.rows import GROUPINGS
 from hookscope.console.last_time.model import Kept, restored
 from hookscope.console.layout import MODE_OF, Mode, Pane, Side
-from hookscope.console.state import Checked, ConsoleState, Draft, Source
+from hookscope.console.state import Composed, ConsoleState, Linted, SourceText
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ class LookFailed:
 
 @dataclass(frozen=True, slots=True)
 class SourceRead:
-    source: Source
+    source: SourceText
 
 
 @dataclass(frozen=True, slots=True)
 class HookChecked:
-    checked: Checked
+    checked: Linted
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class StartShown:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    draft: Draft
+    draft: Composed
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class Busy:
 class Armed:
     """An event fires on every save from now on; None: none does."""
 
-    draft: Draft | None
+    draft: Composed | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,13 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.console.runner import Runner
-    from hookscope.console.state import Draft
+    from hookscope.console.state import Composed
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import PastRun, View
     from hookscope.workbench.fuzzing import Fuzzed
     from hookscope.workbench.sequences import EventSequence
     from hookscope.workbench.sequencing import Stepped
-    from hookscope.workbench.testing import Checked
+    from hookscope.workbench.testing import Tested
 
 NOT_FIRED = "Cancelled before anything was fired."
 
@@ -41,7 +41,9 @@ class Stopped:
     cancel: Callable[[], object]
 
 
-async def fire(runner: Runner, view: View, plan: Plan, again: Callable[[View], Plan], asked: Draft) -> None:
+async def fire(
+    runner: Runner, view: View, plan: Plan, again: Callable[[View], Plan], asked: Composed
+) -> None:
     """Run a plan; on copies if that was asked for.
 
     `again` plans anew for a view in which modules were loaded that tell more.
@@ -70,7 +72,7 @@ def _unwanted(runner: Runner) -> bool:
 
 
 async def fire_otherwise(
-    runner: Runner, view: View, event: Event, asked: Draft, told: Callable[[Repetition], object]
+    runner: Runner, view: View, event: Event, asked: Composed, told: Callable[[Repetition], object]
 ) -> None:
     """Fire as it was chosen: forced, with a fault, several times, on copies. `told` hears what several
     runs did again."""
@@ -181,7 +183,7 @@ async def test(
     runner: Runner,
     files: Sequence[Path],
     begins: Callable[[Path], object],
-    told: Callable[[Checked], object],
+    told: Callable[[Tested], object],
 ) -> None:
     """Fire saved events one after another, each compared with its file."""
     from hookscope.workbench.sequencing import checked_file

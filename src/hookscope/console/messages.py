@@ -11,7 +11,7 @@ from textual.message import Message
 if TYPE_CHECKING:
     from hookscope.console.happening import Change
     from hookscope.console.log.model import LogEntry
-    from hookscope.console.state import Draft
+    from hookscope.console.state import Composed
     from hookscope.core.hooks import Hook, Place
     from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step
@@ -202,7 +202,7 @@ class JobOver(Message):
 class FiringStarted(Message):
     """A run is on its way; `asked` as, where it was asked for in the composer or is fired on save."""
 
-    def __init__(self, number: int, plan: Plan, asked: Draft | None = None) -> None:
+    def __init__(self, number: int, plan: Plan, asked: Composed | None = None) -> None:
         self.number, self.plan, self.asked = number, plan, asked
         super().__init__()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.console import narrate
-from hookscope.console.fire.model import Sheet, brief_outcome
+from hookscope.console.fire.model import RunSheet, brief_outcome
 from hookscope.console.marks import count, moment
 from hookscope.values import dataclass
 from hookscope.workbench.saved import saved_listing
@@ -48,7 +48,7 @@ def saved_here(view: View) -> tuple[SavedLine, ...]:
     )
 
 
-def stored_runs(bench: Workbench, view: View, sheets: Sequence[Sheet]) -> tuple[RunLine, ...]:
+def stored_runs(bench: Workbench, view: View, sheets: Sequence[RunSheet]) -> tuple[RunLine, ...]:
     """The runs that the Fire mode holds, and others of the journal; newest first. Reads the journal."""
     held = {sheet.number: RunLine(sheet.number, sheet.plan.event.key, _about(sheet)) for sheet in sheets}
     try:
@@ -63,6 +63,6 @@ def stored_runs(bench: Workbench, view: View, sheets: Sequence[Sheet]) -> tuple[
     return tuple(line for _, line in sorted((held | others).items(), reverse=True))
 
 
-def _about(sheet: Sheet) -> str:
+def _about(sheet: RunSheet) -> str:
     words, _ = brief_outcome(sheet)
     return f"{moment(sheet.at)}  {words}, {count(len(sheet.rows), 'handler')}"

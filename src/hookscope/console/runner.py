@@ -25,7 +25,7 @@ from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.console.bridge import Bridge
-    from hookscope.console.state import Draft
+    from hookscope.console.state import Composed
     from hookscope.workbench import View, Workbench
 
 FRAME = 0.1  # seconds between two reports of a run's steps
@@ -122,7 +122,9 @@ class Runner:
 
     # One run of it.
 
-    async def follow(self, plan: Plan, firing: Firing, asked: Draft | None = None) -> tuple[int, Run | None]:
+    async def follow(
+        self, plan: Plan, firing: Firing, asked: Composed | None = None
+    ) -> tuple[int, Run | None]:
         """Its number, and the run once the screen has been told of it; None where there is none."""
         self.goes(firing)
         number = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """The text of a file that is shown beside a hook, or why there is none."""
 
     row: str
@@ -30,7 +30,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Linted:
     """What a lint says of one hook, and what has come of it so far."""
 
     row: str
@@ -40,7 +40,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class Composed:
     """The event in the composer. None: it cannot be fired as it stands."""
 
     event: Event | None = None
@@ -72,12 +72,12 @@ class ConsoleState:
     unfolded: bool = False  # passing checks are listed one by one
     start_hidden: bool = False
     folders_shown: bool = True  # in "Start here"
-    source: Source | None = None
-    checked: Checked | None = None
-    draft: Draft = Draft()
+    source: SourceText | None = None
+    checked: Linted | None = None
+    draft: Composed = Composed()
     job: str = ""  # what is on its way, as the beginning of a sentence
     watching: str = ""  # what is watched, and how
-    armed: Draft | None = None  # fires again after every save
+    armed: Composed | None = None  # fires again after every save
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -60,7 +60,7 @@ def placed_notes(event: Event, catalogue: Catalogue) -> tuple[Note, ...]:
 
 
 def _notes(event: Event, known: EventType, own: bool) -> Iterator[Note]:
-    context, ctx = Place(), Place(in_ctx=True)
+    context, ctx = NotePlace(), NotePlace(in_ctx=True)
     if known.described and not own:
         yield from _strangers(event.context, known.fields, context)
     if known.ctx_fields:
@@ -73,15 +73,15 @@ def _notes(event: Event, known: EventType, own: bool) -> Iterator[Note]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NotePlace:
     """Where a value stands, and the notes on it."""
 
     path: tuple[str | int, ...] = ()
     in_ctx: bool = False
 
-    def at(self, step: str | int) -> Place:
+    def at(self, step: str | int) -> NotePlace:
         """The place one step further in."""
-        return Place((*self.path, step), self.in_ctx)
+        return NotePlace((*self.path, step), self.in_ctx)
 
     def note(self, what: str, joined: str = " ") -> Note:
         """A sentence about this place: the place as a path, `joined`, and what there is to say of it."""
@@ -93,7 +93,7 @@ class Place:
         return f"ctx{shown}" if self.in_ctx else shown[1:]
 
 
-def _strangers(given: Mapping[str, Any], fields: Mapping[str, Field], place: Place) -> Iterator[Note]:
+def _strangers(given: Mapping[str, Any], fields: Mapping[str, Field], place: NotePlace) -> Iterator[Note]:
     for name in given:
         if name not in fields and name not in FREE:
             near = _meant(str(name), fields)
@@ -109,13 +109,13 @@ def _meant(name: str, fields: Mapping[str, Field]) -> str | None:
     return alike or nearest(name, fields)
 
 
-def _misfits(given: Mapping[str, Any], fields: Mapping[str, Field], place: Place) -> Iterator[Note]:
+def _misfits(given: Mapping[str, Any], fields: Mapping[str, Field], place: NotePlace) -> Iterator[Note]:
     for name, field in fields.items():
         if name in given and name not in FREE:
             yield from _misfit(given[name], field, place.at(name))
 
 
-def _misfit(value: Any, field: Field, place: Place) -> Iterator[Note]:
+def _misfit(value: Any, field: Field, place: NotePlace) -> Iterator[Note]:
     kind = json_type(value)
     if kind is None:
         return
@@ -131,7 +131,7 @@ def _misfit(value: Any, field: Field, place: Place) -> Iterator[Note]:
             yield from _misfit_of_item(item, field.members, place.at(index))
 
 
-def _misfit_of_item(item: Any, members: Mapping[str, Field], place: Place) -> Iterator[Note]:
+def _misfit_of_item(item: Any, members: Mapping[str, Field], place: NotePlace) -> Iterator[Note]:
     kind = json_type(item)
     if isinstance(item, Mapping):
         yield from _misfits(item, members, place)

@@ -23,7 +23,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Flags:
     """The flags of the host's own command."""
 
     eligible: bool = False  # only what would load
@@ -86,11 +86,11 @@ class HostCommand(Protocol):
         """What every command says where the settings are refused; None where they are not."""
         ...
 
-    def list(self, host: Host, inventory: Inventory, asked: Asked) -> Said:
+    def list(self, host: Host, inventory: Inventory, asked: Flags) -> Said:
         """`list`."""
         ...
 
-    def check(self, host: Host, inventory: Inventory, asked: Asked) -> Said:
+    def check(self, host: Host, inventory: Inventory, asked: Flags) -> Said:
         """`check`."""
         ...
 

@@ -7,7 +7,7 @@ from operator import attrgetter, eq
 from pathlib import Path
 from typing import NamedTuple
 
-from hookscope.core.surroundings import Child, Program, RealFiles, Stats, stats_of
+from hookscope.core.surroundings import FolderItem, Program, RealFiles, Stats, stats_of
 
 Signature = tuple[int, ...]  # times of change first
 TICK = 50_000_000  # nanoseconds; file systems count in coarser steps than one
@@ -30,7 +30,7 @@ class NotedFiles(RealFiles):
         now = int(datetime.now(UTC).timestamp() * 1e9)
         self._settled = now - TICK  # what has changed since may change again within the same tick
 
-    def children(self, folder: Path) -> list[Child]:
+    def children(self, folder: Path) -> list[FolderItem]:
         self._note(str(folder))
         return super().children(folder)
 

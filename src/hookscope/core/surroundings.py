@@ -29,7 +29,7 @@ CHUNK = 65_536  # bytes
 Stats = tuple[os.stat_result, os.stat_result | None]  # of a path, and of what it leads to
 
 
-class Child(NamedTuple):
+class FolderItem(NamedTuple):
     """One name in a folder: what it is without following a link, and where a link leads."""
 
     name: str
@@ -52,7 +52,7 @@ class Facts(NamedTuple):
 class Files(Protocol):
     """Read-only disk. One object serves one look: it may remember what it has seen."""
 
-    def children(self, folder: Path) -> list[Child]:
+    def children(self, folder: Path) -> list[FolderItem]:
         """The folder's names in byte order, as Node lists them. Raises OSError."""
         ...
 
@@ -91,12 +91,12 @@ class RealFiles:
         self._programs: dict[tuple[str, tuple[str, ...], bool], Program] = {}
         self._user = os.getuid() if hasattr(os, "getuid") else 0  # Windows has neither: all is the user's
 
-    def children(self, folder: Path) -> list[Child]:
+    def children(self, folder: Path) -> list[FolderItem]:
         with os.scandir(_nameable(folder)) as entries:
             found = [(os.fsencode(entry.name), entry) for entry in entries]
         found.sort(key=itemgetter(0))
         return [
-            Child(entry.name, folder / entry.name, entry.is_symlink(), _leads_to_folder(entry))
+            FolderItem(entry.name, folder / entry.name, entry.is_symlink(), _leads_to_folder(entry))
             for _, entry in found
         ]
 

@@ -8,7 +8,7 @@ from hookscope.core.rules import Layout, LoaderTexts, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import FolderTexts, Shape
+from hookscope.systems.folders.discovery import FolderShape, FolderTexts
 from hookscope.systems.folders.legacy import LegacyRule
 
 STATE = "~/.eliza"
@@ -59,7 +59,9 @@ ELIZA = Dialect(
     ),
     systems=(
         FolderSystem(
-            shape=Shape("eliza", ("handler.ts", "handler.mjs", "handler", "index.ts", "index.mjs", "index")),
+            shape=FolderShape(
+                "eliza", ("handler.ts", "handler.mjs", "handler", "index.ts", "index.mjs", "index")
+            ),
             places=lowest_first(STATE),
             rules=guide_gates(gates.anywhere, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks entirely"

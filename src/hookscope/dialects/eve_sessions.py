@@ -13,16 +13,16 @@ from hookscope.dialects.catalogues import catalogue
 from hookscope.systems.streams.session_rules import Delegation, SessionRules, Throw
 
 if TYPE_CHECKING:
-    from hookscope.systems.streams.session_words import Agent
+    from hookscope.systems.streams.session_words import SessionAgent
 
 SCRIPTED_MODEL = "eve-mock/model"  # what the stand-in for a model is called
 NO_ANSWER = "The model did not return a response. Please try again."
 
 
-def _runtime(version: str, *, model: bool = False) -> Callable[[Agent], Mapping[str, Any]]:
+def _runtime(version: str, *, model: bool = False) -> Callable[[SessionAgent], Mapping[str, Any]]:
     """What session.started says of who runs it."""
 
-    def runtime(agent: Agent) -> Mapping[str, Any]:
+    def runtime(agent: SessionAgent) -> Mapping[str, Any]:
         told = {"agentId": agent.name, "agentName": agent.name, "eveVersion": version}
         return {**told, "modelId": SCRIPTED_MODEL} if model else told
 

@@ -9,7 +9,7 @@ from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import Shape
+from hookscope.systems.folders.discovery import FolderShape
 from hookscope.systems.folders.legacy import LegacyRule
 
 STATE = "~/.milady"
@@ -41,7 +41,7 @@ MILADY = Dialect(
     ),
     systems=(
         FolderSystem(
-            shape=Shape("milady", ("handler.ts", "handler", "index.ts", "index")),
+            shape=FolderShape("milady", ("handler.ts", "handler", "index.ts", "index")),
             places=lowest_first(STATE),
             rules=guide_gates(gates.under_allowed_roots, LEGACY),
             always_skips=REQUIREMENTS,  # "bypasses all eligibility checks except OS"

@@ -9,7 +9,7 @@ from hookscope.core.rules import Layout, LoaderTexts, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import Shape
+from hookscope.systems.folders.discovery import FolderShape
 from hookscope.systems.folders.legacy import LegacyRule
 from hookscope.systems.folders.places import (
     MANAGED,
@@ -88,7 +88,7 @@ OPENCLAW = Dialect(
     ),
     systems=(
         FolderSystem(
-            shape=Shape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
+            shape=FolderShape("openclaw", ("handler.ts", "handler.js", "index.ts", "index.js")),
             places=places,
             rules=guide_gates(gates.stays_inside, LEGACY),
             always_skips=REQUIREMENTS | {"os"},  # "Bypass eligibility checks"

@@ -19,7 +19,7 @@ from hookscope.dialects.openclaw_2026_9_tools import TOOLS
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
 from hookscope.systems.folders.closed_settings import path_text
 from hookscope.systems.folders.collections import Collections, find_in_collections
-from hookscope.systems.folders.discovery import FolderTexts, Shape
+from hookscope.systems.folders.discovery import FolderShape, FolderTexts
 from hookscope.systems.folders.places import (
     BUNDLED,
     EXTRA,
@@ -38,7 +38,7 @@ from hookscope.systems.plugins.access import access_of
 from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
 from hookscope.systems.plugins.policy import Words
-from hookscope.systems.plugins.rules import Rule
+from hookscope.systems.plugins.rules import MergeRule
 from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, FROZEN, SHIPPED, prompt_build
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
@@ -133,7 +133,7 @@ FAILED = "[hooks:loader] Failed to load hook {name}: "
 TRUSTED_CODE = "[hooks:loader] Loading {} hook code into the gateway process. Hooks are trusted local code."
 
 FOLDERS = FolderSystem(
-    shape=Shape(
+    shape=FolderShape(
         "openclaw",
         ("handler.ts", "handler.js", "index.ts", "index.js"),
         older_namespaces=COLLECTIONS.namespaces[1:],
@@ -173,7 +173,7 @@ OPENCLAW_2026_9 = Dialect(
             places=places_of_plugins,
             mappings=Mappings(setting=None),  # its closed schema knows no such key
             order="higher first",  # plug-01
-            rules={**SHIPPED, "before_prompt_build": Rule(prompt_build(TOOLS))},
+            rules={**SHIPPED, "before_prompt_build": MergeRule(prompt_build(TOOLS))},
             words=Words(longest=500),
             catalogue=CATALOGUE,
             apart=APART,

@@ -6,7 +6,7 @@ Source: rules-openclaw section 9; req-08, cli-01 and cfg-02.
 from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.host_command import Asked, Said
+from hookscope.core.host_command import Flags, Said
 from hookscope.core.inventory import Inventory
 from hookscope.core.standing import Standing
 from hookscope.dialects.openclaw_2026_9_packs import Packs
@@ -30,7 +30,7 @@ class Command:
         lines = refusal.split("\n")
         return Said(1, _error(refusal), errors=(*lines, f"Error: {lines[0]}", *lines[1:]))
 
-    def list(self, host: Host, inventory: Inventory, asked: Asked) -> Said:
+    def list(self, host: Host, inventory: Inventory, asked: Flags) -> Said:
         found = reports(host, inventory)
         shown = [report for report in found if report.loadable or not asked.eligible]
         document = {
@@ -40,7 +40,7 @@ class Command:
         }
         return Said(0, document, tuple(table(shown, asked)), _log(inventory))
 
-    def check(self, host: Host, inventory: Inventory, asked: Asked) -> Said:
+    def check(self, host: Host, inventory: Inventory, asked: Flags) -> Said:
         found = reports(host, inventory)
         ready = [report for report in found if report.loadable]
         others = [report for report in found if not report.loadable]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook
-from hookscope.core.host_command import Asked
+from hookscope.core.host_command import Flags
 from hookscope.dialects.openclaw_2026_9_report import REQUIREMENTS, Report
 from hookscope.dialects.openclaw_2026_9_table import Column, drawn
 
@@ -40,7 +40,7 @@ def why_not(report: Report) -> str:
     return "; ".join((*reason, *report.lacks))
 
 
-def table(shown: list[Report], asked: Asked) -> Iterator[str]:
+def table(shown: list[Report], asked: Flags) -> Iterator[str]:
     """The text of `list`."""
     if not shown:
         yield f"No eligible hooks found. {SEE_ALL} all hooks." if asked.eligible else "No hooks found."

@@ -57,7 +57,7 @@ def has_index(database: sqlite3.Connection) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """What the index has of a run that has ended, as it stands in the database."""
 
     workspace: int

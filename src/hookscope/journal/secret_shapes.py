@@ -8,7 +8,7 @@ from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SecretShape:
     """What a kind of secret looks like. The pattern's first group is the secret, else all of it is.
 
     One of the hints stands in every text that the pattern is found in, in lower case. They are what
@@ -20,8 +20,8 @@ class Shape:
     pattern: re.Pattern[str]
 
 
-def _shape(name: str, hints: str, pattern: str) -> Shape:
-    return Shape(name, tuple(hints.split()), re.compile(pattern, re.DOTALL))
+def _shape(name: str, hints: str, pattern: str) -> SecretShape:
+    return SecretShape(name, tuple(hints.split()), re.compile(pattern, re.DOTALL))
 
 
 SHAPES = (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hookscope.journal.retention import Retention
-from hookscope.journal.search import DELETE, INSERT, Entry, has_index
+from hookscope.journal.search import DELETE, INSERT, IndexEntry, has_index
 from hookscope.journal.transactions import Work, commit
 
 PAGES_GIVEN_BACK = 2_000  # to the disk, each time: tidying must not hold up the next event for long
@@ -74,7 +74,7 @@ def _file(database: sqlite3.Connection) -> int:
     """Count and index some of the runs that have ended since; how many."""
     query = f"{ENTRIES.format('fresh f', 'f.run')} where r.outcome is not null order by f.run limit ?"
     rows = database.execute(query, (TOGETHER,)).fetchall()
-    database.executemany(INSERT, ((run, Entry(*facts).words()) for run, *facts in rows))
+    database.executemany(INSERT, ((run, IndexEntry(*facts).words()) for run, *facts in rows))
     for run, *_ in rows:
         _count(database, run)
     database.executemany("delete from fresh where run = ?", ((run,) for run, *_ in rows))
@@ -107,13 +107,13 @@ def pin(database: sqlite3.Connection, run: int, workspace: str, on: bool) -> boo
     return True
 
 
-def _entry_of(database: sqlite3.Connection, run: int) -> Entry | None:
+def _entry_of(database: sqlite3.Connection, run: int) -> IndexEntry | None:
     """What the index has of a run; None where it has nothing."""
     if not has_index(database):
         return None
     filed = "f.id = ? and not exists (select 1 from fresh where run = f.id)"
     row = database.execute(f"{ENTRIES.format('runs f', 'f.id')} where {filed}", (run,)).fetchone()
-    return None if row is None else Entry(*row[1:])
+    return None if row is None else IndexEntry(*row[1:])
 
 
 def _places(database: sqlite3.Connection, workspace: str | None) -> list[int]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from hookscope.core.hooks import LANGUAGE_OF, Place
 from hookscope.lint.ignoring import ignored_in_header, ignored_in_source
-from hookscope.lint.model import Finding, NotRun, Rule, Said, Severity
+from hookscope.lint.model import Finding, NotLinted, Rule, Said, Severity
 from hookscope.lint.rules import RULES
 from hookscope.lint.subject import Subject
 from hookscope.values import dataclass
@@ -20,7 +20,7 @@ class Report:
 
     subjects: tuple[Subject, ...] = ()
     findings: tuple[Finding, ...] = ()
-    not_run: tuple[NotRun, ...] = ()
+    not_run: tuple[NotLinted, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -59,7 +59,7 @@ def _finding(rule: Rule, subject: Subject, said: Said) -> Finding:
     )
 
 
-def _not_run(subjects: Iterable[Subject], rules: Iterable[Rule]) -> Iterator[NotRun]:
+def _not_run(subjects: Iterable[Subject], rules: Iterable[Rule]) -> Iterator[NotLinted]:
     """Rules of the source say where they had none to look at: once for each reason."""
     files: dict[str, list[Place]] = {}
     for subject in subjects:
@@ -72,4 +72,4 @@ def _not_run(subjects: Iterable[Subject], rules: Iterable[Rule]) -> Iterator[Not
         )
         for rule in rules:
             if rule.reads_source:
-                yield NotRun(rule.id, f"{what}: {why}")
+                yield NotLinted(rule.id, f"{what}: {why}")

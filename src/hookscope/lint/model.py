@@ -47,7 +47,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class NotRun:
+class NotLinted:
     """A rule that could not look, at one file or at all, and why."""
 
     rule: str

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha512
 from pathlib import Path
 
-from hookscope.packs.course import QUIETLY, Course
+from hookscope.packs.progress import QUIETLY, Progress
 from hookscope.packs.specs import Spec
 from hookscope.packs.tree import Tree
 from hookscope.values import dataclass
@@ -34,7 +34,7 @@ class Fetching:
     work: Path  # an empty folder for it alone; whoever made it removes it
     env: Mapping[str, str]
     python: str  # the interpreter whose packages are meant
-    course: Course = QUIETLY
+    progress: Progress = QUIETLY
     seconds: float = SECONDS
 
 

@@ -39,7 +39,7 @@ LARGEST = replace(LIMITS, archive=LIMITS.total)  # it is not packed
 
 def fetch_git(spec: Spec, how: Fetching) -> Fetched:
     """The files of one commit. Raises PackError, Cancelled."""
-    how.course.step(f"fetching {without_login(spec.url)} with git")
+    how.progress.step(f"fetching {without_login(spec.url)} with git")
     _git(["init", "--quiet", "--bare", "repository"], how, own=True)
     wanted = spec.wanted or "HEAD"
     words = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", spec.url, wanted]
@@ -47,7 +47,7 @@ def fetch_git(spec: Spec, how: Fetching) -> Fetched:
     if ran.code != 0:
         raise _failed(spec, ran)
     commit = _git(["rev-parse", "FETCH_HEAD"], how, own=True, inside=True).out.strip()
-    how.course.step("unpacking")
+    how.progress.step("unpacking")
     archive = how.work / "files.tar"
     ran = _git(["archive", "--format=tar", f"--output={archive}", "FETCH_HEAD"], how, own=True, inside=True)
     if ran.code != 0:
@@ -68,7 +68,9 @@ def _git(words: Sequence[str], how: Fetching, *, own: bool = False, inside: bool
     if own:
         env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     where = ("--git-dir", str(how.work / "repository")) if inside else ()
-    return run(["git", *OFF, *where, *words], cwd=how.work, env=env, seconds=how.seconds, course=how.course)
+    return run(
+        ["git", *OFF, *where, *words], cwd=how.work, env=env, seconds=how.seconds, progress=how.progress
+    )
 
 
 def _failed(spec: Spec, ran: Ran) -> PackError:

@@ -33,7 +33,7 @@ def fetch_npm(spec: Spec, how: Fetching) -> Fetched:
 
     Raises PackError, Cancelled.
     """
-    how.course.step(f"fetching {spec.text} with npm")
+    how.progress.step(f"fetching {spec.text} with npm")
     ran = _npm(["pack", *QUIET, "--json", f"--pack-destination={how.work}", "--", spec.text], how.work, how)
     if ran.code != 0:
         raise _failed(spec.text, ran)
@@ -48,13 +48,13 @@ def fetch_npm(spec: Spec, how: Fetching) -> Fetched:
     if isinstance(said, str) and said.startswith("sha512-") and said != integrity:
         raise PackError(REASONS["EINTEGRITY"].format(what=spec.text), "Nothing was written.")
     name, version = one_line(str(told.get("name") or spec.name)), one_line(str(told.get("version") or ""))
-    how.course.step("unpacking")
+    how.progress.step("unpacking")
     return Fetched(spec, unpacked(source, "package.tgz"), f"{name}@{version}", integrity, version)
 
 
 def install_dependencies(folder: Path, how: Fetching) -> None:
     """Put what a package depends on beside it, scripts off, development ones left out. Raises PackError."""
-    how.course.step("installing its dependencies with npm, scripts off")
+    how.progress.step("installing its dependencies with npm, scripts off")
     ran = _npm(["install", *QUIET, "--omit=dev", "--no-package-lock", "--no-save"], folder, how)
     if ran.code != 0:
         raise _failed("its dependencies", ran)
@@ -62,7 +62,7 @@ def install_dependencies(folder: Path, how: Fetching) -> None:
 
 def _npm(words: Sequence[str], cwd: Path, how: Fetching) -> Ran:
     env = {**how.env, "npm_config_ignore_scripts": "true", "npm_config_yes": "false"}
-    return run(["npm", *words], cwd=cwd, env=env, seconds=how.seconds, course=how.course)
+    return run(["npm", *words], cwd=cwd, env=env, seconds=how.seconds, progress=how.progress)
 
 
 def _told(out: str) -> Mapping[str, object] | None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 
 from hookscope.packs.below import entries_below
-from hookscope.packs.course import Course
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import MIB, size_in_words
+from hookscope.packs.progress import Progress
 from hookscope.values import dataclass
 
 POLL = 0.05  # seconds between two looks at whether to stop
@@ -37,7 +37,7 @@ def run(
     cwd: Path,
     env: Mapping[str, str],
     seconds: float,
-    course: Course,
+    progress: Progress,
     room: int = ROOM,
 ) -> Ran:
     """Run a program to its end, in a process group of its own and without a terminal.
@@ -58,7 +58,7 @@ def run(
             start_new_session=True,
         )
         try:
-            code = _wait(child, words[0], seconds, course, cwd, room)
+            code = _wait(child, words[0], seconds, progress, cwd, room)
         finally:
             _end(child)
         texts = []
@@ -69,14 +69,14 @@ def run(
 
 
 def _wait(
-    child: subprocess.Popen[bytes], name: str, seconds: float, course: Course, folder: Path, room: int
+    child: subprocess.Popen[bytes], name: str, seconds: float, progress: Progress, folder: Path, room: int
 ) -> int:
     left = seconds
     while True:
         with suppress(subprocess.TimeoutExpired):
             return child.wait(POLL)
         left -= POLL
-        course.check()
+        progress.check()
         if left <= 0:
             raise PackError(f"{name} took longer than {seconds:g} s and was ended.", "Try again later.")
         if int(left / POLL) % 10 == 0 and _size(folder) > room:

@@ -37,13 +37,13 @@ print(json.dumps({"version": found.version, "places": places}))
 
 def fetch_python(spec: Spec, how: Fetching) -> Fetched:
     """The folder that a distribution's entry point names. Raises PackError, Cancelled."""
-    how.course.step(f"looking for {spec.name} among the packages of {how.python}")
+    how.progress.step(f"looking for {spec.name} among the packages of {how.python}")
     ran = run(
         [how.python, "-c", FINDER, spec.name, GROUP],
         cwd=how.work,
         env=how.env,
         seconds=how.seconds,
-        course=how.course,
+        progress=how.progress,
     )
     try:
         told = json.loads(ran.out)

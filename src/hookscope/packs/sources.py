@@ -17,10 +17,10 @@ def fetch(spec: Spec, how: Fetching) -> Fetched:
     """What the spec names now. Blocks; raises PackError, Cancelled. Writes below `how.work` alone."""
     match spec.source:
         case "folder":
-            how.course.step(f"reading {spec.text}")
+            how.progress.step(f"reading {spec.text}")
             return _of_folder(spec)
         case "archive":
-            how.course.step(f"reading {spec.text}")
+            how.progress.step(f"reading {spec.text}")
             return _of_archive(spec)
         case "npm":
             from hookscope.packs.npm import fetch_npm

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from hookscope.runtime.lanes import node_lane, python_lane
     from hookscope.runtime.ledger import Ledger
     from hookscope.runtime.limits import Limits
-    from hookscope.runtime.link import Program
     from hookscope.runtime.node import Node, NoNode, find_node
+    from hookscope.runtime.peer import WorkerProgram
     from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
     from hookscope.runtime.worker import Worker
 
@@ -36,7 +36,7 @@ _HOMES = {
     "NoNode": "node",
     "Node": "node",
     "ProcessLane": "process_lane",
-    "Program": "link",
+    "WorkerProgram": "link",
     "Worker": "worker",
     "WorkerFacts": "process_lane",
     "digest_of": "digest",
@@ -53,9 +53,9 @@ __all__ = [
     "NoNode",
     "Node",
     "ProcessLane",
-    "Program",
     "Worker",
     "WorkerFacts",
+    "WorkerProgram",
     "digest_of",
     "dispatch",
     "find_node",

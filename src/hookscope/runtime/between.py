@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from hookscope.runtime.link import Link
+from hookscope.runtime.peer import Peer
 from hookscope.runtime.traces import Traces
 
 GATHER = 0.1  # seconds in which late output is gathered before it is told
@@ -17,9 +17,9 @@ class Between:
     def __init__(self, traces: Traces) -> None:
         self._traces = traces
         self._due: asyncio.TimerHandle | None = None  # when what came late is told
-        self._worker: Link | None = None  # that is attended to
+        self._worker: Peer | None = None  # that is attended to
 
-    def attend(self, worker: Link, told: Callable[[str, str], None]) -> None:
+    def attend(self, worker: Peer, told: Callable[[str, str], None]) -> None:
         """Hear of what comes from now on, and tell whose it is and what."""
         loop = asyncio.get_running_loop()
         self._worker = worker

@@ -11,9 +11,9 @@ from hookscope.core.failure import Failure
 from hookscope.core.runs import OnStep, Registration, Result, Slow, Started, Status
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, Phase, told
-from hookscope.runtime.link import WorkerLost
 from hookscope.runtime.order import Order
 from hookscope.runtime.patch import patch_of
+from hookscope.runtime.peer import WorkerLost
 from hookscope.runtime.python_worker.protocol import Message, encode
 from hookscope.runtime.views import (
     asked_between,

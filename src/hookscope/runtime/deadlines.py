@@ -14,7 +14,7 @@ from hookscope.runtime.course import is_answer
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.failures import Phase, overran, told
 from hookscope.runtime.limits import Limits, size_in_words
-from hookscope.runtime.link import Link
+from hookscope.runtime.peer import Peer
 from hookscope.runtime.python_worker.protocol import Message
 
 POLL = 0.25  # seconds between looks at the memory of a worker that is busy
@@ -55,7 +55,7 @@ async def limited(limits: Limits, phase: Phase) -> AsyncIterator[None]:
         raise Overran(overran_by(limits, phase)) from None
 
 
-async def asked_to_end(worker: Link, run: str, number: int, limits: Limits, dump: int) -> Message:
+async def asked_to_end(worker: Peer, run: str, number: int, limits: Limits, dump: int) -> Message:
     """Ask a handler over its limit to end: its result message. Raises Overran where it goes on.
 
     `dump` is the signal at which its worker prints its stack; 0: none. Raises WorkerLost too.
@@ -93,7 +93,7 @@ def stack_in(message: Message, run: str) -> tuple[Frame, ...]:
         return ()
 
 
-def check_memory(worker: Link, limits: Limits) -> None:
+def check_memory(worker: Peer, limits: Limits) -> None:
     """Look at the worker's memory, where that has a limit. Raises TooLarge where it is above it."""
     used = memory_of(worker.pid) if limits.memory is not None else 0
     if limits.memory is not None and used > limits.memory:

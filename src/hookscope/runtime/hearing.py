@@ -11,7 +11,7 @@ from contextvars import Context, copy_context
 from time import perf_counter
 
 from hookscope.runtime.descriptors import read_now
-from hookscope.runtime.link import Added, Late
+from hookscope.runtime.peer import Added, Late
 from hookscope.runtime.python_worker.protocol import Garbled, Message, Unpacker
 
 LATE_ERRORS = 50  # kept between two questions

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from hookscope.core import event as event_file
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Program
+from hookscope.runtime.peer import WorkerProgram
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.worker import Worker
 from hookscope.values import dataclass
@@ -53,7 +53,7 @@ def python_lane(
     """
     worker = HERE / "python_worker" / "worker.py"
     memory = str(limits.memory or 0)
-    program = Program(
+    program = WorkerProgram(
         argv=(python, "-I", "-B", "-u", str(worker), str(event_file.__file__), memory),
         env=dict(env),
         cwd=cwd,
@@ -83,7 +83,7 @@ def node_lane(
     `node` is Node 22.18 or newer (see `find_node`); `cache` a folder for what it has compiled.
     """
     worker = HERE / "node_worker" / "worker.mjs"
-    program = Program(
+    program = WorkerProgram(
         argv=(node, *FLAGS, str(worker), str(cache or "")),
         env={name: value for name, value in env.items() if name not in FOR_NODE_ALONE},
         cwd=cwd,
@@ -94,7 +94,7 @@ def node_lane(
     return ProcessLane(make, limits, ledger=ledger, spare=spare, told_late=told_late)
 
 
-def _put(program: Program, inside: Inside | None) -> Program:
+def _put(program: WorkerProgram, inside: Inside | None) -> WorkerProgram:
     """The program as it starts in a sandbox; unchanged where there is none."""
     if inside is None:
         return program

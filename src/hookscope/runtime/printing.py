@@ -6,8 +6,8 @@ import asyncio
 import select
 from collections.abc import Callable, Sequence
 
-from hookscope.runtime.link import NOTHING, Printed
 from hookscope.runtime.output import SILENCE, Pipe
+from hookscope.runtime.peer import NOTHING, Printed
 
 
 class Printing:

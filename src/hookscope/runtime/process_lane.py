@@ -20,8 +20,8 @@ from hookscope.runtime.digest import with_digest
 from hookscope.runtime.escapes import memory_of
 from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Link, NotStarted
 from hookscope.runtime.order import Order, Orders
+from hookscope.runtime.peer import NotStarted, Peer
 from hookscope.runtime.seat import Seat
 from hookscope.runtime.shared import Shared
 from hookscope.runtime.starting import not_started, started
@@ -66,7 +66,7 @@ class ProcessLane:
 
     def __init__(
         self,
-        make: Callable[[], Link],
+        make: Callable[[], Peer],
         limits: Limits = Limits(),
         *,
         ledger: Ledger | None = None,
@@ -84,7 +84,7 @@ class ProcessLane:
         self._own: OrderedDict[Path, Seat] = OrderedDict()
         self._plugins: OrderedDict[Path, Seat] = OrderedDict()
         self._keeps_spare = spare
-        self._spare: asyncio.Task[Link] | None = None
+        self._spare: asyncio.Task[Peer] | None = None
         self._turn = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
         self._closed = False
 
@@ -295,7 +295,7 @@ class ProcessLane:
         if self._keeps_spare and self._spare is None and not self._closed:
             self._spare = asyncio.get_running_loop().create_task(started(self._make, self._limits))
 
-    async def _worker(self) -> Link:
+    async def _worker(self) -> Peer:
         """The spare one, or a new one. Raises NotStarted."""
         spare, self._spare = self._spare, None  # at once: plugins ask for workers beside each other
         if spare is None:
@@ -307,7 +307,7 @@ class ProcessLane:
             raise
 
 
-def _facts(worker: Link, role: str, calls: int) -> WorkerFacts:
+def _facts(worker: Peer, role: str, calls: int) -> WorkerFacts:
     return WorkerFacts(worker.pid, role, time.monotonic() - worker.born, memory_of(worker.pid), calls)
 
 

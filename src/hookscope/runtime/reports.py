@@ -9,8 +9,8 @@ from hookscope.runtime.course import AT_REST, Course, seconds_of
 from hookscope.runtime.deadlines import stopped
 from hookscope.runtime.dumps import frames_in, has_dump
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import NOTHING, Late, Link, Printed
 from hookscope.runtime.order import Order
+from hookscope.runtime.peer import NOTHING, Late, Peer, Printed
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.shared import Shared
 from hookscope.runtime.traces import Traces, late_in_words
@@ -25,7 +25,7 @@ class Reports:
         self._traces = traces
 
     def take(
-        self, worker: Link, course: Course, order: Order, message: Message, asked: Limits | None
+        self, worker: Peer, course: Course, order: Order, message: Message, asked: Limits | None
     ) -> None:
         """Report the result in this message. `asked`: it came because a limit of these was over."""
         if asked is None and message.keys() <= AT_REST:  # nearly always
@@ -44,7 +44,7 @@ class Reports:
             self._shared.ledger.leaves_running(order.code, order.name)
             self.restless = order
 
-    def _has_more(self, worker: Link, course: Course, took: float) -> bool:
+    def _has_more(self, worker: Peer, course: Course, took: float) -> bool:
         """Is there more to be said with the end of a handler that did nothing but return."""
         traces = self._traces
         traces.last = course.left[0].name
@@ -59,7 +59,7 @@ class Reports:
 
     def ended(
         self,
-        worker: Link,
+        worker: Peer,
         course: Course,
         result: Result,
         *,

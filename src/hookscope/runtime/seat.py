@@ -18,8 +18,8 @@ from hookscope.runtime.declared import WITH_HANDLERS, module_of, settings_messag
 from hookscope.runtime.escapes import end, may_run
 from hookscope.runtime.failures import CANCELLED, Phase
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Link, WorkerLost
 from hookscope.runtime.order import Numbers, Order
+from hookscope.runtime.peer import Peer, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.reports import Reports
 from hookscope.runtime.shared import Shared
@@ -37,7 +37,7 @@ class Seat:
 
     def __init__(self, shared: Shared, owner: str = "") -> None:
         self.owner = owner  # the hook that has this seat for itself; empty: all that do no harm share it
-        self.worker: Link | None = None
+        self.worker: Peer | None = None
         self.calls = 0  # run or loaded by the present worker
         self.has_waited = False  # before its first call
         self._knows_settings = False  # the present worker, which is a plugin's
@@ -49,7 +49,7 @@ class Seat:
         self._numbers = Numbers()  # under which the present worker knows what it is asked to run
         self._between = Between(self._traces)  # its runs
 
-    def take(self, worker: Link, has_waited: bool) -> None:
+    def take(self, worker: Peer, has_waited: bool) -> None:
         """Sit down a worker. `has_waited`: it may have died since it was started, by nobody's fault."""
         self.worker, self.calls, self._reports.restless = worker, 0, None
         self._between.leave()
@@ -72,7 +72,7 @@ class Seat:
         if worker is not None:
             await to_the_end(self._ended(worker))
 
-    async def _ended(self, worker: Link) -> None:
+    async def _ended(self, worker: Peer) -> None:
         await worker.end()
         if may_run(worker.mark, worker.pid):
             self._traces.killed(await asyncio.to_thread(end, worker.mark))
@@ -170,7 +170,7 @@ class Seat:
             await self.drop()
             raise
 
-    async def _load(self, worker: Link, order: Order) -> Code | Module | Failure:
+    async def _load(self, worker: Peer, order: Order) -> Code | Module | Failure:
         run, limits = token_hex(8), self._shared.limits
         with worker.listening():
             async with limited(limits, "load"):
@@ -196,13 +196,13 @@ class Seat:
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             raise WorkerLost("described a module that is none") from None
 
-    async def _tell_settings(self, worker: Link, order: Order, *, anew: bool = False) -> None:
+    async def _tell_settings(self, worker: Peer, order: Order, *, anew: bool = False) -> None:
         """Before a plugin is loaded there; `anew`: they may be others since."""
         if order.code.shape == "plugin" and (anew or not self._knows_settings):
             await worker.tell(settings_message(order.code))
             self._knows_settings = True
 
-    async def _drop_under(self, worker: Link, ends: Iterable[tuple[Course, Result]]) -> None:
+    async def _drop_under(self, worker: Peer, ends: Iterable[tuple[Course, Result]]) -> None:
         """End the worker under its handlers, and report those ends, also when cancelled meanwhile.
 
         The first of them is to blame, if any is.
@@ -217,7 +217,7 @@ class Seat:
         after = self._traces.last or "the last handler"
         self._shared.news.append(f"the worker {lost.text} after {after}")
 
-    async def _talk(self, worker: Link, course: Course, orders: Sequence[Order]) -> None:
+    async def _talk(self, worker: Peer, course: Course, orders: Sequence[Order]) -> None:
         """Go through the orders, until the last or until one spoils the worker."""
         shared = self._shared
         await Talk(
@@ -241,6 +241,6 @@ class Seat:
         if worker is not None and told is not None:
             self._between.attend(worker, told)
 
-    def _note_late(self, worker: Link) -> None:
+    def _note_late(self, worker: Peer) -> None:
         self._between.hush()
         self._shared.news.extend(f"before this, {who} {text}" for who, text in self._traces.late_news(worker))

@@ -10,13 +10,13 @@ from hookscope.core.runs import Registration, Result
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.deadlines import Overran, limited
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Link, NotStarted, WorkerLost
+from hookscope.runtime.peer import NotStarted, Peer, WorkerLost
 from hookscope.runtime.waiting import to_the_end
 
 SAID = 200  # characters of what it printed before it ended
 
 
-async def started(make: Callable[[], Link], limits: Limits) -> Link:
+async def started(make: Callable[[], Peer], limits: Limits) -> Peer:
     """A new worker that is ready. Raises NotStarted; then nothing of it is left."""
     worker = make()
     try:

@@ -12,8 +12,8 @@ from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.course import Course, is_answer, seconds_of
 from hookscope.runtime.deadlines import POLL, Overran, asked_to_end, check_memory, limited, overran_by
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Link, WorkerLost
 from hookscope.runtime.order import Numbers, Order
+from hookscope.runtime.peer import Peer, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message, encode, framed
 from hookscope.runtime.views import is_hook_event
 
@@ -33,7 +33,7 @@ class Talk:
 
     def __init__(
         self,
-        worker: Link,
+        worker: Peer,
         course: Course,
         orders: Sequence[Order],
         limits_of: Callable[[Registration], Limits],

@@ -23,8 +23,8 @@ from hookscope.runtime.deadlines import (
 )
 from hookscope.runtime.failures import Phase
 from hookscope.runtime.limits import Limits
-from hookscope.runtime.link import Link, WorkerLost
 from hookscope.runtime.order import Order
+from hookscope.runtime.peer import Peer, WorkerLost
 from hookscope.runtime.python_worker.protocol import LIMIT, Message, encode
 from hookscope.runtime.views import is_hook_event
 
@@ -38,7 +38,7 @@ class Together:
     """One run message, from its sending to its last answer. Each call has a course of its own."""
 
     def __init__(
-        self, worker: Link, courses: Sequence[Course], limits: Sequence[Limits], dump: int, take: Take
+        self, worker: Peer, courses: Sequence[Course], limits: Sequence[Limits], dump: int, take: Take
     ) -> None:
         """`take` reports the answer of a call; with its limits where it ended because it was asked to."""
         self.id = token_hex(8)

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from hookscope.runtime.course import told_failure
 from hookscope.runtime.escapes import Process, marked_since, newest_pid
-from hookscope.runtime.link import Late, Link, WorkerLost
+from hookscope.runtime.peer import Late, Peer, WorkerLost
 
 LATE = 200  # characters of late output that a note quotes
 BURST = 0.001  # seconds; handlers that end within it start no process
@@ -67,7 +67,7 @@ class Traces:
         self._looked, self._took = now, 0.0
         return False
 
-    def escapes(self, worker: Link, more: bool) -> tuple[str, ...]:
+    def escapes(self, worker: Peer, more: bool) -> tuple[str, ...]:
         """A sentence for the processes that have left the worker's group since we last looked.
 
         `more`: further calls come, and we look again.
@@ -90,7 +90,7 @@ class Traces:
         found, self._unnamed = self._unnamed, []
         return (_left_outside(found),) if found else ()
 
-    def late_news(self, worker: Link) -> list[tuple[str, str]]:
+    def late_news(self, worker: Peer) -> list[tuple[str, str]]:
         """Who did what after the last result."""
         printed = worker.printed()
         text = (printed.stdout + printed.stderr).strip()

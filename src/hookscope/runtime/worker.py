@@ -14,8 +14,8 @@ from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
 from hookscope.runtime.escapes import HOST, MARK, new_mark
 from hookscope.runtime.hearing import Hearing
-from hookscope.runtime.link import Added, Late, NotStarted, Printed, Program, WorkerLost
 from hookscope.runtime.output import Pipe
+from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost, WorkerProgram
 from hookscope.runtime.printing import Printing
 from hookscope.runtime.python_worker.protocol import SPOILT, Message, pack
 
@@ -30,7 +30,7 @@ class Worker:
     the loop it was started in.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: WorkerProgram) -> None:
         self._program = program
         self._child: Child | None = None
         self.mark = new_mark()

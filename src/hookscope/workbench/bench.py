@@ -25,8 +25,8 @@ from hookscope.workbench.failed_loads import FILE, FailedLoads, Tried, tried_for
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
 from hookscope.workbench.options import Options, Setup, set_up
-from hookscope.workbench.record import Record
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.run_record import RunRecord
 from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.trust import TrustStore, digests_below
 from hookscope.workbench.view import View
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookscope.journal.secrets import Secret
     from hookscope.runtime import Firing
     from hookscope.runtime.which_lane import Lanes
-    from hookscope.workbench.doctor import Finding
+    from hookscope.workbench.doctor import SetupFinding
     from hookscope.workbench.edits import Edits
     from hookscope.workbench.filling import Filler
     from hookscope.workbench.guarded import Guard
@@ -78,7 +78,7 @@ class Workbench:
         self.crew = Crew(python, node, self.limits, spare=spare, told_late=told_late)
         self.modules = Modules()
         self._store = TrustStore(state_folder() / "trust.json")
-        self.record = Record(self)
+        self.record = RunRecord(self)
         self.failed_loads = FailedLoads(state_folder() / FILE, python)
         self._looking = Looking(self.crew, self.modules, self.failed_loads)
         self._trust_all = trust_all
@@ -294,7 +294,7 @@ class Workbench:
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 
-    def doctor(self, view: View) -> tuple[Finding, ...]:
+    def doctor(self, view: View) -> tuple[SetupFinding, ...]:
         """What was detected and from where, and what is missing."""
         from hookscope.workbench.doctor import examine_setup  # here: one command asks it
 

@@ -11,10 +11,9 @@ from hookscope.core.hooks import LANGUAGE_OF, Language
 from hookscope.core.runs import Code, Shape
 from hookscope.dialects import GUIDES
 from hookscope.systems.streams import stream_system_of
-from hookscope.systems.streams.agents import Agent as Found
-from hookscope.systems.streams.agents import Discovery, agents_of, discover, in_one_file, module_of
+from hookscope.systems.streams.agents import Agent, Discovery, agents_of, discover, in_one_file, module_of
 from hookscope.systems.streams.session_rules import SessionRules
-from hookscope.systems.streams.session_words import Agent
+from hookscope.systems.streams.session_words import SessionAgent
 from hookscope.systems.streams.stamping import project_name
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
@@ -24,7 +23,7 @@ from hookscope.workbench.refusal import Refusal
 class Member:
     """An agent, and where the code lies that it calls."""
 
-    agent: Agent
+    agent: SessionAgent
     root: Path
     tools: Mapping[str, Path]
     model: Path | None
@@ -69,7 +68,7 @@ def cast_of(host: Host) -> Cast:
         alone = list(in_one_file(one.agent, rules, files))
         members[one.agent.scope] = _member(one, found, {name: node.scope for name, node, _ in alone}, host)
         for name, node, module in alone:
-            told = Agent(name=name, node=node.scope, delegated=True)
+            told = SessionAgent(name=name, node=node.scope, delegated=True)
             members[node.scope] = Member(
                 told, node.root, {}, module, _trusted(node.root, host), _description(module, host)
             )
@@ -79,7 +78,7 @@ def cast_of(host: Host) -> Cast:
 def _member(one: Discovery, found: list[Discovery], alone: Mapping[str, str], host: Host) -> Member:
     agent, files = one.agent, host.surroundings.files
     tools = {beside.name: beside.path for beside in one.beside if beside.kind == "tool"}
-    told = Agent(
+    told = SessionAgent(
         name=agent.root.name if agent.scope else project_name(host),
         node=agent.scope,
         tools=frozenset(tools),
@@ -102,7 +101,7 @@ def _description(module: Path | None, host: Host) -> str:
     return formats.agent_description(source, language) or ""
 
 
-def _right_below(agent: Found, found: list[Discovery]) -> Iterator[Found]:
+def _right_below(agent: Agent, found: list[Discovery]) -> Iterator[Agent]:
     """Its own subagents, not theirs."""
     return (other.agent for other in found if other.agent.root.parent.parent == agent.root)
 

@@ -29,7 +29,7 @@ PATIENCE = 10  # seconds for an interpreter to say its version
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SetupFinding:
     """One thing that was looked for. `well`: nothing needs doing."""
 
     name: str
@@ -38,10 +38,10 @@ class Finding:
     then: str = ""
 
 
-def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[Finding, ...]:
+def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[SetupFinding, ...]:
     """Everything that decides what Hookscope shows here. Runs the handlers' interpreter for its version."""
     return (
-        Finding("dialect", f"{view.host.dialect.name}, {view.because}"),
+        SetupFinding("dialect", f"{view.host.dialect.name}, {view.because}"),
         *_places(view),
         *_variables(view, setup),
         *_folders(view),
@@ -50,7 +50,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[Findin
         _trusted(view),
         _python(setup),
         _node(view, node),
-        Finding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
+        SetupFinding("limits", f"start {_seconds(view.limits.spawn)}, {view.limits.in_words()}"),
         *_workers(),
     )
 
@@ -59,53 +59,59 @@ def _seconds(limit: float | None) -> str:
     return "without limit" if limit is None else f"{limit:g} s"
 
 
-def _places(view: View) -> Iterator[Finding]:
+def _places(view: View) -> Iterator[SetupFinding]:
     host = view.host
     there = host.workspace.is_dir()
     then = "" if there else "Run in the agent's folder, or name it with `--workspace DIR`."
-    yield Finding("workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then)
+    yield SetupFinding(
+        "workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then
+    )
     for wrong in (*host.settings.problems, *host.problems):
-        yield Finding("settings", problem(wrong), False, f"Mend {host.settings.file}.")
+        yield SetupFinding("settings", problem(wrong), False, f"Mend {host.settings.file}.")
     if host.settings.exists and not host.settings.problems:
-        yield Finding("settings", str(host.settings.file))
+        yield SetupFinding("settings", str(host.settings.file))
     elif host.dialect.layout.settings and not host.settings.exists:
-        yield Finding("settings", f"none yet; they would be in {host.settings.file}")
+        yield SetupFinding("settings", f"none yet; they would be in {host.settings.file}")
     if writable(state_folder()):
-        yield Finding("state", f"{state_folder()}, for what you trusted")
+        yield SetupFinding("state", f"{state_folder()}, for what you trusted")
     else:
         then = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
-        yield Finding("state", f"{state_folder()}, which cannot be written", False, then)
+        yield SetupFinding("state", f"{state_folder()}, which cannot be written", False, then)
 
 
-def _variables(view: View, setup: Setup) -> Iterator[Finding]:
+def _variables(view: View, setup: Setup) -> Iterator[SetupFinding]:
     """What events are filled with, beside the environment."""
     workspace, name = view.host.workspace, setup.environment
     if name is not None:
         try:
             chosen = read_environment(workspace, name)
         except Refusal as refused:
-            yield Finding("environment", f"{setup.environment_from}: {refused.what}", False, refused.then)
+            yield SetupFinding(
+                "environment", f"{setup.environment_from}: {refused.what}", False, refused.then
+            )
         else:
             said = f"{name}, {setup.environment_from}: {_counted(chosen.variables)}"
-            yield Finding("environment", said)
+            yield SetupFinding("environment", said)
     elif known := environments_of(workspace):
-        yield Finding("environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one")
+        yield SetupFinding(
+            "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
+        )
     if lines := dotenv_of(workspace):
-        yield Finding("variables", f"{_counted(lines)} in {workspace / DOTENV}")
+        yield SetupFinding("variables", f"{_counted(lines)} in {workspace / DOTENV}")
 
 
 def _counted(variables: Mapping[str, str]) -> str:
     return f"{len(variables)} variable{'s' * (len(variables) != 1)}"
 
 
-def _folders(view: View) -> Iterator[Finding]:
+def _folders(view: View) -> Iterator[SetupFinding]:
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
         rows = [row for row in view.inventory.hooks if row.hook.folder is folder]
         what = "absent" if folder.real is None else f"{len(rows)} hook{'s' * (len(rows) != 1)}"
-        yield Finding(f"{folder.source} hooks", f"{folder.path}: {what}")
+        yield SetupFinding(f"{folder.source} hooks", f"{folder.path}: {what}")
 
 
-def _orphans(view: View) -> Iterator[Finding]:
+def _orphans(view: View) -> Iterator[SetupFinding]:
     for item in orphans_of(view.inventory, view.host):
         at = f" ({item.place.file.name}:{item.place.line})" if item.place else ""
         then = (
@@ -113,26 +119,26 @@ def _orphans(view: View) -> Iterator[Finding]:
             if item.near
             else "It does nothing: mend its name, or take it out."
         )
-        yield Finding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
+        yield SetupFinding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
 
 
-def _packs(view: View) -> Iterator[Finding]:
+def _packs(view: View) -> Iterator[SetupFinding]:
     """Where the list of a pack and its folders disagree."""
     for item in view.inventory.rejected:
         if item.place is not None and item.place.file.name == "package.json":
             then = f"Mend the list in {item.place.file}:{item.place.line}, or the folder."
-            yield Finding("pack", f"{item.path}: {item.reason}", False, then)
+            yield SetupFinding("pack", f"{item.path}: {item.reason}", False, then)
 
 
-def _trusted(view: View) -> Finding:
+def _trusted(view: View) -> SetupFinding:
     waiting = sorted({str(row.hook.trust_root) for row in view.inventory.hooks if row.state == "untrusted"})
     if not waiting:
-        return Finding("trust", "every hook that could run is allowed to")
+        return SetupFinding("trust", "every hook that could run is allowed to")
     then = f"`hookscope trust {as_typed(waiting[0])}` allows it."
-    return Finding("trust", f"not allowed to run yet: {', '.join(waiting)}", False, then)
+    return SetupFinding("trust", f"not allowed to run yet: {', '.join(waiting)}", False, then)
 
 
-def _python(setup: Setup) -> Finding:
+def _python(setup: Setup) -> SetupFinding:
     python = setup.python or sys.executable
     then = "`python:` in .hookscope/config.yaml names the interpreter, 3.9 or newer."
     try:
@@ -141,25 +147,27 @@ def _python(setup: Setup) -> Finding:
         version = tuple(int(part) for part in done.stdout.strip().split("."))
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        return Finding("python", f"{python} does not say its version: {why}", False, then)
+        return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
     found = f"{python}, version {done.stdout.strip()}"
     well = version >= OLDEST_PYTHON
-    return Finding("python", found if well else f"{found}, too old for handlers", well, "" if well else then)
+    return SetupFinding(
+        "python", found if well else f"{found}, too old for handlers", well, "" if well else then
+    )
 
 
-def _node(view: View, node: Node | NoNode) -> Finding:
+def _node(view: View, node: Node | NoNode) -> SetupFinding:
     needing = [
         row.hook.name for row in view.inventory.hooks if row.hook.language in ("typescript", "javascript")
     ]
     need = "1 hook needs it" if len(needing) == 1 else f"{len(needing)} hooks need it"
     for_whom = f"{need}: {', '.join(needing[:5])}" if needing else "no hook here needs it"
     if isinstance(node, Node):
-        return Finding("node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}")
+        return SetupFinding("node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}")
     found = f"no Node {OLDEST[0]}.{OLDEST[1]} or newer: {node.reason}; {for_whom}"
-    return Finding("node", found, not needing, f"`{brings(EXTRA)}` brings one." if needing else "")
+    return SetupFinding("node", found, not needing, f"`{brings(EXTRA)}` brings one." if needing else "")
 
 
-def _workers() -> Iterator[Finding]:
+def _workers() -> Iterator[SetupFinding]:
     """Worker processes of all consoles and commands that run now, as far as the system tells."""
     processes = marked()
     leaders = [process for process in processes if process.pid == process.group]
@@ -167,11 +175,13 @@ def _workers() -> Iterator[Finding]:
     for process in leaders:
         memory = size_in_words(process.memory)
         owner = process.host.partition("-")[0]
-        yield Finding(
+        yield SetupFinding(
             "worker", f"{process.pid} of hookscope {owner}, {process.age:.0f} s old, {memory}: {process.name}"
         )
     for process in strays:
         then = f"A handler left it behind; `kill {process.pid}` ends it."
-        yield Finding("left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, then)
+        yield SetupFinding(
+            "left over", f"{process.pid}, {process.age:.0f} s old: {process.name}", False, then
+        )
     if not processes:
-        yield Finding("workers", "none is running")
+        yield SetupFinding("workers", "none is running")

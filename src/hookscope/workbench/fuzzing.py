@@ -33,7 +33,7 @@ EXPECT = {"errors": 0}  # of a kept event: it passes once its hook is mended
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFailure:
     """One failure of a hook, and the smallest event that led to it."""
 
     hook: str
@@ -55,7 +55,7 @@ class Searched:
 
     hook: str
     fired: int
-    found: tuple[Found, ...] = ()
+    found: tuple[FoundFailure, ...] = ()
     why: str = ""  # why the search ended before its time; empty: it did not
 
 
@@ -70,7 +70,7 @@ class Fuzzed:
     stopped: bool = False
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[FoundFailure, ...]:
         """All events that some hook failed at."""
         return tuple(one for searched in self.hooks for one in searched.found)
 
@@ -177,7 +177,7 @@ class Fuzz:
         finally:
             self._firing = None
 
-    async def _confirmed(self, found: Found) -> Found:
+    async def _confirmed(self, found: FoundFailure) -> FoundFailure:
         """With its run, this time on record: it can be looked at, and replayed."""
         if self._stop.is_set():
             return found
@@ -199,9 +199,9 @@ def _is_bundled(call: Registration) -> bool:
     return call.hook is not None and call.hook.folder.source == "bundled"
 
 
-def _found(mark: Mark, seen: Seen) -> Found:
+def _found(mark: Mark, seen: Seen) -> FoundFailure:
     hook, type_, place = mark
-    return Found(hook, seen.result.status, type_, place, seen.result.error, seen.event, seen.times)
+    return FoundFailure(hook, seen.result.status, type_, place, seen.result.error, seen.event, seen.times)
 
 
 def kept(bench: Workbench, view: View, fuzzed: Fuzzed, name: str | None = None) -> Fuzzed:
@@ -211,7 +211,7 @@ def kept(bench: Workbench, view: View, fuzzed: Fuzzed, name: str | None = None) 
     where there is another file of that name; never over another.
     """
 
-    def keep(found: Found) -> Found:
+    def keep(found: FoundFailure) -> FoundFailure:
         try:
             return replace(found, file=_keep(bench, view, found, name))
         except Refusal as error:
@@ -221,7 +221,7 @@ def kept(bench: Workbench, view: View, fuzzed: Fuzzed, name: str | None = None) 
     return replace(fuzzed, hooks=tuple(hooks))
 
 
-def _keep(bench: Workbench, view: View, found: Found, name: str | None) -> Path:
+def _keep(bench: Workbench, view: View, found: FoundFailure, name: str | None) -> Path:
     """A file that holds this event: a new one, or the one that does already. Raises Refusal."""
     if "cfg" in found.event.context:
         raise Refusal(f"{found.hook} fails with `cfg` in the context, which a saved event does not keep.")

@@ -34,7 +34,7 @@ class Rank(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class NearMiss:
     """What one key of a hook has to do with the event that was fired."""
 
     rank: Rank
@@ -43,11 +43,11 @@ class Miss:
 
 def with_near_misses(plan: Plan, view: View) -> Plan:
     """The plan whose `not_run` says who nearly heard the event, nearest first, and what it would take."""
-    known: dict[tuple[str, EventKind], Miss | None] = {}
+    known: dict[tuple[str, EventKind], NearMiss | None] = {}
     catalogue, crosses = view.host.dialect.catalogue(), view.host.dialect.load_rules.crosses
     event, kind = plan.event.key, plan.event.kind
 
-    def miss_of(key: str, hears: EventKind) -> Miss | None:
+    def miss_of(key: str, hears: EventKind) -> NearMiss | None:
         if (key, hears) not in known:
             known[key, hears] = miss(key, hears, event, kind, catalogue, crosses=crosses)
         return known[key, hears]
@@ -90,7 +90,7 @@ def _tap(hook: Hook) -> bool:
 
 
 def _nearest(
-    kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], Miss | None]
+    kinds: Mapping[str, EventKind], miss_of: Callable[[str, EventKind], NearMiss | None]
 ) -> tuple[Rank, str] | None:
     """The nearest of a hook's keys, each with its kind; all where they are other actions of one family."""
     found = [(key, near) for key, kind in kinds.items() if (near := miss_of(key, kind)) is not None]
@@ -104,7 +104,7 @@ def _nearest(
 
 def miss(
     key: str, hears: EventKind, event: str, kind: EventKind, catalogue: Catalogue, *, crosses: bool = False
-) -> Miss | None:
+) -> NearMiss | None:
     """What a hook of the kind `hears` that listens to `key` has to do with the event; None: nothing.
 
     `crosses`: plugins hear events of folders too, with another call.
@@ -115,34 +115,36 @@ def miss(
     what = _what_it_is(key, listed.why, catalogue)
     if hears != kind:
         if event in listed.plugin:
-            return Miss(Rank.NAME, f" – {what}; only a plugin hears {event}")
+            return NearMiss(Rank.NAME, f" – {what}; only a plugin hears {event}")
         if key == event and crosses and (hears, kind) == ("plugin", "folder"):
-            return Miss(Rank.NAME, " with `on` – a plugin hears that with `registerHook`")
+            return NearMiss(Rank.NAME, " with `on` – a plugin hears that with `registerHook`")
         if key == event:
             sent = [one for one in listed.instead if catalogue.sends(one, hears)]
             then = f"; {' or '.join(sent)} is the same for {KINDS[hears]}" if sent else ""
-            return Miss(Rank.NAME, f" as {KINDS[hears]} – only {KINDS[kind]} hears that{then}")
+            return NearMiss(Rank.NAME, f" as {KINDS[hears]} – only {KINDS[kind]} hears that{then}")
         if alike or event in listed.instead:
-            return Miss(Rank.KIND, f" as {KINDS[hears]} – that is another event; fire {key} for it")
+            return NearMiss(Rank.KIND, f" as {KINDS[hears]} – that is another event; fire {key} for it")
         return None
     if key.lower() == event.lower():
-        return Miss(Rank.SPELLING, f" – keys are compared letter by letter; {write}")
+        return NearMiss(Rank.SPELLING, f" – keys are compared letter by letter; {write}")
     family, _, action = event.partition(":")
     if kind == "folder" and key == f"{family}:*":
-        return Miss(Rank.SPELLING, f" – there are no wildcards; write {family}, which is all of its events")
+        return NearMiss(
+            Rank.SPELLING, f" – there are no wildcards; write {family}, which is all of its events"
+        )
     if event in listed.instead and not catalogue.sends(key, kind):
-        return Miss(Rank.NAME, f" – {what}; {write}")
+        return NearMiss(Rank.NAME, f" – {what}; {write}")
     if event in listed.near and not catalogue.sends(key, kind):
-        return Miss(Rank.NAME, f" – {what}; {event} comes nearest")
+        return NearMiss(Rank.NAME, f" – {what}; {event} comes nearest")
     documented = catalogue.keys_of(kind)
     if alike and key not in documented and meant(key, {*documented, event}) == event:
-        return Miss(Rank.SLIP, f" – nobody sends that; {write}")
+        return NearMiss(Rank.SLIP, f" – nobody sends that; {write}")
     if event not in documented and key in documented and meant(event, documented) == key:
-        return Miss(Rank.SLIP, f" – perhaps that was to be fired; {event} is no event of the host")
+        return NearMiss(Rank.SLIP, f" – perhaps that was to be fired; {event} is no event of the host")
     if kind == "folder" and ":" in key and key.partition(":")[0] == family:
         if not action:
-            return Miss(Rank.FAMILY, f" – the type alone was fired; fire {key} for it")
-        return Miss(Rank.FAMILY, f" – another action; {event} or {family} in its events hears this")
+            return NearMiss(Rank.FAMILY, f" – the type alone was fired; fire {key} for it")
+        return NearMiss(Rank.FAMILY, f" – another action; {event} or {family} in its events hears this")
     return None
 
 

@@ -32,7 +32,7 @@ LONGEST = 3_600  # seconds between two steps
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SequenceStep:
     """One event of a sequence."""
 
     event: SavedEvent
@@ -45,7 +45,7 @@ class EventSequence:
 
     name: str
     file: Path
-    steps: tuple[Step, ...]
+    steps: tuple[SequenceStep, ...]
     notes: str = ""
     source: str = ""  # where its order is from
     tags: tuple[str, ...] = ()
@@ -94,7 +94,7 @@ def sequence_in(section: Section, name: str) -> EventSequence:
     )
 
 
-def _step(section: Section, session: str | None, number: int) -> Step:
+def _step(section: Section, session: str | None, number: int) -> SequenceStep:
     after = _after(section)
     place = f"{section.file}, step {number}"
     if "file" in section.value:
@@ -103,7 +103,7 @@ def _step(section: Section, session: str | None, number: int) -> Step:
         saved = read_saved(section.file.parent / name)
         expect = section.mapping("expect") if "expect" in section.value else saved.expect
         session = section.text("session") or saved.session or session
-        return Step(replace(saved, session=session, expect=expect), after)
+        return SequenceStep(replace(saved, session=session, expect=expect), after)
     section.check_keys(OF_STEP, "A step")
     given = {key: value for key, value in section.value.items() if key in EVENT_KEYS}
     saved = saved_in(Section(section.file, section.source, given, section.path))
@@ -111,7 +111,7 @@ def _step(section: Section, session: str | None, number: int) -> Step:
         raise section.wrong(
             "`with` is laid over the example that `context` replaces: give one of them.", "with"
         )
-    return Step(
+    return SequenceStep(
         replace(
             saved,
             session=saved.session or session,

@@ -29,7 +29,7 @@ from hookscope.systems.streams.session_acts import Session
 from hookscope.systems.streams.session_words import (
     AskModel,
     CallTools,
-    Child,
+    ChildSession,
     Command,
     Ended,
     Input,
@@ -224,7 +224,7 @@ class Stage:
         meta = {} if told.heard else {OUTSIDE: True}
         return Event(told.type, session_key=session.id, context=told.data, kind="stream", meta=meta, ctx=ctx)
 
-    async def _delegate(self, parent: Session, child: Child) -> Outcome:
+    async def _delegate(self, parent: Session, child: ChildSession) -> Outcome:
         root = self._parents.get(parent.id, {}).get("parent", {}).get("rootSessionId", parent.id)
         turn = {"id": parent.turn_id, "sequence": parent.sequence}
         told = {"callId": child.call, "rootSessionId": root, "sessionId": parent.id, "turn": turn}

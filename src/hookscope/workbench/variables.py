@@ -49,7 +49,7 @@ class Variables:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class Reference:
     """A reference in a value, for display."""
 
     written: str  # USER, now-2h
@@ -172,7 +172,7 @@ def escaped(value: Any) -> Any:
             return value
 
 
-def used(value: Any, variables: Variables, now: datetime) -> tuple[Use, ...]:
+def used(value: Any, variables: Variables, now: datetime) -> tuple[Reference, ...]:
     """What a value refers to, each once, in order of its first use. Secrets are hidden. Never raises."""
     return tuple(_use(name, variables, now) for name in dict.fromkeys(_names(value)))
 
@@ -189,15 +189,15 @@ def _names(value: Any) -> Iterator[str]:
                 yield from _names(item)
 
 
-def _use(name: str, variables: Variables, now: datetime) -> Use:
+def _use(name: str, variables: Variables, now: datetime) -> Reference:
     try:
         shown = str(_meaning(name, variables, now, "The event"))
     except Refusal as refused:
-        return Use(name, "", "", str(refused))
+        return Reference(name, "", "", str(refused))
     if _is_time(name):
-        return Use(name, shown, "the event's time")
+        return Reference(name, shown, "the event's time")
     secret = variables.secret(name)
-    return Use(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
+    return Reference(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
 
 
 def secrets_used(value: Any, variables: Variables) -> tuple[Secret, ...]:

@@ -47,5 +47,5 @@ def command(
     if is_host(shape):
         return host.install(options, spec, asked, dry_run=dry_run)
     bench, desk = asking.desk_of(options, writes=not dry_run)
-    planned = desk.plan_install(spec, asked, asking.course(as_json))
+    planned = desk.plan_install(spec, asked, asking.progress(as_json))
     return asking.carried_out(bench, desk, planned, How(yes, dry_run, as_json, diff))

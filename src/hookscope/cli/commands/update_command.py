@@ -61,7 +61,7 @@ def command(
 def _one(bench: Workbench, desk: PackDesk, name: str, how: How, *, force: bool) -> Answer:
     """One pack: what is wrong with it keeps no other from its update."""
     try:
-        planned = desk.plan_update(name, force=force, course=asking.course(how.as_json))
+        planned = desk.plan_update(name, force=force, progress=asking.progress(how.as_json))
         if isinstance(planned, UpToDate):
             return Answer(documents.up_to_date(planned), shown.up_to_date(planned, bench.open()))
         return carried_out(bench, desk, planned, how)

@@ -14,7 +14,7 @@ from hookscope.core.text import one_line
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.packs.desk import PackDesk
-from hookscope.workbench.packs.planned import Course, Planned
+from hookscope.workbench.packs.planned import Planned, Progress
 
 DRY_RUN = "Show everything that would be written, and write nothing."
 
@@ -50,11 +50,11 @@ def desk_of(options: Options, *, writes: bool = True) -> tuple[Workbench, PackDe
     return bench, desk
 
 
-def course(as_json: bool) -> Course:
+def progress(as_json: bool) -> Progress:
     """Says on a terminal what takes time."""
     if as_json or not sys.stderr.isatty():
-        return Course()
-    return Course(tell=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
+        return Progress()
+    return Progress(tell=lambda what: click.echo(f"hookscope: {one_line(what)} …", err=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def carried_out(bench: Workbench, desk: PackDesk, planned: Planned, how: How) ->
     if how.dry_run:
         return Answer(document, plan)
     asked(planned, host, how)
-    done = desk.carry_out(planned, course(how.as_json))
+    done = desk.carry_out(planned, progress(how.as_json))
     bench.close_now()
     text = shown.done(done, host)
     return Answer(documents.written(document, done), f"{plan}\n\n{text}" if how.yes else text)

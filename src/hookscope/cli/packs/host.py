@@ -35,7 +35,7 @@ def install(options: Options, text: str, asked: Asked, *, dry_run: bool) -> Answ
         return _answer(replace(words.unasked(), errors=(*warned, *words.unasked().errors)), said)
     said += warned
     try:
-        planned = desk.plan_install(text, replace(asked, own_handlers=True), asking.course(True))
+        planned = desk.plan_install(text, replace(asked, own_handlers=True), asking.progress(True))
         if not dry_run:
             desk.carry_out(planned)
             bench.close_now()

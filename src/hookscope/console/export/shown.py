@@ -22,7 +22,7 @@ from hookscope.values import dataclass
 from hookscope.workbench import comparison_document, documents, run_documents
 
 if TYPE_CHECKING:
-    from hookscope.console.state import Checked, Source
+    from hookscope.console.state import Linted, SourceText
     from hookscope.core.runs import Event, Plan, Run
     from hookscope.core.side.model import Comparison
     from hookscope.core.side.model import Line as Compared
@@ -78,7 +78,7 @@ def _list_document(rows: Sequence[Row], view: View) -> Any:
     return document
 
 
-def shown_hook(one: Row, view: View, source: Source | None, checked: Checked | None) -> Shown:
+def shown_hook(one: Row, view: View, source: SourceText | None, checked: Linted | None) -> Shown:
     """Everything that is known of a hook."""
     item = one.item
     document = (

@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.style import Style
 from textual.widgets import Input, Static, TextArea
 
+from hookscope.console.fire.context_editor import ContextEditor
 from hookscope.console.fire.draft import (
     CFG,
     Checked,
@@ -25,7 +26,6 @@ from hookscope.console.fire.draft import (
 from hookscope.console.fire.head import FACES, Head, PartChoice, choice
 from hookscope.console.fire.offers import offers
 from hookscope.console.fire.references import reference_help
-from hookscope.console.fire.sheet import Sheet
 from hookscope.console.fire.verdicts import delivery, environment, help_line, limits_line, status_line
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.leaving import Leaves
@@ -54,8 +54,8 @@ class Composer(Leaves, Vertical):
         & > #fire-only { display: none; color: $text-warning; }
         & > #fire-status { height: auto; max-height: 2; text-wrap: wrap; }
         &.-low > #fire-status { height: 1; text-wrap: nowrap; }
-        & > Sheet { margin: 1 0 0 0; }
-        &.-low > Sheet { margin: 0; }
+        & > ContextEditor { margin: 1 0 0 0; }
+        &.-low > ContextEditor { margin: 0; }
     }
     """
 
@@ -76,7 +76,7 @@ class Composer(Leaves, Vertical):
         self._given = Draft()  # as it was put here: what is otherwise now was written by hand
         self._kept: dict[str, Draft] = {}  # by event: what was written by hand, and gave way to another
         self._head = Head(id="fire-head")
-        self._first, self._second = Sheet(id="fire-context"), Sheet(id="fire-ctx")
+        self._first, self._second = ContextEditor(id="fire-context"), ContextEditor(id="fire-ctx")
         self._in_ctx = False
         self._title = Content("Event")
 
@@ -95,7 +95,7 @@ class Composer(Leaves, Vertical):
         self.set_class(event.size.height < 10, "-low")
 
     @property
-    def sheet(self) -> Sheet:
+    def sheet(self) -> ContextEditor:
         """The text that is shown."""
         return self._second if self._in_ctx else self._first
 
@@ -222,8 +222,8 @@ class Composer(Leaves, Vertical):
         event.stop()
         self.read()
 
-    @on(Sheet.Moved)
-    def _cursor_moved(self, event: Sheet.Moved) -> None:
+    @on(ContextEditor.Moved)
+    def _cursor_moved(self, event: ContextEditor.Moved) -> None:
         event.stop()
         self._draw_help()
 

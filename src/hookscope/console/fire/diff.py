@@ -31,7 +31,7 @@ class Unfitting(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ValueChange:
     """One value that became another. In a list, one that was absent was put in between."""
 
     path: Path
@@ -68,19 +68,21 @@ def _hook_document(event: Event) -> dict[str, Any]:
     }
 
 
-def changes_of(document: Any, patch: Patch) -> tuple[tuple[Change, ...], Any]:
+def changes_of(document: Any, patch: Patch) -> tuple[tuple[ValueChange, ...], Any]:
     """The changes of a patch in order, and the document after them.
 
     An operation that does not fit is shown with what it brought, and changes nothing.
     """
-    changes: list[Change] = []
+    changes: list[ValueChange] = []
     for operation in patch:
         try:
             fresh = _changes(document, operation)
             for change in fresh:
                 document = applied(document, change)
         except Unfitting:
-            fresh = [Change(path_of(str(operation.get("path", ""))), ABSENT, operation.get("value", ABSENT))]
+            fresh = [
+                ValueChange(path_of(str(operation.get("path", ""))), ABSENT, operation.get("value", ABSENT))
+            ]
         changes += fresh
     return tuple(changes), document
 
@@ -100,36 +102,36 @@ def path_of(pointer: str) -> Path:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
 
 
-def _changes(document: Any, operation: Mapping[str, Any]) -> list[Change]:
+def _changes(document: Any, operation: Mapping[str, Any]) -> list[ValueChange]:
     path = path_of(str(operation.get("path", "")))
     match operation.get("op"):
         case "add":
             return [_addition(document, path, operation.get("value"))]
         case "replace":
-            return [Change(path, value_at(document, path), operation.get("value"))]
+            return [ValueChange(path, value_at(document, path), operation.get("value"))]
         case "remove":
-            return [Change(path, value_at(document, path), ABSENT)]
+            return [ValueChange(path, value_at(document, path), ABSENT)]
         case "copy":
             return [_addition(document, path, value_at(document, path_of(str(operation.get("from", "")))))]
         case "move":
             gone = path_of(str(operation.get("from", "")))
             if gone == path:
                 return []
-            removal = Change(gone, value_at(document, gone), ABSENT)
+            removal = ValueChange(gone, value_at(document, gone), ABSENT)
             return [removal, _addition(applied(document, removal), path, removal.before)]
         case _:
             return []  # a test changes nothing
 
 
-def _addition(document: Any, path: Path, value: Any) -> Change:
+def _addition(document: Any, path: Path, value: Any) -> ValueChange:
     if not path:
-        return Change(path, document, value)
+        return ValueChange(path, document, value)
     holder = value_at(document, path[:-1])
     if isinstance(holder, Mapping):
-        return Change(path, holder.get(path[-1], ABSENT), value)
+        return ValueChange(path, holder.get(path[-1], ABSENT), value)
     if isinstance(holder, list):
         at = len(holder) if path[-1] == "-" else _index(path[-1], len(holder) + 1)
-        return Change((*path[:-1], str(at)), ABSENT, value)
+        return ValueChange((*path[:-1], str(at)), ABSENT, value)
     raise Unfitting(path)
 
 
@@ -145,7 +147,7 @@ def value_at(document: Any, path: Path) -> Any:
     return document
 
 
-def applied(document: Any, change: Change) -> Any:
+def applied(document: Any, change: ValueChange) -> Any:
     """The document with one change made; what is not on its path is shared with the old one."""
     if not change.path:
         return change.after
@@ -164,7 +166,7 @@ def applied(document: Any, change: Change) -> Any:
     return copy
 
 
-def _in_list(document: list[Any], head: str, rest: Path, change: Change) -> list[Any]:
+def _in_list(document: list[Any], head: str, rest: Path, change: ValueChange) -> list[Any]:
     copy = list(document)
     inserts = not rest and change.before is ABSENT
     at = _index(head, len(copy) + (1 if inserts else 0))
@@ -179,8 +181,8 @@ def _in_list(document: list[Any], head: str, rest: Path, change: Change) -> list
     return copy
 
 
-def _below(change: Change, path: Path) -> Change:
-    return Change(path, change.before, change.after)
+def _below(change: ValueChange, path: Path) -> ValueChange:
+    return ValueChange(path, change.before, change.after)
 
 
 def _index(part: str, length: int) -> int:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from hookscope.console.fire import expected
 from hookscope.console.fire.compare import compared
-from hookscope.console.fire.model import CallRow, Sheet
+from hookscope.console.fire.model import CallRow, RunSheet
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.marks import MUTED, count, word
 from hookscope.core.copies import Guarded
@@ -49,7 +49,7 @@ LANES: Mapping[str, str] = {
 RECORDED = "recorded"
 
 
-def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
+def entries(sheet: RunSheet | None, unfolded: bool) -> tuple[Entry, ...]:
     """The rows from top to bottom."""
     if sheet is None:
         return ()
@@ -83,7 +83,7 @@ def entries(sheet: Sheet | None, unfolded: bool) -> tuple[Entry, ...]:
     )
 
 
-def headed(sheet: Sheet) -> tuple[Entry, ...]:
+def headed(sheet: RunSheet) -> tuple[Entry, ...]:
     """The calls; in front of each lane its name, and behind the channel that the event is on record."""
     if not any(row.lane for row in sheet.rows):
         return sheet.rows
@@ -100,13 +100,13 @@ def headed(sheet: Sheet) -> tuple[Entry, ...]:
     return tuple(listed)
 
 
-def _record(sheet: Sheet) -> str:
+def _record(sheet: RunSheet) -> str:
     """What is known of the event on record."""
     event = sheet.run.event if sheet.run is not None else sheet.plan.event
     return word(str(event.meta.get("id", "")), 60)
 
 
-def remarks(sheet: Sheet) -> tuple[Remark, ...]:
+def remarks(sheet: RunSheet) -> tuple[Remark, ...]:
     """What the run itself has to say: what changed since the last, why it failed, what it assumed."""
     if sheet.run is None:
         return (Remark(word(sheet.problem, 300)),) if sheet.problem else ()
@@ -135,7 +135,7 @@ def remarks(sheet: Sheet) -> tuple[Remark, ...]:
     return (*_expected(sheet), *copies, *(Remark(word(text, 300)) for text in texts))
 
 
-def _expected(sheet: Sheet) -> tuple[Remark, ...]:
+def _expected(sheet: RunSheet) -> tuple[Remark, ...]:
     if sheet.checked is None:
         return ()
     said, style = expected.remark(sheet.checked)

@@ -19,7 +19,7 @@ from hookscope.console.lines import Lines
 from hookscope.console.marks import MUTED, PHASES, count, fitted, word
 
 if TYPE_CHECKING:
-    from hookscope.workbench.fuzzing import Found, Fuzzed
+    from hookscope.workbench.fuzzing import FoundFailure, Fuzzed
 
 SETTINGS = "cfg"  # in every context, and of no use to the reader
 LONGEST = 2_000  # characters of an event
@@ -35,7 +35,7 @@ def summary(fuzzed: Fuzzed) -> str:
     return f"{count(fired, 'event')} at {hooks}: {found}{stopped}"
 
 
-def smallest(found: Found) -> str:
+def smallest(found: FoundFailure) -> str:
     """The event in one line: what of it is not as always."""
     context = {name: value for name, value in found.event.context.items() if name != SETTINGS}
     return word(json.dumps(context, ensure_ascii=False, default=str), LONGEST)
@@ -44,7 +44,7 @@ def smallest(found: Found) -> str:
 class FoundLines(Lines):
     """A line for each failure."""
 
-    def __init__(self, found: tuple[Found, ...]) -> None:
+    def __init__(self, found: tuple[FoundFailure, ...]) -> None:
         super().__init__()
         self.found = found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from hookscope.console.fire.model import Sheet, brief_outcome
+from hookscope.console.fire.model import RunSheet, brief_outcome
 from hookscope.console.lines import Lines
 from hookscope.console.marks import MUTED, PHASES, fitted, moment, word
 from hookscope.core.text import duration
@@ -26,7 +26,7 @@ class History(Lines):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._sheets: tuple[Sheet, ...] = ()
+        self._sheets: tuple[RunSheet, ...] = ()
         self._shown: int | None = None
 
     def on_mount(self) -> None:
@@ -40,7 +40,7 @@ class History(Lines):
         """The number of the run on a line."""
         return self._sheets[index].number
 
-    def show(self, sheets: tuple[Sheet, ...], shown: int | None) -> None:
+    def show(self, sheets: tuple[RunSheet, ...], shown: int | None) -> None:
         """Draw these runs; `shown` is on the screen."""
         other = (shown, len(sheets)) != (self._shown, len(self._sheets))
         self._sheets, self._shown = tuple(reversed(sheets)), shown

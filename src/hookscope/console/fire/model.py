@@ -7,14 +7,14 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from hookscope.console.fire.diff import Change, changes_of, document_of
+from hookscope.console.fire.diff import ValueChange, changes_of, document_of
 from hookscope.console.fire.diff import after as document_after
 from hookscope.console.marks import count, word
 from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Slow, Status, Step
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.workbench.testing import Checked
+    from hookscope.workbench.testing import Tested
 
 Phase = Status | Literal["waiting", "running", "not run"]
 
@@ -65,7 +65,7 @@ class CallRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class RunSheet:
     """One run as it stands: from the plan, through its steps, to the end."""
 
     number: int
@@ -77,7 +77,7 @@ class Sheet:
     run: Run | None = None
     problem: str = ""  # why there is no run, where firing itself failed
     before: tuple[int, Run] | None = None  # the last run of the same event, and its number
-    checked: Checked | None = None  # beside what its saved event expects
+    checked: Tested | None = None  # beside what its saved event expects
 
     @property
     def running(self) -> bool:
@@ -105,7 +105,7 @@ class Sheet:
         return min(indices, key=lambda index: (not self.rows[index].failed, index), default=None)
 
 
-def stopper(sheet: Sheet) -> int | None:
+def stopper(sheet: RunSheet) -> int | None:
     """The index of the row whose answer stopped what the host was about to do; None where none did."""
     verdict = sheet.run.ending.verdict.split() if sheet.run is not None else []
     if not verdict or verdict[0] not in STOPS or sheet.plan.event.kind != "plugin":
@@ -114,16 +114,16 @@ def stopper(sheet: Sheet) -> int | None:
     return ran[-1] if ran else None
 
 
-def begin(number: int, plan: Plan, now: float, at: datetime) -> Sheet:
+def begin(number: int, plan: Plan, now: float, at: datetime) -> RunSheet:
     """The sheet of a run that has just been asked for: every call waits."""
     calls = ((call, group.label) for group in plan.groups for call in group.calls)
     rows = tuple(
         CallRow(index, call, word(call.name), lane=label) for index, (call, label) in enumerate(calls, 1)
     )
-    return Sheet(number, plan, rows, plan.not_run, now, at)
+    return RunSheet(number, plan, rows, plan.not_run, now, at)
 
 
-def advance(sheet: Sheet, steps: Iterable[Step], now: float) -> Sheet:
+def advance(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunSheet:
     """The sheet after some steps. One pass, however many there are."""
     rows = list(sheet.rows)
     place = {row.call: index for index, row in enumerate(rows)}
@@ -143,7 +143,7 @@ def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
     return replace(row, phase="running", started=step.at, heard=now)
 
 
-def finish(sheet: Sheet, run: Run) -> Sheet:
+def finish(sheet: RunSheet, run: Run) -> RunSheet:
     """The sheet of an ended run: its results hold, and what still waited did not run."""
     sheet = advance(sheet, run.results, sheet.begun)
     left = list(run.not_run)
@@ -152,7 +152,7 @@ def finish(sheet: Sheet, run: Run) -> Sheet:
     return replace(sheet, rows=rows + followed, not_run=tuple(left), run=run)
 
 
-def give_up(sheet: Sheet, problem: str) -> Sheet:
+def give_up(sheet: RunSheet, problem: str) -> RunSheet:
     """The sheet of a firing that came to nothing."""
     rows = tuple(row if row.result else replace(row, phase="not run", reason=problem) for row in sheet.rows)
     return replace(sheet, rows=rows, problem=problem)
@@ -193,7 +193,7 @@ def _caused(run: Run, number: int, depth: int = 1) -> Iterator[CallRow]:
         yield from deeper
 
 
-def outcome(sheet: Sheet) -> tuple[str, str]:
+def outcome(sheet: RunSheet) -> tuple[str, str]:
     """What it came to, in words, and the phase whose colour fits."""
     done = [row for row in sheet.rows if row.result is not None]
     failed = sum(row.failed for row in done)
@@ -215,7 +215,7 @@ def outcome(sheet: Sheet) -> tuple[str, str]:
     return (f"{count(len(done), 'handler')} ran", "ok") if done else ("nothing ran", "not run")
 
 
-def brief_outcome(sheet: Sheet) -> tuple[str, str]:
+def brief_outcome(sheet: RunSheet) -> tuple[str, str]:
     """The outcome where there is no room for a sentence."""
     words, phase = outcome(sheet)
     if phase == "cancelled":
@@ -225,7 +225,7 @@ def brief_outcome(sheet: Sheet) -> tuple[str, str]:
     return words.removesuffix(" failed").replace(" handlers", "").replace(" handler", ""), phase
 
 
-def context_change(sheet: Sheet, row: CallRow) -> tuple[Change, ...]:
+def context_change(sheet: RunSheet, row: CallRow) -> tuple[ValueChange, ...]:
     """What this handler changed in the event, but for the messages that it pushed."""
     if row.result is None or not row.result.patch:
         return ()
@@ -233,7 +233,7 @@ def context_change(sheet: Sheet, row: CallRow) -> tuple[Change, ...]:
     return tuple(change for change in changes if not _pushed(change))
 
 
-def document_before(sheet: Sheet, row: CallRow) -> dict[str, object]:
+def document_before(sheet: RunSheet, row: CallRow) -> dict[str, object]:
     """The event as this handler was given it: as fired, and changed by those before it."""
     event = row.follow_up or sheet.plan.event
     earlier = [
@@ -245,5 +245,5 @@ def document_before(sheet: Sheet, row: CallRow) -> dict[str, object]:
     return document
 
 
-def _pushed(change: Change) -> bool:
+def _pushed(change: ValueChange) -> bool:
     return change.kind == "+" and len(change.path) == 2 and change.path[0] == "messages"

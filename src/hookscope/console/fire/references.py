@@ -8,7 +8,7 @@ from typing import Any
 
 from hookscope.core.text import nearest
 from hookscope.values import dataclass
-from hookscope.workbench.variables import NOW, WRITTEN, Use, Variables, used
+from hookscope.workbench.variables import NOW, WRITTEN, Reference, Variables, used
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def reference_help(text: str, at: int, variables: Variables, now: datetime) -> s
     return f"{found[0]}: {_said(use, variables)}"
 
 
-def _said(use: Use, variables: Variables) -> str:
+def _said(use: Reference, variables: Variables) -> str:
     if use.problem:
         return problem_of(use.written, variables.values).partition("} ")[2]
     return f"{use.shown or 'empty'} · from {use.origin}"

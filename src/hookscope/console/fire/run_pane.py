@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from hookscope.console.fire import expected, sandbox
 from hookscope.console.fire.entries import Heading, Remark
-from hookscope.console.fire.model import CallRow, Sheet, outcome, stopper
+from hookscope.console.fire.model import CallRow, RunSheet, outcome, stopper
 from hookscope.console.fire.tab_bar import TabBar
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Waterfall
@@ -84,7 +84,7 @@ class RunPane(Leaves, Vertical):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
         self.view: View | None = None
-        self._sheet: Sheet | None = None
+        self._sheet: RunSheet | None = None
         self._now = 0.0
         self._tab: Tab = "messages"
         self._drawn: object = None
@@ -103,7 +103,7 @@ class RunPane(Leaves, Vertical):
         self._share_height()
         self.call_after_refresh(self._draw)
 
-    def show(self, sheet: Sheet | None, now: float, beside: Content = NOTHING, first: str = "") -> None:
+    def show(self, sheet: RunSheet | None, now: float, beside: Content = NOTHING, first: str = "") -> None:
         """Draw a run as it stands at `now`, a new one at hook `first`; `beside` tells of its neighbours."""
         same = sheet is not None and self._sheet is not None and sheet.number == self._sheet.number
         ended = (
@@ -138,7 +138,7 @@ class RunPane(Leaves, Vertical):
         """Draw all of it the next time, whatever stands there."""
         self._drawn = None
 
-    def _open_news(self, sheet: Sheet, waterfall: Waterfall) -> None:
+    def _open_news(self, sheet: RunSheet, waterfall: Waterfall) -> None:
         """An error opens its tab; everything else leaves the reader where he is."""
         if sheet.first_news is not None:
             row = waterfall.selected
@@ -151,7 +151,7 @@ class RunPane(Leaves, Vertical):
         elif self._tab == "error" or self._tab not in tabs_of(sheet):
             self._tab = first_tab(sheet)
 
-    def _open_misses(self, sheet: Sheet, waterfall: Waterfall) -> None:
+    def _open_misses(self, sheet: RunSheet, waterfall: Waterfall) -> None:
         """What was missed opens by itself, unless an error says why already."""
         if sheet.first_news is None and sheet.checked is not None and not sheet.checked.passed:
             waterfall.go_to_expected()
@@ -278,7 +278,7 @@ def handler_of(row: CallRow) -> Path | None:
     return row.call.target.path if isinstance(row.call.target, Code) else None
 
 
-def title(sheet: Sheet | None, now: float) -> Content:
+def title(sheet: RunSheet | None, now: float) -> Content:
     """What stands in the frame: number, event, outcome, time."""
     if sheet is None:
         return Content("Run")
@@ -291,7 +291,7 @@ def title(sheet: Sheet | None, now: float) -> Content:
     )
 
 
-def ending_text(sheet: Sheet | None) -> Content:
+def ending_text(sheet: RunSheet | None) -> Content:
     """What there is to say when no handler was called."""
     if sheet is None:
         return Content.styled(

@@ -7,12 +7,12 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hookscope.console.fire.model import Sheet, advance, begin, finish, give_up
+from hookscope.console.fire.model import RunSheet, advance, begin, finish, give_up
 from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun
-    from hookscope.workbench.testing import Checked
+    from hookscope.workbench.testing import Tested
 
 KEPT = 50
 
@@ -22,17 +22,17 @@ class Runs:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self.clock = clock
-        self._sheets: dict[int, Sheet] = {}
+        self._sheets: dict[int, RunSheet] = {}
         self._waiting: dict[int, list[Step]] = {}
         self.shown: int | None = None
 
     @property
-    def sheets(self) -> tuple[Sheet, ...]:
+    def sheets(self) -> tuple[RunSheet, ...]:
         """All runs that are kept, oldest first."""
         return tuple(self._sheets.values())
 
     @property
-    def current(self) -> Sheet | None:
+    def current(self) -> RunSheet | None:
         """The run on the screen."""
         return None if self.shown is None else self._sheets[self.shown]
 
@@ -79,11 +79,11 @@ class Runs:
                 finish(sheet, run) if run else give_up(sheet, problem or "no reason was given")
             )
 
-    def sheet(self, number: int) -> Sheet | None:
+    def sheet(self, number: int) -> RunSheet | None:
         """A run that is kept."""
         return self._sheets.get(number)
 
-    def check(self, number: int, checked: Checked | None) -> None:
+    def check(self, number: int, checked: Tested | None) -> None:
         """A run was compared with what its saved event expects; None: that event is gone."""
         if number in self._sheets:
             self._sheets[number] = replace(self._sheets[number], checked=checked)

@@ -13,7 +13,7 @@ from hookscope.console.marks import MUTED, count, word
 from hookscope.core.event_types import EventType
 
 if TYPE_CHECKING:
-    from hookscope.console.fire.sheet import Sheet
+    from hookscope.console.fire.context_editor import ContextEditor
     from hookscope.workbench import View
     from hookscope.workbench.filling import Filling
 
@@ -42,7 +42,7 @@ def status_line(checked: Checked, draft: Draft, here: Noted | None = None) -> Co
     return Content.styled("✓", "$text-success") + Content.styled(f" {' · '.join(filter(None, parts))}", MUTED)
 
 
-def help_line(draft: Draft, view: View | None, sheet: Sheet) -> Content:
+def help_line(draft: Draft, view: View | None, sheet: ContextEditor) -> Content:
     """The field under the cursor; else what the event is."""
     if view is None:
         return Content()

@@ -11,7 +11,7 @@ from textual.content import Content
 
 from hookscope.console.fire.bars import axis, bar
 from hookscope.console.fire.entries import Entry, Heading, Remark, entries
-from hookscope.console.fire.model import CallRow, Sheet
+from hookscope.console.fire.model import CallRow, RunSheet
 from hookscope.console.fire.tabs import output_lines
 from hookscope.console.lines import Lines
 from hookscope.console.marks import MUTED, fitted, mark_of, word
@@ -64,7 +64,7 @@ class Waterfall(Lines):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  (Textual's name)
         super().__init__(id=id)
-        self._sheet: Sheet | None = None
+        self._sheet: RunSheet | None = None
         self._now = 0.0
         self._unfolded = False
         self._entries: tuple[Entry, ...] = ()
@@ -86,7 +86,7 @@ class Waterfall(Lines):
         """What the cursor is on."""
         return self._entries[self.cursor] if self.cursor < len(self._entries) else None
 
-    def show(self, sheet: Sheet | None, now: float) -> None:
+    def show(self, sheet: RunSheet | None, now: float) -> None:
         """Draw this run as it stands at `now`."""
         self._sheet, self._now = sheet, now
         self._entries = entries(sheet, self._unfolded)

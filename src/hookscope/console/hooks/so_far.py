@@ -13,14 +13,14 @@ from hookscope.console.theme import MUTED
 from hookscope.core.standing import Standing, State
 
 if TYPE_CHECKING:
-    from hookscope.console.state import Checked
+    from hookscope.console.state import Linted
     from hookscope.workbench.links import Link
 
 TITLE = 28  # cells of a link's title, its sign included
 SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
 
 
-def cannot_run(row: Standing, checked: Checked | None) -> str:
+def cannot_run(row: Standing, checked: Linted | None) -> str:
     """What has come out against a hook whose checks are all open; empty: nothing."""
     if checked is None or not checked.links or row.state is not State.READY:
         return ""

@@ -22,7 +22,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hookscope.console.state import Checked, Source
+    from hookscope.console.state import Linted, SourceText
     from hookscope.workbench import View
 
 TITLE = 40  # cells of a name in the frame
@@ -39,10 +39,10 @@ class Reading:
 
     width: int
     unfolded: bool = False  # list passing checks one by one, and all that a lint found
-    checked: Checked | None = None  # what a lint says of the hook
+    checked: Linted | None = None  # what a lint says of the hook
 
 
-def headline(row: Row, checked: Checked | None = None) -> Content:
+def headline(row: Row, checked: Linted | None = None) -> Content:
     """The pane's title: name, sign, and what it comes to."""
     look, phrase = row.look, row.look.phrase
     if isinstance(row.item, Standing) and (cannot := cannot_run(row.item, checked)):
@@ -55,7 +55,7 @@ def headline(row: Row, checked: Checked | None = None) -> Content:
     )
 
 
-def sheet_of(row: Row, view: View, source: Source | None, reading: Reading) -> Content:
+def sheet_of(row: Row, view: View, source: SourceText | None, reading: Reading) -> Content:
     """Everything that is known of a row."""
     sheet = Sheet(reading.width)
     if isinstance(row.item, Rejected):
@@ -65,7 +65,7 @@ def sheet_of(row: Row, view: View, source: Source | None, reading: Reading) -> C
     return sheet.content()
 
 
-def report(row: Row, view: View, source: Source | None, checked: Checked | None = None) -> str:
+def report(row: Row, view: View, source: SourceText | None, checked: Linted | None = None) -> str:
     """The same as plain text, everything listed: for a bug report."""
     host = view.host
     title, where = headline(row, checked).plain, f"{host.dialect.name} ({view.because})"
@@ -93,7 +93,7 @@ def source_path(row: Row) -> Path | None:
     return row.item.hook.manifest
 
 
-def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, reading: Reading) -> None:
+def _hook(sheet: Sheet, row: Standing, view: View, source: SourceText | None, reading: Reading) -> None:
     hook = row.hook
     if hook.description:
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
@@ -113,7 +113,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: Source | None, readin
     _declared(sheet, row, view, source)
 
 
-def _summary(row: Standing, checked: Checked | None) -> tuple[str, str]:
+def _summary(row: Standing, checked: Linted | None) -> tuple[str, str]:
     shut = len(row.verdict.shut())
     if row.verdict.shadowed_by is not None:
         also = f"; {_things(shut)} would stop it too" if shut else ""
@@ -129,7 +129,7 @@ def _things(count: int) -> str:
     return "1 thing" if count == 1 else f"{count} things"
 
 
-def _mistakes(sheet: Sheet, checked: Checked, unfolded: bool) -> None:
+def _mistakes(sheet: Sheet, checked: Linted, unfolded: bool) -> None:
     """What a lint found, the worst first."""
     found = checked.findings if unfolded else checked.findings[:MISTAKES]
     if found:
@@ -201,7 +201,7 @@ def _handler(sheet: Sheet, row: Standing, view: View) -> None:
         sheet.put([(Content(), 3)], Content.styled("what it hears is known after a load", MUTED))
 
 
-def _declared(sheet: Sheet, row: Standing, view: View, source: Source | None) -> None:
+def _declared(sheet: Sheet, row: Standing, view: View, source: SourceText | None) -> None:
     manifest = row.hook.manifest
     if manifest is None or source is None or source.path != manifest:
         return
@@ -224,7 +224,7 @@ def header_lines(text: str) -> list[tuple[int, str]]:
     return list(enumerate(lines[:8], 1))
 
 
-def _rejected(sheet: Sheet, item: Rejected, view: View, source: Source | None) -> None:
+def _rejected(sheet: Sheet, item: Rejected, view: View, source: SourceText | None) -> None:
     short = view.host.surroundings.short
     if item.ignored:
         sheet.say(Content.styled("This stands among hooks and is passed over:", MUTED))

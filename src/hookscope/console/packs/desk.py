@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.workbench import View
     from hookscope.workbench.packs.desk import PackDesk
-    from hookscope.workbench.packs.planned import Course, Done, Planned, UpToDate
+    from hookscope.workbench.packs.planned import Done, Planned, Progress, UpToDate
     from hookscope.workbench.packs.planning import Asked
     from hookscope.workbench.packs.since import Compared
 
@@ -150,7 +150,7 @@ class PacksDesk:
         self._opened, self._waiting = None, ()
         self._errand.stop()
 
-    def _run(self, work: Callable[[PackDesk, Course], T], then: Callable[[T], object]) -> None:
+    def _run(self, work: Callable[[PackDesk, Progress], T], then: Callable[[T], object]) -> None:
         self._errand.run(work, then)
 
     def _failed(self, text: str) -> None:
@@ -176,7 +176,7 @@ class PacksDesk:
             return
         self._spec, asked = given
         spec = self._spec
-        self._run(lambda desk, course: desk.plan_install(spec, asked, course), self._show_plan)
+        self._run(lambda desk, progress: desk.plan_install(spec, asked, progress), self._show_plan)
 
     def update(self, names: Sequence[str]) -> None:
         """Each of them, one after another."""
@@ -191,10 +191,10 @@ class PacksDesk:
         name, *rest = self._waiting
         self._waiting = tuple(rest)
 
-        def planning(desk: PackDesk, course: Course) -> tuple[Planned | UpToDate, Mapping[Path, str]]:
+        def planning(desk: PackDesk, progress: Progress) -> tuple[Planned | UpToDate, Mapping[Path, str]]:
             from hookscope.workbench.packs.since import replaced
 
-            planned = desk.plan_update(name, course=course)
+            planned = desk.plan_update(name, progress=progress)
             return planned, replaced(planned)
 
         self._run(planning, lambda found: self._update_planned(*found))
@@ -215,13 +215,13 @@ class PacksDesk:
     def check(self, names: Sequence[str]) -> None:
         """Ask each source for something newer, and write nothing."""
 
-        def checking(desk: PackDesk, course: Course) -> list[Planned | UpToDate | Failure]:
+        def checking(desk: PackDesk, progress: Progress) -> list[Planned | UpToDate | Failure]:
             found: list[Planned | UpToDate | Failure] = []
             for name in names:
                 try:
-                    found.append(desk.plan_update(name, course=course))
+                    found.append(desk.plan_update(name, progress=progress))
                 except Exception as error:
-                    if course.cancelled():
+                    if progress.cancelled():
                         raise
                     found.append(Failure(f"{name}: {said(error)}"))
             return found
@@ -256,7 +256,7 @@ class PacksDesk:
         """Show what goes."""
         if self._may_write():
             self._results = []
-            self._run(lambda desk, course: desk.plan_uninstall(name), self._show_plan)
+            self._run(lambda desk, progress: desk.plan_uninstall(name), self._show_plan)
 
     def _show_plan(self, planned: Planned, diffs: Mapping[Path, str] | None = None) -> None:
         """Everything that would be written; then the question."""
@@ -272,7 +272,7 @@ class PacksDesk:
 
         def answered(agreed: bool | None) -> None:
             if agreed:
-                self._run(lambda desk, course: desk.carry_out(planned, course), self._done)
+                self._run(lambda desk, progress: desk.carry_out(planned, progress), self._done)
             else:
                 self._say(f"Nothing was written for {planned.id}.")
                 self._next()
@@ -302,7 +302,7 @@ class PacksDesk:
         if row.status.record.linked is not None:
             self._say(f"{row.id} is linked: its folder is used as it is.")
             return
-        self._run(lambda desk, course: changed_since(desk, row.id, course), self._compared)
+        self._run(lambda desk, progress: changed_since(desk, row.id, progress), self._compared)
 
     def _compared(self, compared: Compared) -> None:
         from hookscope.console.packs.asking import SheetScreen

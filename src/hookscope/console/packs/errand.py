@@ -20,7 +20,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.workbench.packs.desk import PackDesk
-    from hookscope.workbench.packs.planned import Course
+    from hookscope.workbench.packs.planned import Progress
 
 T = TypeVar("T")
 ROOM = "packs"
@@ -74,7 +74,7 @@ class Errand:
             self._job.stop.set()
             self._tick(self._job)
 
-    def run(self, work: Callable[[PackDesk, Course], T], then: Callable[[T], object]) -> None:
+    def run(self, work: Callable[[PackDesk, Progress], T], then: Callable[[T], object]) -> None:
         """Do it in a thread; its steps are shown as they come."""
         if self._job is not None:
             self._screen.say(with_keys("One thing at a time: {packs.close} stops what goes on."), "warning")
@@ -87,10 +87,10 @@ class Errand:
 
         def working() -> T | Failure:
             from hookscope.workbench.packs.desk import PackDesk  # here: the first paint does without
-            from hookscope.workbench.packs.planned import Course
+            from hookscope.workbench.packs.planned import Progress
 
             try:
-                return work(PackDesk(bench), Course(told, job.stop.is_set))
+                return work(PackDesk(bench), Progress(told, job.stop.is_set))
             except Exception as error:  # a refusal, mostly: it is said where it was asked
                 return Failure(said(error))
 

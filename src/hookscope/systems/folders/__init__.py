@@ -11,7 +11,7 @@ from hookscope.core.hooks import Folder, Hook, Problem
 from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
 from hookscope.core.standing import Gate
-from hookscope.systems.folders.discovery import FolderTexts, Shape, find_hooks
+from hookscope.systems.folders.discovery import FolderShape, FolderTexts, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
 from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, message_of
@@ -20,7 +20,7 @@ from hookscope.systems.folders.wrong_settings import wrong_settings
 from hookscope.values import dataclass
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
-Finder = Callable[[Host, Shape, FolderTexts, Iterable[Hook]], Found]
+Finder = Callable[[Host, FolderShape, FolderTexts, Iterable[Hook]], Found]
 Ranker = Callable[[Found], Ranking]
 
 
@@ -28,7 +28,7 @@ Ranker = Callable[[Found], Ranking]
 class FolderSystem:
     """HOOK.md folders under one dialect's rules. Implements core's System."""
 
-    shape: Shape
+    shape: FolderShape
     places: Places
     rules: Mapping[str, GateRule]  # name → check, in the order of showing
     always_skips: frozenset[str]  # the checks that `always: true` skips

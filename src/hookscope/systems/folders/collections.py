@@ -12,15 +12,15 @@ from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Place
 from hookscope.core.inventory import Found
-from hookscope.core.surroundings import Child
+from hookscope.core.surroundings import FolderItem
 from hookscope.formats import KeyPath, header_block, read_text_header
 from hookscope.systems.folders.discovery import (
     LARGEST_MANIFEST,
     MANIFEST,
     PYTHON_HANDLERS,
+    FolderShape,
     FolderTexts,
     Search,
-    Shape,
     children_of,
     explain_loose,
     explain_missing_manifest,
@@ -44,7 +44,7 @@ class Collections:
 
 
 def find_in_collections(
-    host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Hook], *, rules: Collections
+    host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook], *, rules: Collections
 ) -> Found:
     """All hooks of the host's folders in order of looking. A hook without a handler is rejected (disc-10)."""
     search = Search(shape, texts, host.surroundings.files)
@@ -75,7 +75,7 @@ def _hook_folders(folder: Folder, rules: Collections, search: Search) -> Iterato
             yield from [(child.path, False)] if packed is None else [(path, True) for path in packed]
 
 
-def _explain_link(child: Child, folder: Folder, search: Search) -> None:
+def _explain_link(child: FolderItem, folder: Folder, search: Search) -> None:
     """A linked hook folder in a collection does not count (disc-11)."""
     if child.folder and MANIFEST in _names(child.path, search):
         search.reject(folder, child.path, "a linked hook folder is not followed", name=child.name)

@@ -10,7 +10,7 @@ from typing import Any
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, LogLine, Place, Problem
 from hookscope.core.inventory import Found, Rejected
-from hookscope.core.surroundings import Child, Files, lies_in
+from hookscope.core.surroundings import Files, FolderItem, lies_in
 from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
 from hookscope.formats.places import FormatError
 from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
@@ -26,7 +26,7 @@ PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FolderShape:
     """What makes a folder a hook."""
 
     namespace: str  # metadata.<namespace>
@@ -63,7 +63,7 @@ class FolderTexts:
 class Search:
     """What one look has met so far. Lives as long as that look."""
 
-    shape: Shape
+    shape: FolderShape
     texts: FolderTexts
     files: Files
     hooks: list[Hook] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Search:
         self.rejected.append(Rejected(path, folder.source, reason, **more))
 
 
-def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Hook]) -> Found:
+def find_hooks(host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook]) -> Found:
     """All hooks of the host's folders in order of looking, then the legacy handlers."""
     search = Search(shape, texts, host.surroundings.files)
     for folder in host.folders_of("folder"):
@@ -93,7 +93,7 @@ def find_hooks(host: Host, shape: Shape, texts: FolderTexts, legacy: Iterable[Ho
     return Found(tuple(search.hooks), tuple(search.rejected), tuple(search.problems), tuple(search.log))
 
 
-def children_of(folder: Folder, search: Search) -> list[Child]:
+def children_of(folder: Folder, search: Search) -> list[FolderItem]:
     """What lies in a hooks folder, by name; nothing, and a problem noted, where it cannot be read."""
     try:
         return search.files.children(folder.path)
@@ -121,7 +121,7 @@ def _system_words(error: OSError, call: str) -> str:
     return f"{code}: {(error.strerror or '').lower()}, {call} '{error.filename}'"
 
 
-def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
+def _look_at_child(child: FolderItem, folder: Folder, search: Search) -> None:
     if not child.folder:
         if child.linked and search.files.facts(child.path) is None:
             search.reject(folder, child.path, "a link that leads nowhere", name=child.name)
@@ -140,7 +140,7 @@ def _look_at_child(child: Child, folder: Folder, search: Search) -> None:
     _look_at_manifest(child, frozenset(names), folder, search)
 
 
-def explain_loose(children: list[Child], folder: Folder, search: Search) -> None:
+def explain_loose(children: list[FolderItem], folder: Folder, search: Search) -> None:
     """A hook's files that were put among the folders of hooks: said once."""
     meant = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
     loose = {child.name: child for child in children if child.name in meant and not child.folder}
@@ -187,13 +187,13 @@ def _too_deep(path: Path, search: Search) -> list[Path]:
     return found
 
 
-def _may_hold_hooks(child: Child) -> bool:
+def _may_hold_hooks(child: FolderItem) -> bool:
     return (
         child.folder and not child.linked and not child.name.startswith(".") and child.name != "node_modules"
     )
 
 
-def _look_at_manifest(child: Child, names: frozenset[str], folder: Folder, search: Search) -> None:
+def _look_at_manifest(child: FolderItem, names: frozenset[str], folder: Folder, search: Search) -> None:
     manifest = child.path / MANIFEST
     name = child.name
     real = _real_folder(child, folder, search.files)
@@ -268,7 +268,7 @@ def _why_no_header(source: bytes) -> str:
 
 
 def _without_handler(
-    child: Child, names: frozenset[str], folder: Folder, name: str, refused: str, search: Search
+    child: FolderItem, names: frozenset[str], folder: Folder, name: str, refused: str, search: Search
 ) -> None:
     search.warn(search.texts.no_handler, folder=child.path, name=name)
     search.reject(folder, child.path, no_handler(names, refused, search.shape), name=name)
@@ -287,7 +287,7 @@ def _manifest_bytes(manifest: Path, search: Search) -> bytes:
     return files.read(manifest)
 
 
-def _real_folder(child: Child, folder: Folder, files: Files) -> Path:
+def _real_folder(child: FolderItem, folder: Folder, files: Files) -> Path:
     """Resolving costs a system call for each part of a path, so only links pay for it."""
     if child.linked or folder.real is None:
         return files.real(child.path)
@@ -295,7 +295,7 @@ def _real_folder(child: Child, folder: Folder, files: Files) -> Path:
 
 
 def _handler_of(
-    child: Child, names: frozenset[str], real: Path, search: Search
+    child: FolderItem, names: frozenset[str], real: Path, search: Search
 ) -> tuple[Path | None, Path | None, str]:
     """The handler file, where it really lies when that is outside the folder, and what was refused."""
     refused = ""
@@ -318,7 +318,7 @@ def _handler_of(
     return None, None, refused
 
 
-def no_handler(names: frozenset[str], refused: str, shape: Shape) -> str:
+def no_handler(names: frozenset[str], refused: str, shape: FolderShape) -> str:
     """Why a folder with a manifest has no handler: what was refused, or what is nearly one."""
     looked_for = ", ".join(shape.candidates)
     if refused:

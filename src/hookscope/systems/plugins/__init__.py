@@ -22,7 +22,7 @@ from hookscope.systems.plugins.installed import installed_hooks
 from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
 from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
 from hookscope.systems.plugins.ranking import ranking_of_plugins
-from hookscope.systems.plugins.rules import Rule
+from hookscope.systems.plugins.rules import MergeRule
 from hookscope.systems.plugins.verdicts import OBSERVE
 from hookscope.values import dataclass
 
@@ -38,7 +38,7 @@ class PluginSystem:
     mappings: Mappings
     gate_rules: Mapping[str, GateRule]  # name → check, in the order of showing
     order: Order
-    rules: Mapping[str, Rule]  # hook → how its answers add up; none: they are ignored
+    rules: Mapping[str, MergeRule]  # hook → how its answers add up; none: they are ignored
     catalogue: Callable[[], Catalogue]
     apart: frozenset[str] = frozenset()  # hooks of which each handler gets a copy of the event of its own
     frozen: frozenset[str] = frozenset()  # of those, hooks whose handlers cannot change it

@@ -6,7 +6,16 @@ Source: guide 004 section 8, "Can Modify" and "Global Hook Runner"; guide 003, "
 from collections.abc import Mapping
 from typing import Any
 
-from hookscope.systems.plugins.rules import BLANK_LINE, Answer, Merge, Merged, Payload, Rule, Told, always
+from hookscope.systems.plugins.rules import (
+    BLANK_LINE,
+    Answer,
+    Merge,
+    Merged,
+    MergeRule,
+    Payload,
+    Told,
+    always,
+)
 
 
 def modifies(
@@ -51,8 +60,8 @@ def unblocked(payload: Payload) -> Answer:
 PROMPT = ("prompt", "systemPrompt", "messages")
 CONTEXTS = ("context", "prependContext", "appendContext")
 
-GUIDE: dict[str, Rule] = {
-    "before_tool_call": Rule(
+GUIDE: dict[str, MergeRule] = {
+    "before_tool_call": MergeRule(
         modifies(
             {"params": "params", "blockReason": "blockReason", "reason": "blockReason"},
             stops={"block": "blocked", "blocked": "blocked"},
@@ -60,8 +69,8 @@ GUIDE: dict[str, Rule] = {
         start=unblocked,
         finish=always,
     ),
-    "tool_result_persist": Rule(modifies(same("result", "message"))),
-    "before_agent_start": Rule(
+    "tool_result_persist": MergeRule(modifies(same("result", "message"))),
+    "before_agent_start": MergeRule(
         modifies(
             {
                 "model": "modelOverride",
@@ -73,9 +82,9 @@ GUIDE: dict[str, Rule] = {
             texts=CONTEXTS,
         )
     ),
-    "before_prompt_build": Rule(modifies(same(*PROMPT), texts=CONTEXTS)),
-    "before_message_write": Rule(
+    "before_prompt_build": MergeRule(modifies(same(*PROMPT), texts=CONTEXTS)),
+    "before_message_write": MergeRule(
         modifies(same("message", "blockReason"), stops={"block": "block", "blocked": "block"})
     ),
-    "message_sending": Rule(modifies(same("content", "cancelReason"), stops={"cancel": "cancel"})),
+    "message_sending": MergeRule(modifies(same("content", "cancelReason"), stops={"cancel": "cancel"})),
 }

@@ -10,7 +10,7 @@ from hookscope.core.failure import Failure
 from hookscope.core.given import frozen
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
-from hookscope.systems.plugins.rules import Answer, Payload, Rule, Told
+from hookscope.systems.plugins.rules import Answer, MergeRule, Payload, Told
 from hookscope.systems.plugins.verdicts import verdict_of
 from hookscope.values import dataclass
 
@@ -41,7 +41,7 @@ class PluginPolicy:
     hook: str  # the event's name
     way: str  # observe, modify, gate, claim, synchronous, evaluate
     payload: Payload = field(default_factory=dict)  # of the event as it was asked for
-    rule: Rule | None = None  # None: answers are ignored
+    rule: MergeRule | None = None  # None: answers are ignored
     apart: bool = False  # every handler gets a copy of the event of its own
     frozen: bool = False  # which throws where it is changed
     fails_closed: bool = False
@@ -92,7 +92,7 @@ class PluginPolicy:
         after = Fold(event, merged.answer, fold.failure, fold.log, fold.follow_ups, by, fold.taken + 1)
         return after, Next.STOP if merged.stop else Next.GO
 
-    def _answers(self, result: Result, rule: Rule) -> bool:
+    def _answers(self, result: Result, rule: MergeRule) -> bool:
         return result.returned is not None or rule.silence or (rule.null and NULL in result.asked)
 
     def _failed(self, fold: Fold, result: Result, error: Failure) -> tuple[Fold, Next]:

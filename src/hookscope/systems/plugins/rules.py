@@ -58,7 +58,7 @@ def always(answer: Answer, answered: bool, asked: bool) -> Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MergeRule:
     """How the answers to one hook add up."""
 
     merge: Merge

@@ -9,8 +9,8 @@ from hookscope.systems.plugins.rules import (
     Answer,
     Merge,
     Merged,
+    MergeRule,
     Payload,
-    Rule,
     Told,
     always,
     first_wins,
@@ -195,28 +195,28 @@ FROZEN = frozenset({"skill_proposal_evaluate", "skill_proposal_changed", "skill_
 APART = frozenset({"before_tool_call", *FROZEN})
 FAIL_CLOSED = frozenset({"before_agent_run", "before_tool_call", "before_install"})
 
-SHIPPED: dict[str, Rule] = {
-    "before_model_resolve": Rule(first_wins("modelOverride", "providerOverride")),
-    "agent_turn_prepare": Rule(joins(*CONTEXTS)),
-    "heartbeat_prompt_contribution": Rule(joins(*CONTEXTS)),
-    "before_prompt_build": Rule(prompt_build(ToolNames())),  # whose names are the dialect's
-    "before_agent_finalize": Rule(agent_finalize),
-    "before_agent_run": Rule(agent_run, null=True),
-    "before_tool_call": Rule(tool_call),
-    "message_sending": Rule(last_wins("content", "cancelReason", "metadata", sticks="cancel")),
-    "reply_payload_sending": Rule(reply_payload, own_event=True, own_members=("payload",)),
-    "subagent_delivery_target": Rule(delivery_target),
-    "before_install": Rule(install),
-    "resolve_exec_env": Rule(exec_env, finish=always),
-    "inbound_claim": Rule(claim),
-    "before_dispatch": Rule(claim),
-    "before_agent_reply": Rule(claim),
-    "reply_dispatch": Rule(claim),
-    "tool_result_persist": Rule(
+SHIPPED: dict[str, MergeRule] = {
+    "before_model_resolve": MergeRule(first_wins("modelOverride", "providerOverride")),
+    "agent_turn_prepare": MergeRule(joins(*CONTEXTS)),
+    "heartbeat_prompt_contribution": MergeRule(joins(*CONTEXTS)),
+    "before_prompt_build": MergeRule(prompt_build(ToolNames())),  # whose names are the dialect's
+    "before_agent_finalize": MergeRule(agent_finalize),
+    "before_agent_run": MergeRule(agent_run, null=True),
+    "before_tool_call": MergeRule(tool_call),
+    "message_sending": MergeRule(last_wins("content", "cancelReason", "metadata", sticks="cancel")),
+    "reply_payload_sending": MergeRule(reply_payload, own_event=True, own_members=("payload",)),
+    "subagent_delivery_target": MergeRule(delivery_target),
+    "before_install": MergeRule(install),
+    "resolve_exec_env": MergeRule(exec_env, finish=always),
+    "inbound_claim": MergeRule(claim),
+    "before_dispatch": MergeRule(claim),
+    "before_agent_reply": MergeRule(claim),
+    "reply_dispatch": MergeRule(claim),
+    "tool_result_persist": MergeRule(
         message(blocks=False), start=latest_message, finish=whenever_asked, own_event=True
     ),
-    "before_message_write": Rule(message(blocks=True), own_event=True),
-    "skill_proposal_evaluate": Rule(
+    "before_message_write": MergeRule(message(blocks=True), own_event=True),
+    "skill_proposal_evaluate": MergeRule(
         evaluation,
         start=lambda payload: {OUTCOMES: []},
         finish=always,

@@ -20,8 +20,8 @@ from hookscope.systems.streams.sources import (
     OWN_MODULE,
     Diagnostic,
     FileRules,
-    Source,
-    Sources,
+    ModuleFolder,
+    TakenModule,
     sources_in,
     stem_of,
 )
@@ -56,7 +56,7 @@ class Listener:
     """A module beside the hooks that hears events: a channel or a dynamic resolver."""
 
     role: str
-    source: Source
+    source: TakenModule
     folder: str  # channels, tools, …
 
 
@@ -65,7 +65,7 @@ class Discovery:
     """What an agent's folder holds, as far as hooks meet it."""
 
     agent: Agent
-    hooks: Sources
+    hooks: ModuleFolder
     listeners: tuple[Listener, ...]
     beside: tuple[Beside, ...]
     diagnostics: tuple[Diagnostic, ...]  # in the host's order: its folder, channels, …, tools, hooks, …
@@ -128,7 +128,7 @@ def _is_below(agent: Agent, other: Agent) -> bool:
 
 def discover(agent: Agent, rules: FileRules, files: Files) -> Discovery:
     """An agent's modules, found as its host finds them. Raises OSError where a folder cannot be read."""
-    channels = sources_in(agent.root, CHANNELS, rules, files) if not agent.scope else Sources()
+    channels = sources_in(agent.root, CHANNELS, rules, files) if not agent.scope else ModuleFolder()
     tools = sources_in(agent.root, TOOLS, rules, files)
     hooks = sources_in(agent.root, HOOKS, rules, files)
     return Discovery(
@@ -149,7 +149,7 @@ def discover(agent: Agent, rules: FileRules, files: Files) -> Discovery:
 
 
 def _listeners(
-    agent: Agent, channels: Sources, tools: Sources, rules: FileRules, files: Files
+    agent: Agent, channels: ModuleFolder, tools: ModuleFolder, rules: FileRules, files: Files
 ) -> Iterator[Listener]:
     for source in channels.found:
         if _mentions(source.path, CHANNEL_SIGN, files):
@@ -161,11 +161,11 @@ def _listeners(
                 yield Listener("dynamic", source, folder)
 
 
-def _flat(folder: Path, rules: FileRules, files: Files) -> Iterator[Source]:
+def _flat(folder: Path, rules: FileRules, files: Files) -> Iterator[TakenModule]:
     for child in kept_in(folder, rules, files):
         stem = stem_of(child.name)
         if stem is not None and not child.folder:
-            yield Source(stem, child.path, child.name.endswith(".py"))
+            yield TakenModule(stem, child.path, child.name.endswith(".py"))
 
 
 def _mentions(path: Path, signs: tuple[bytes, ...], files: Files) -> bool:
@@ -176,7 +176,7 @@ def _mentions(path: Path, signs: tuple[bytes, ...], files: Files) -> bool:
     return any(sign in text for sign in signs)
 
 
-def _beside(agent: Agent, tools: Sources, rules: FileRules, files: Files) -> Iterator[Beside]:
+def _beside(agent: Agent, tools: ModuleFolder, rules: FileRules, files: Files) -> Iterator[Beside]:
     """What `toolResultFrom` may be asked about. A tool in a folder is called `folder-file`."""
     for tool in tools.found:
         yield Beside("tool", tool.slug.replace("/", "-"), tool.path)

@@ -20,7 +20,7 @@ from hookscope.systems.streams.agents import (
     in_order,
 )
 from hookscope.systems.streams.slots import HOOKS
-from hookscope.systems.streams.sources import ERROR, FileRules, Passed, Source
+from hookscope.systems.streams.sources import ERROR, FileRules, Passed, TakenModule
 from hookscope.values import dataclass
 
 AGENT, SUBAGENT = "agent", "subagent"
@@ -128,7 +128,7 @@ def _listening(discovery: Discovery, finding: _Finding) -> Iterator[Hook]:
 
 def _hook(
     name: str,
-    source: Source,
+    source: TakenModule,
     folder: Folder,
     discovery: Discovery,
     finding: _Finding,

@@ -6,7 +6,7 @@ What the host says of them when it builds the project. Pure but for `Files`.
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.rooms import (
     Room,
@@ -61,7 +61,7 @@ MEMORY = Room(
 )
 
 
-def said_of_connections(children: list[Child], rules: FileRules, files: Files) -> Iterator[Diagnostic]:
+def said_of_connections(children: list[FolderItem], rules: FileRules, files: Files) -> Iterator[Diagnostic]:
     """A connection is `connections/x.ts` or `connections/x/connection.ts`. Raises OSError."""
     place = of_name(CONNECTIONS, children)
     if place is None:
@@ -85,7 +85,7 @@ def said_of_connections(children: list[Child], rules: FileRules, files: Files) -
             yield from _of_folder(child, names, rules, files)
 
 
-def _of_folder(child: Child, names: list[str], rules: FileRules, files: Files) -> Iterator[Diagnostic]:
+def _of_folder(child: FolderItem, names: list[str], rules: FileRules, files: Files) -> Iterator[Diagnostic]:
     name = child.name
     if name in names:
         text = BOTH_FORMS.format(name=name)
@@ -109,7 +109,9 @@ def _illegal(name: str, path: Path) -> Diagnostic:
     return Diagnostic("discover/connection-name-invalid", ILLEGAL_CONNECTION.format(name=name), path)
 
 
-def said_of_memory(root: Path, children: list[Child], rules: FileRules, files: Files) -> Iterator[Diagnostic]:
+def said_of_memory(
+    root: Path, children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
     """One module, or a folder of named ones. Raises OSError."""
     modules = modules_named(MEMORY_FOLDER, children, rules)
     if len(modules) > 1:
@@ -121,7 +123,7 @@ def said_of_memory(root: Path, children: list[Child], rules: FileRules, files: F
 
 
 def said_of_sandbox(
-    root: Path, children: list[Child], rules: FileRules, household: Household, files: Files
+    root: Path, children: list[FolderItem], rules: FileRules, household: Household, files: Files
 ) -> Iterator[Diagnostic]:
     """One module beside the agent's, or a folder with one, a workspace, or both. Raises OSError."""
     place = of_name(SANDBOX, children)

@@ -7,7 +7,7 @@ ignored with a warning; schedules are the root agent's alone; an error in any ro
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.fittings import said_of_connections, said_of_memory, said_of_sandbox
 from hookscope.systems.streams.mounts import EXTENSIONS, said_of_files, said_of_mounts
@@ -46,7 +46,7 @@ NO_FOLDER = 'Expected "{folder}" to be a directory of authored subagents.'
 NO_SCHEDULES = 'Local subagent packages cannot define schedules at "{folder}".'
 
 
-def kept_in(folder: Path, rules: FileRules, files: Files) -> list[Child]:
+def kept_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
     """What lies in a folder in the host's order, without links and tests. Nothing where it cannot be read."""
     try:
         children = sorted(files.children(folder), key=lambda child: name_key(child.name))
@@ -131,7 +131,7 @@ def wanted_in(root: Path, rules: FileRules, files: Files) -> tuple[Path, ...]:
     return tuple(one.wanted for one in said_first(root, False, rules, files) if one.wanted is not None)
 
 
-def _unsupported(children: list[Child], subagent: bool, rules: FileRules) -> Iterator[Diagnostic]:
+def _unsupported(children: list[FolderItem], subagent: bool, rules: FileRules) -> Iterator[Diagnostic]:
     assert rules.household is not None
     known = rules.household.folders | rules.household.generated
     known -= rules.household.of_root if subagent else frozenset()
@@ -142,7 +142,7 @@ def _unsupported(children: list[Child], subagent: bool, rules: FileRules) -> Ite
             yield Diagnostic("discover/unsupported-directory", text, child.path, WARNING)
 
 
-def _of_module(root: Path, children: list[Child], subagent: bool) -> Iterator[Diagnostic]:
+def _of_module(root: Path, children: list[FolderItem], subagent: bool) -> Iterator[Diagnostic]:
     """One module at most, and of a subagent at least one. A Python one is Hookscope's own addition."""
     named = [child.name for child in children if stem_of(child.name) == MODULE and not child.folder]
     hosts = [name for name in named if not name.endswith(OWN_MODULE)]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.rooms import (
     Room,
@@ -71,7 +71,9 @@ class _Mount:
     file: Path
 
 
-def said_of_files(root: Path, children: list[Child], rules: FileRules, files: Files) -> Iterator[Diagnostic]:
+def said_of_files(
+    root: Path, children: list[FolderItem], rules: FileRules, files: Files
+) -> Iterator[Diagnostic]:
     """What it says of `extensions/` itself and of the mounts that are a file each. Raises OSError."""
     place = of_name(EXTENSIONS, children)
     if place is None or not is_folder(place):
@@ -88,7 +90,7 @@ def said_of_files(root: Path, children: list[Child], rules: FileRules, files: Fi
 
 
 def said_of_mounts(
-    workspace: Path, children: list[Child], rules: FileRules, files: Files
+    workspace: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
     """What it says last: of the mounts that are a folder each, and of the packages. Raises OSError."""
     place = of_name(EXTENSIONS, children)
@@ -115,7 +117,7 @@ def said_of_mounts(
             yield from _located(mount, workspace, files)
 
 
-def _stems(children: list[Child], rules: FileRules) -> dict[str, list[str]]:
+def _stems(children: list[FolderItem], rules: FileRules) -> dict[str, list[str]]:
     stems = {module_stem(child.name, rules) for child in children if is_file(child)}
     known = sorted((stem for stem in stems if stem is not None), key=name_key)
     return {stem: modules_named(stem, children, rules) for stem in known}
@@ -127,7 +129,7 @@ def _illegal(name: str, path: Path) -> Diagnostic | None:
     return None if NAME.fullmatch(name) else Diagnostic(INVALID, ILLEGAL.format(name=name), path)
 
 
-def _of_folder(child: Child, rules: FileRules, files: Files) -> Iterator[Diagnostic | _Mount]:
+def _of_folder(child: FolderItem, rules: FileRules, files: Files) -> Iterator[Diagnostic | _Mount]:
     wrong = _illegal(child.name, child.path)
     if wrong is not None:
         yield wrong

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.sources import (
     COLLISION,
@@ -65,18 +65,18 @@ def told(found: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
     return tuple(kept)
 
 
-def entries_in(folder: Path, rules: FileRules, files: Files) -> list[Child]:
+def entries_in(folder: Path, rules: FileRules, files: Files) -> list[FolderItem]:
     """What lies in a folder in the host's order, links too, without tests. Raises OSError."""
     children = sorted(files.children(folder), key=lambda child: name_key(child.name))
     return [child for child in children if not holds_tests(child.name, rules)]
 
 
-def is_file(child: Child) -> bool:
+def is_file(child: FolderItem) -> bool:
     """Is it no folder and no link: those are followed nowhere."""
     return not child.folder and not child.linked
 
 
-def is_folder(child: Child) -> bool:
+def is_folder(child: FolderItem) -> bool:
     """Is it a folder itself, not a link to one."""
     return child.folder and not child.linked
 
@@ -89,7 +89,7 @@ def module_stem(name: str, rules: FileRules) -> str | None:
     return next((name[: -len(one)] for one in endings), None)
 
 
-def modules_named(stem: str, children: list[Child], rules: FileRules) -> list[str]:
+def modules_named(stem: str, children: list[FolderItem], rules: FileRules) -> list[str]:
     """The files among them that are modules of that name."""
     return [child.name for child in children if is_file(child) and module_stem(child.name, rules) == stem]
 
@@ -99,13 +99,13 @@ def quoted(names: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def of_name(name: str, children: list[Child]) -> Child | None:
+def of_name(name: str, children: list[FolderItem]) -> FolderItem | None:
     """The one of that name."""
     return next((child for child in children if child.name == name), None)
 
 
 def said_of_room(
-    room: Room, root: Path, children: list[Child], rules: FileRules, files: Files
+    room: Room, root: Path, children: list[FolderItem], rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
     """What the host says of a room of the agent in `root`, whose `children` these are. Raises OSError."""
     place = of_name(room.folder, children)
@@ -136,7 +136,7 @@ def _refused(room: Room, name: str, path: Path) -> tuple[Diagnostic, ...]:
     return (Diagnostic(room.name_code, room.name_text.format(name=name), path),)
 
 
-def _strays(room: Room, children: list[Child], rules: FileRules) -> Iterator[Diagnostic]:
+def _strays(room: Room, children: list[FolderItem], rules: FileRules) -> Iterator[Diagnostic]:
     for child in children if room.stray_code else ():
         of_kind = module_stem(child.name, rules) is not None or (
             room.markdown and child.name.endswith(MARKDOWN)
@@ -146,7 +146,7 @@ def _strays(room: Room, children: list[Child], rules: FileRules) -> Iterator[Dia
             yield Diagnostic(room.stray_code, room.stray_text.format(file=child.path), child.path)
 
 
-def _slots(room: Room, children: list[Child], rules: FileRules) -> dict[str, tuple[str, list[str]]]:
+def _slots(room: Room, children: list[FolderItem], rules: FileRules) -> dict[str, tuple[str, list[str]]]:
     """Each name in the host's order, with its Markdown file and its modules."""
     found: dict[str, tuple[str, list[str]]] = {}
     for child in children:
@@ -179,7 +179,7 @@ def _slot(
 
 
 def said_of_instructions(
-    root: Path, children: list[Child], required: bool, rules: FileRules, files: Files
+    root: Path, children: list[FolderItem], required: bool, rules: FileRules, files: Files
 ) -> Iterator[Diagnostic]:
     """The root agent needs instructions; a file of the old name, `system`, is still taken. Raises OSError."""
     documents, modules = _flat("instructions", children, rules)
@@ -202,7 +202,7 @@ def said_of_instructions(
         yield Diagnostic("discover/required-instructions-missing", text, root, wanted=wanted)
 
 
-def _flat(stem: str, children: list[Child], rules: FileRules) -> tuple[list[str], list[str]]:
+def _flat(stem: str, children: list[FolderItem], rules: FileRules) -> tuple[list[str], list[str]]:
     documents = [
         child.name for child in children if is_file(child) and child.name.lower() == f"{stem}{MARKDOWN}"
     ]

@@ -32,7 +32,6 @@ from hookscope.systems.streams.session_acts import (
 )
 from hookscope.systems.streams.session_rules import SessionRules, Throw
 from hookscope.systems.streams.session_words import (
-    Agent,
     AskModel,
     CallTools,
     Command,
@@ -43,6 +42,7 @@ from hookscope.systems.streams.session_words import (
     Publish,
     Published,
     Reply,
+    SessionAgent,
     StartChildren,
     Thrown,
     ToolResults,
@@ -53,7 +53,7 @@ CASCADE = ("step.failed", "turn.failed", "session.failed")
 ENDS = ("session.waiting", "session.completed", "session.failed")
 
 
-def begin(rules: SessionRules, agent: Agent, seed: str, id: str = "") -> Session:  # noqa: A002  (the host's name)
+def begin(rules: SessionRules, agent: SessionAgent, seed: str, id: str = "") -> Session:  # noqa: A002  (the host's name)
     """A session that waits for its first message. All its ids are made of `seed`; `id` where it has one."""
     made = Session(rules, agent, id, seed, id)
     if id:

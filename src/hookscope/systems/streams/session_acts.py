@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 from hookscope.systems.streams.session_rules import SessionRules
-from hookscope.systems.streams.session_words import Agent, Child, Data, Entry, Outcome, ToolCall
+from hookscope.systems.streams.session_words import ChildSession, Data, Entry, Outcome, SessionAgent, ToolCall
 from hookscope.values import dataclass
 
 LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # without those that are read amiss
@@ -74,7 +74,7 @@ class For(Enum):
 class Delegate:
     """Play child sessions. `calls`: which asked for them."""
 
-    children: tuple[Child, ...]
+    children: tuple[ChildSession, ...]
     calls: tuple[ToolCall, ...]
     purpose: For
 
@@ -84,7 +84,7 @@ class Task:
     """A subagent's call that the turn goes on beside."""
 
     id: str
-    child: Child
+    child: ChildSession
     call: ToolCall
     announced: bool = False  # was agent.started said, and so its session played
     outcome: Outcome | None = None
@@ -137,7 +137,7 @@ class Session:
     """All that is known of a session. `seed` makes its ids: another seed, other ids."""
 
     rules: SessionRules
-    agent: Agent
+    agent: SessionAgent
     id: str
     seed: str
     token: str  # with which a caller continues it

@@ -21,7 +21,7 @@ from hookscope.systems.streams.session_acts import (
     session_id,
     step,
 )
-from hookscope.systems.streams.session_words import Child, Entry, Outcome, ToolCall
+from hookscope.systems.streams.session_words import ChildSession, Entry, Outcome, ToolCall
 
 STOPPED = "cancelled with its turn, before it had ended"  # what the model reads of such a call
 
@@ -31,18 +31,18 @@ def message_of(call: ToolCall) -> object:
     return call.input.get("message") if isinstance(call.input, Mapping) else None
 
 
-def with_children(session: Session, calls: Sequence[ToolCall]) -> tuple[Session, tuple[Child, ...]]:
+def with_children(session: Session, calls: Sequence[ToolCall]) -> tuple[Session, tuple[ChildSession, ...]]:
     """The subagents of these calls, each with a session of its own, and ours with its numbers taken."""
     children = []
     for call in calls:
         session, digits = session.number()
         node, message = session.agent.subagents[call.name], message_of(call)
         text = message if isinstance(message, str) else ""
-        children.append(Child(call.name, node, text, call.id, session_id(digits), session.turn_id))
+        children.append(ChildSession(call.name, node, text, call.id, session_id(digits), session.turn_id))
     return session, tuple(children)
 
 
-def subagent_called(child: Child, session: Session) -> dict[str, Any]:
+def subagent_called(child: ChildSession, session: Session) -> dict[str, Any]:
     """The data of `subagent.called`."""
     return {
         "callId": child.call,
@@ -72,7 +72,7 @@ def joined(session: Session, delegate: Delegate, outcomes: Sequence[Outcome]) ->
     return session.with_agenda(Begin(), *told, Add(tuple(entries)), *step(session))
 
 
-def as_tasks(session: Session, children: Sequence[Child], calls: Sequence[ToolCall]) -> Session:
+def as_tasks(session: Session, children: Sequence[ChildSession], calls: Sequence[ToolCall]) -> Session:
     """Each call is answered with a receipt, and the turn goes on."""
     tasks = []
     for child, call in zip(children, calls, strict=True):

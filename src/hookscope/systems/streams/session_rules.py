@@ -10,7 +10,7 @@ from hookscope.core.hooks import LogLine
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:  # words of a session that is played: a look plays none
-    from hookscope.systems.streams.session_words import Agent, ToolResult
+    from hookscope.systems.streams.session_words import SessionAgent, ToolResult
 
 AT_ONCE = 0.02  # seconds: results that come within it of each other count as come together
 
@@ -35,7 +35,7 @@ class SessionRules:
     """The choices of one version. Texts are the host's, as they stand in its events."""
 
     sentence: str  # the rule in force, for people
-    runtime: Callable[[Agent], Mapping[str, Any]]  # of session.started
+    runtime: Callable[[SessionAgent], Mapping[str, Any]]  # of session.started
     throw: Throw
     delegation: Delegation
     hook_failed: str = ""  # the code of a turn that fails of a hook

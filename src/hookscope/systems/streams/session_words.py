@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class SessionAgent:
     """Whose session it is, and what it may call."""
 
     name: str
@@ -147,7 +147,7 @@ class CallTools:
 
 
 @dataclass(frozen=True, slots=True)
-class Child:
+class ChildSession:
     """A session to be started for a subagent."""
 
     agent: str
@@ -162,7 +162,7 @@ class Child:
 class StartChildren:
     """Play these sessions to their end, each in its own stream. Answer: Outcomes."""
 
-    children: tuple[Child, ...]
+    children: tuple[ChildSession, ...]
 
 
 @dataclass(frozen=True, slots=True)

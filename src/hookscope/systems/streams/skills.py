@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.headers import wrong_schedule, wrong_skill
 from hookscope.systems.streams.rooms import (
     LARGEST,
@@ -58,7 +58,9 @@ def said_of_skills(root: Path, rules: FileRules, household: Household, files: Fi
             yield from _among(found, seen, child, household)
 
 
-def _among(skill: _Skill, seen: dict[str, str], child: Child, household: Household) -> Iterator[Diagnostic]:
+def _among(
+    skill: _Skill, seen: dict[str, str], child: FolderItem, household: Household
+) -> Iterator[Diagnostic]:
     """Its name beside those before it. Of one name two are told, and more are passed over."""
     if household.skill_names and not NAME.fullmatch(skill.name):
         text = ILLEGAL.format(path=skill.path, name=skill.name)
@@ -73,7 +75,9 @@ def _among(skill: _Skill, seen: dict[str, str], child: Child, household: Househo
         seen[skill.name] = skill.path
 
 
-def _one(child: Child, rules: FileRules, household: Household, files: Files) -> _Skill | Diagnostic | None:
+def _one(
+    child: FolderItem, rules: FileRules, household: Household, files: Files
+) -> _Skill | Diagnostic | None:
     if is_folder(child):
         return _package(child, rules, household, files)
     if is_file(child) and _is_passed_over(child.name, rules):
@@ -98,7 +102,7 @@ def _is_passed_over(name: str, rules: FileRules) -> bool:
     )
 
 
-def _package(child: Child, rules: FileRules, household: Household, files: Files) -> _Skill | Diagnostic:
+def _package(child: FolderItem, rules: FileRules, household: Household, files: Files) -> _Skill | Diagnostic:
     inner = entries_in(child.path, rules, files)
     names = (one.name for one in inner if is_file(one) and one.name.lower() == "skill.md")
     name = next(names, "")

@@ -7,7 +7,7 @@ import re
 from dataclasses import field
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Files
+from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.collation import name_key
 from hookscope.values import dataclass
 
@@ -41,7 +41,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class TakenModule:
     """One module that was taken."""
 
     slug: str  # its path below its folder without its ending, with `/`
@@ -60,10 +60,10 @@ class Passed:
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class ModuleFolder:
     """What a folder of modules holds. `found` in the host's order."""
 
-    found: tuple[Source, ...] = ()
+    found: tuple[TakenModule, ...] = ()
     passed: tuple[Passed, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
 
@@ -108,7 +108,7 @@ class _Walk:
     slot: Slot
     rules: FileRules
     files: Files
-    found: list[Source] = field(default_factory=list)
+    found: list[TakenModule] = field(default_factory=list)
     passed: list[Passed] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
 
@@ -122,7 +122,7 @@ class _Walk:
         return True
 
 
-def sources_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Sources:
+def sources_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> ModuleFolder:
     """The modules of an agent's `slot` folder. Raises OSError where a folder cannot be read.
 
     An absent folder holds nothing; a file or a link in its place is an error of the build (eve 07).
@@ -130,14 +130,14 @@ def sources_in(root: Path, slot: Slot, rules: FileRules, files: Files) -> Source
     folder = root / slot.folder
     facts = files.facts(folder)
     if facts is None and not _is_dangling(folder, files):
-        return Sources()
+        return ModuleFolder()
     if facts is None or facts.linked or not facts.folder:
-        return Sources(
+        return ModuleFolder(
             diagnostics=(Diagnostic(slot.folder_code, slot.folder_text.format(folder=folder), folder),)
         )
     walk = _Walk(slot, rules, files)
     _walk(walk, folder, ())
-    return Sources(tuple(walk.found), tuple(walk.passed), tuple(walk.diagnostics))
+    return ModuleFolder(tuple(walk.found), tuple(walk.passed), tuple(walk.diagnostics))
 
 
 def _is_dangling(path: Path, files: Files) -> bool:
@@ -160,14 +160,14 @@ def _walk(walk: _Walk, folder: Path, above: tuple[str, ...]) -> None:
     _take_files(walk, folder, [child for child in kept if not child.folder], above)
 
 
-def _is_passed_over(walk: _Walk, child: Child) -> bool:
+def _is_passed_over(walk: _Walk, child: FolderItem) -> bool:
     reason = _why_ignored(child, walk.rules)
     if reason:
         walk.passed.append(Passed(child.path, f"ignored: {reason}", ignored=True))
     return bool(reason)
 
 
-def _why_ignored(child: Child, rules: FileRules) -> str:
+def _why_ignored(child: FolderItem, rules: FileRules) -> str:
     name = child.name
     if child.linked:
         return f"{name} is a link"
@@ -195,8 +195,8 @@ def stem_of(name: str) -> str | None:
     return None
 
 
-def _take_files(walk: _Walk, folder: Path, children: list[Child], above: tuple[str, ...]) -> None:
-    stems: dict[str, list[Child]] = {}
+def _take_files(walk: _Walk, folder: Path, children: list[FolderItem], above: tuple[str, ...]) -> None:
+    stems: dict[str, list[FolderItem]] = {}
     for child in children:
         stems.setdefault(stem_of(child.name) or child.name, []).append(child)
     for stem in sorted(stems, key=name_key):
@@ -209,9 +209,9 @@ def _take_files(walk: _Walk, folder: Path, children: list[Child], above: tuple[s
                 _take_own(walk, slug, stem, child, hosts)
 
 
-def _take_slot(walk: _Walk, folder: Path, slug: str, hosts: list[Child]) -> None:
+def _take_slot(walk: _Walk, folder: Path, slug: str, hosts: list[FolderItem]) -> None:
     if len(hosts) == 1:
-        walk.found.append(Source(slug, hosts[0].path))
+        walk.found.append(TakenModule(slug, hosts[0].path))
         return
     names = ", ".join(f'"{child.name}"' for child in hosts)
     message = COLLISION_TEXT.format(slot=f"{walk.slot.folder}/{slug}", files=names)
@@ -219,11 +219,11 @@ def _take_slot(walk: _Walk, folder: Path, slug: str, hosts: list[Child]) -> None
     walk.passed += [Passed(child.path, message, slug) for child in hosts]
 
 
-def _take_own(walk: _Walk, slug: str, stem: str, child: Child, hosts: list[Child]) -> None:
+def _take_own(walk: _Walk, slug: str, stem: str, child: FolderItem, hosts: list[FolderItem]) -> None:
     """A Python module: held to the same names, but the host never sees it, so it stops no build."""
     if not walk.slot.pattern.fullmatch(stem):
         walk.passed.append(Passed(child.path, walk.slot.name_text.format(name=stem), slug))
     elif hosts:
         walk.passed.append(Passed(child.path, f"{hosts[0].name} beside it has the same slug and wins", slug))
     else:
-        walk.found.append(Source(slug, child.path, beyond_host=True))
+        walk.found.append(TakenModule(slug, child.path, beyond_host=True))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hookscope.changes import Change
-from hookscope.core.surroundings import Child, Facts, Files, Program
+from hookscope.core.surroundings import Facts, Files, FolderItem, Program
 
 
 class Overlaid:
@@ -31,17 +31,17 @@ class Overlaid:
         above = {folder for path in written for folder in path.parents}
         self._folders = {folder for folder in above if files.facts(folder) is None}
 
-    def children(self, folder: Path) -> list[Child]:
+    def children(self, folder: Path) -> list[FolderItem]:
         new = folder in self._folders
         found = {} if new else {child.name: child for child in self._files.children(folder)}
         for path in self._folders:
             if path.parent == folder:
-                found[path.name] = Child(path.name, path, linked=False, folder=True)
+                found[path.name] = FolderItem(path.name, path, linked=False, folder=True)
         for path, content in self._in(folder):
             if content is None:
                 found.pop(path.name, None)
             else:
-                found.setdefault(path.name, Child(path.name, path, linked=False, folder=False))
+                found.setdefault(path.name, FolderItem(path.name, path, linked=False, folder=False))
         return sorted(found.values(), key=lambda child: os.fsencode(child.name))
 
     def names(self, folder: Path) -> list[str]:

@@ -1,7 +1,7 @@
 """The desk of packs: what is installed, what an install would do, and doing it.
 
 Planning fetches and checks, and writes nothing of the host's; carrying out is one transaction. Both block
-and may be called from any thread; a Course follows and stops them.
+and may be called from any thread; a Progress follows and stops them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall, host_installs
 from hookscope.core.text import nearest
 from hookscope.packs.below import remove
-from hookscope.packs.course import QUIETLY, Course
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.journal import Intent
 from hookscope.packs.npm import install_dependencies
+from hookscope.packs.progress import QUIETLY, Progress
 from hookscope.packs.record import Record
 from hookscope.packs.sources import fetch
 from hookscope.packs.specs import Spec, spec_of
@@ -106,7 +106,7 @@ class PackDesk:
         with refusing():
             return spec_of(text, self._bench.setup.surroundings.absolute)
 
-    def plan_install(self, text: str, asked: Asked = Asked(), course: Course = QUIETLY) -> Planned:  # noqa: B008
+    def plan_install(self, text: str, asked: Asked = Asked(), progress: Progress = QUIETLY) -> Planned:  # noqa: B008
         """Fetch and check it, and say what an install would do. Raises Refusal."""
         with refusing():
             host = self._host()
@@ -115,8 +115,8 @@ class PackDesk:
                 raise Refusal(ONLY_NPM, f"{spec.text} has no version that a registry keeps.")
             if asked.link and spec.source != "folder":
                 raise Refusal("Only folders are linked.", "Leave out --link to install a copy.")
-            fetched = self._fetch(spec, course)
-            course.step("reading its hooks")
+            fetched = self._fetch(spec, progress)
+            progress.step("reading its hooks")
             known = self.installed()
             try:
                 return plan_install(fetched, host, self._bench.look().inventory, known, asked)
@@ -124,13 +124,15 @@ class PackDesk:
                 self._check_alone(known)
                 raise
 
-    def plan_update(self, name: str, *, force: bool = False, course: Course = QUIETLY) -> Planned | UpToDate:
+    def plan_update(
+        self, name: str, *, force: bool = False, progress: Progress = QUIETLY
+    ) -> Planned | UpToDate:
         """What an update would do. `force`: put it in place again even if there is nothing newer."""
         with refusing():
             host, record = self._host(), self.record(name)
             if record.linked is not None:
                 return UpToDate(record, "it is linked: its folder is used as it is")
-            fetched = self._fetch(spec_of(record.spec, self._bench.setup.surroundings.absolute), course)
+            fetched = self._fetch(spec_of(record.spec, self._bench.setup.surroundings.absolute), progress)
             on_disk = standing_of(record)
             if fetched.integrity == record.integrity and not force:
                 return UpToDate(record, "nothing newer", on_disk)
@@ -143,7 +145,7 @@ class PackDesk:
                     f"{record.origin} is now called {now}.",
                     f"`hookscope uninstall {record.id}`, then install it under its new name.",
                 )
-            course.step("comparing")
+            progress.step("comparing")
             view = self._bench.look()
             incoming = Incoming(fetched, package, hooks, now, record)
             return plan_copy(incoming, host, view.inventory, self.installed(), asked)
@@ -155,7 +157,7 @@ class PackDesk:
             view = self._bench.look()
             return plan_uninstall(record, view.host, view.inventory, self.installed())
 
-    def as_installed(self, name: str, course: Course = QUIETLY) -> Trees:
+    def as_installed(self, name: str, progress: Progress = QUIETLY) -> Trees:
         """The files of a pack by where they go, fetched again at the version that was. Raises Refusal."""
         with refusing():
             host, record = self._host(), self.record(name)
@@ -164,7 +166,7 @@ class PackDesk:
                 text = record.resolved
             elif record.source == "git":
                 text = f"{text.partition('#')[0]}#{record.resolved}"
-            fetched = self._fetch(spec_of(text, self._bench.setup.surroundings.absolute), course)
+            fetched = self._fetch(spec_of(text, self._bench.setup.surroundings.absolute), progress)
             package = package_in(fetched, host, Asked())
             return placed(package, read_hooks(package, host, name_of(fetched)), host).trees
 
@@ -178,10 +180,10 @@ class PackDesk:
         rules_of(host)
         return host
 
-    def _fetch(self, spec: Spec, course: Course) -> Fetched:
+    def _fetch(self, spec: Spec, progress: Progress) -> Fetched:
         with self._work() as work:
             python = self._bench.setup.python or sys.executable
-            return fetch(spec, Fetching(work, dict(os.environ), python, course))
+            return fetch(spec, Fetching(work, dict(os.environ), python, progress))
 
     @contextmanager
     def _work(self) -> Iterator[Path]:
@@ -204,7 +206,7 @@ class PackDesk:
 
     # Doing
 
-    def carry_out(self, planned: Planned, course: Course = QUIETLY, step: Step = no_step) -> Done:
+    def carry_out(self, planned: Planned, progress: Progress = QUIETLY, step: Step = no_step) -> Done:
         """Write all that was planned, or nothing. Raises Refusal; then nothing was written.
 
         `step`: called before each step of the transaction; for tests.
@@ -214,14 +216,14 @@ class PackDesk:
         kept = self.store.kept / stamp
         intent, trees = intent_of(planned, host.state, kept)
         self._distrust(planned)
-        course.step(f"{planned.action} {planned.id}")
+        progress.step(f"{planned.action} {planned.id}")
         with refusing():
             carry_out(
                 self.store,
                 intent,
                 trees,
                 check=lambda: self._check(planned, host.state),
-                staged=lambda intent: self._staged(planned, intent, course),
+                staged=lambda intent: self._staged(planned, intent, progress),
                 step=step,
             )
         self._bench.edits.note(planned.id, Change(planned.change.path, intent.what, None, None))
@@ -247,14 +249,14 @@ class PackDesk:
             what = taken[0] if taken else planned.change.path if same else planned.id
             raise Refusal(f"{what} has changed since this was planned; nothing was written.", "Try again.")
 
-    def _staged(self, planned: Planned, intent: Intent, course: Course) -> Intent:
+    def _staged(self, planned: Planned, intent: Intent, progress: Progress) -> Intent:
         """With its dependencies beside it, and their digests on record."""
         if planned.after is None or not planned.dependencies or not planned.needs:
-            course.check()
+            progress.check()
             return intent
         folders = {}
         with self._work() as work:
-            how = Fetching(work, dict(os.environ), sys.executable, course)
+            how = Fetching(work, dict(os.environ), sys.executable, progress)
             for swap in intent.swaps:
                 if swap.fresh is not None:
                     install_dependencies(swap.fresh, how)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from hookscope.core.surroundings import Child, Facts, Files, Program
+from hookscope.core.surroundings import Facts, Files, FolderItem, Program
 
 
 class PackDisk:
@@ -26,16 +26,16 @@ class PackDisk:
                 self._folders[child.parent][child.name] = child
                 child = child.parent
 
-    def children(self, folder: Path) -> list[Child]:
+    def children(self, folder: Path) -> list[FolderItem]:
         found = {child.name: child for child in self._real_children(folder)}
         for name, path in self._folders.get(folder, {}).items():
-            found[name] = Child(name, path, linked=False, folder=path in self._folders)
+            found[name] = FolderItem(name, path, linked=False, folder=path in self._folders)
         return sorted(found.values(), key=lambda child: os.fsencode(child.name))
 
     def names(self, folder: Path) -> list[str]:
         return [child.name for child in self.children(folder)]
 
-    def _real_children(self, folder: Path) -> list[Child]:
+    def _real_children(self, folder: Path) -> list[FolderItem]:
         try:
             found = [] if self._is_gone(folder) else self._files.children(folder)
         except FileNotFoundError:

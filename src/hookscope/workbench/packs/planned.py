@@ -9,10 +9,10 @@ from typing import Literal
 from hookscope.changes import Change, read_now
 from hookscope.core.standing import Standing
 from hookscope.lint.reading import Uses
-from hookscope.packs.course import Course
 from hookscope.packs.edits import Setting, Wanted
 from hookscope.packs.fetched import Fetched
 from hookscope.packs.limits import size_in_words
+from hookscope.packs.progress import Progress
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk
 from hookscope.packs.tree import PackFile
@@ -21,13 +21,13 @@ from hookscope.workbench.toggle import Effect
 
 __all__ = [
     "Action",
-    "Course",
     "Done",
     "FileAction",
     "FilePlan",
     "HookPlan",
     "OnDisk",
     "Planned",
+    "Progress",
     "Record",
     "UpToDate",
     "Uses",

@@ -10,10 +10,10 @@ from typing import Literal
 
 from hookscope.changes import Change
 from hookscope.lint.reading import Uses
-from hookscope.packs.course import QUIETLY, Course
 from hookscope.packs.errors import Cancelled, PackError
 from hookscope.packs.fetched import Fetching
 from hookscope.packs.folders import read_folder
+from hookscope.packs.progress import QUIETLY, Progress
 from hookscope.packs.record import Record
 from hookscope.packs.sources import fetch
 from hookscope.packs.specs import spec_of
@@ -53,7 +53,7 @@ class Compared:
     problem: str = ""  # the source could not be asked
 
 
-def changed_since(desk: PackDesk, name: str, course: Course = QUIETLY) -> Compared:
+def changed_since(desk: PackDesk, name: str, progress: Progress = QUIETLY) -> Compared:
     """Each such file against what was installed, which is fetched again. Blocks; raises Refusal."""
     record = desk.record(name)
     standing = standing_of(record)
@@ -61,14 +61,14 @@ def changed_since(desk: PackDesk, name: str, course: Course = QUIETLY) -> Compar
     problem = ""
     if standing.changed or standing.missing:
         try:
-            trees = desk.as_installed(name, course)
+            trees = desk.as_installed(name, progress)
             originals = {
                 root / path: one.content for root, tree in trees.items() for path, one in tree.items()
             }
         except Refusal as refused:
             problem = refused.what
         with refusing():
-            _go_on(course)
+            _go_on(progress)
     known = {root / path: digest for root, tree in record.folders.items() for path, digest in tree.items()}
     true = {path: one for path, one in originals.items() if sha256(one).hexdigest() == known.get(path)}
     files = [_since(path, "changed", true) for path in standing.changed]
@@ -77,8 +77,8 @@ def changed_since(desk: PackDesk, name: str, course: Course = QUIETLY) -> Compar
     return Compared(record, tuple(files), problem)
 
 
-def _go_on(course: Course) -> None:
-    if course.cancelled():
+def _go_on(progress: Progress) -> None:
+    if progress.cancelled():
         raise Cancelled("It was stopped; nothing is compared.")
 
 

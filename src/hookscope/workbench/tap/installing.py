@@ -23,7 +23,7 @@ THEN = "Move it away first."
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TapStep:
     """One tap that is put in place, or taken away, as it would be."""
 
     root: Path
@@ -36,7 +36,7 @@ class Installing:
     """What an install or a removal would write. Making it writes nothing."""
 
     spool: Path
-    steps: tuple[Step, ...]
+    steps: tuple[TapStep, ...]
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -69,9 +69,9 @@ def installing(host: Host, language: TapLanguage, *, plugin_hooks: bool = False)
     spool, known = spool_folder(host), installed_of(host)
     again = any(root in known for root in roots_of(host, "plugin"))
     taps = taps_of(host, language, plugin_hooks=plugin_hooks or again)
-    steps = [Step(tap.root, tap, tuple(_written(tap, known.get(tap.root)))) for tap in taps]
+    steps = [TapStep(tap.root, tap, tuple(_written(tap, known.get(tap.root)))) for tap in taps]
     other = [root for root in known if root not in {tap.root for tap in taps}]
-    steps += [Step(root, None, tuple(_taken(known[root]))) for root in other]
+    steps += [TapStep(root, None, tuple(_taken(known[root]))) for root in other]
     return Installing(spool, tuple(steps))
 
 
@@ -111,7 +111,7 @@ def removing(host: Host) -> Installing:
         raise Refusal(
             f"No tap is installed for {host.dialect.product} here.", "`hookscope tap install` does that."
         )
-    steps = tuple(Step(root, None, tuple(_taken(entry))) for root, entry in known.items())
+    steps = tuple(TapStep(root, None, tuple(_taken(entry))) for root, entry in known.items())
     return Installing(spool_place(host), steps)
 
 
@@ -190,7 +190,7 @@ def _make_spool(plan: Installing) -> tuple[Path, ...]:
     return (plan.spool,)
 
 
-def _all_or_none(step: Step, entry: Installed | None, book: Record) -> None:
+def _all_or_none(step: TapStep, entry: Installed | None, book: Record) -> None:
     """Write the files, and that they were written: what is not on record could not be removed again."""
     done: list[Change] = []
     try:

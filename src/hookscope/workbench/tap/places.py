@@ -22,8 +22,8 @@ from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.tap.templates import (
     MODULE,
     PLUGIN_NAME,
-    Filling,
     TapLanguage,
+    TapTexts,
     manifest_of,
     module_of,
     plugin_manifest,
@@ -129,7 +129,7 @@ def _tap(host: Host, kind: EventKind, language: TapLanguage, root: Path, spool: 
     events = events_heard(host, kind)
     # A project is built, and its modules run from elsewhere; a state folder may be seen under another name.
     seen = str(spool) if kind == "stream" else os.path.relpath(os.path.realpath(spool), os.path.realpath(own))
-    filling = Filling(seen, host.dialect.name, events)
+    filling = TapTexts(seen, host.dialect.name, events)
     files = {module: module_of(kind, language, filling)}
     system = host.dialect.system_of(kind)
     if isinstance(system, FolderSystem):

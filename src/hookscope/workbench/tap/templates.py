@@ -30,7 +30,7 @@ EVENT = '"EVENT"'  # stands in the line that a plugin has for each of its events
 
 
 @dataclass(frozen=True, slots=True)
-class Filling:
+class TapTexts:
     """What an install writes into the templates."""
 
     spool: str  # the spool's folder: absolute, or as seen from the module
@@ -38,7 +38,7 @@ class Filling:
     events: Sequence[str]
 
 
-def module_of(kind: EventKind, language: TapLanguage, filling: Filling) -> bytes:
+def module_of(kind: EventKind, language: TapLanguage, filling: TapTexts) -> bytes:
     """The module that a host loads: one file that needs nothing beside it."""
     folder = shipped_hooks() / NAME / language
     form = (folder / f"{kind}{SUFFIX[language]}").read_text(encoding="utf-8")
@@ -51,12 +51,12 @@ def module_of(kind: EventKind, language: TapLanguage, filling: Filling) -> bytes
     return "".join(filled).replace(IMPORT[language], spool.rstrip() + "\n", 1).encode()
 
 
-def _events(line: str, filling: Filling) -> Sequence[str]:
+def _events(line: str, filling: TapTexts) -> Sequence[str]:
     """The events that a line is repeated for; a line that names none stands once."""
     return filling.events if EVENT in line else ("",)
 
 
-def manifest_of(namespace: str, filling: Filling) -> bytes:
+def manifest_of(namespace: str, filling: TapTexts) -> bytes:
     """The HOOK.md: its metadata is JSON in one line, which the readers of all hosts read."""
     text = (shipped_hooks() / NAME / "HOOK.template.md").read_text(encoding="utf-8")
     metadata = {namespace: {"emoji": "🚰", "events": list(filling.events)}}

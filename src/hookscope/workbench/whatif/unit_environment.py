@@ -28,7 +28,7 @@ PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class UnitEnvironment:
     """What a unit gives its program."""
 
     env: Mapping[str, str] = field(repr=False)
@@ -37,7 +37,9 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def environment_of(full: str, settings: Sequence[UnitSetting], own: bool, here: Surroundings) -> Found:
+def environment_of(
+    full: str, settings: Sequence[UnitSetting], own: bool, here: Surroundings
+) -> UnitEnvironment:
     """What the settings of `[Service]` come to, in systemd's order: the manager's own, Environment=,
     EnvironmentFile=, less UnsetEnvironment=. `own`: the user's own manager runs it. Never raises."""
     return _Reading(full, own, here).read(settings)
@@ -54,7 +56,7 @@ class _Reading:
         self.notes: dict[str, None] = {}
         self.files: list[Path] = []
 
-    def read(self, settings: Sequence[UnitSetting]) -> Found:
+    def read(self, settings: Sequence[UnitSetting]) -> UnitEnvironment:
         env = self._manager(settings)
         env |= self._written(settings)
         for file, optional in self._files_named(settings):
@@ -67,7 +69,7 @@ class _Reading:
         if folder:
             self._note(f"It works in {folder}; relative paths here still count from the current folder.")
         home = home_in(env) or self._home(settings)
-        return Found(env, home, tuple(self.files), tuple(self.notes))
+        return UnitEnvironment(env, home, tuple(self.files), tuple(self.notes))
 
     def _manager(self, settings: Sequence[UnitSetting]) -> dict[str, str]:
         """What the service has without a word of its own."""

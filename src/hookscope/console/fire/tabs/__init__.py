@@ -5,7 +5,7 @@ from typing import Literal
 
 from textual.content import Content
 
-from hookscope.console.fire.model import CallRow, Sheet, context_change
+from hookscope.console.fire.model import CallRow, RunSheet, context_change
 from hookscope.console.fire.tabs import answer, context, error, messages, output, timing
 from hookscope.console.fire.tabs.shown import Shown
 from hookscope.core.runs import EventKind, Result
@@ -27,12 +27,12 @@ TEXT: Mapping[Tab, Callable[[Shown], Content]] = {
 }
 
 
-def tabs_of(sheet: Sheet | None) -> tuple[Tab, ...]:
+def tabs_of(sheet: RunSheet | None) -> tuple[Tab, ...]:
     """The tabs of a run, by the kind of its event."""
     return TABS["folder" if sheet is None else sheet.plan.event.kind]
 
 
-def first_tab(sheet: Sheet) -> Tab:
+def first_tab(sheet: RunSheet) -> Tab:
     """The tab that tells most where nothing failed: stream hooks seldom say anything to their host."""
     results = [row.result for row in sheet.rows if row.result is not None]
     if sheet.plan.event.kind == "stream" and not any(map(answer.is_one, results)):
@@ -40,7 +40,7 @@ def first_tab(sheet: Sheet) -> Tab:
     return tabs_of(sheet)[1]
 
 
-def label(tab: Tab, sheet: Sheet, row: CallRow | None) -> str:
+def label(tab: Tab, sheet: RunSheet, row: CallRow | None) -> str:
     """What a tab is called: its count tells what is in it without opening it."""
     result = row.result if row is not None else None
     match tab:

@@ -5,7 +5,7 @@ from typing import Any
 
 from textual.content import Content
 
-from hookscope.console.fire.diff import ABSENT, Change, Path
+from hookscope.console.fire.diff import ABSENT, Path, ValueChange
 from hookscope.console.fire.model import MOST, context_change
 from hookscope.console.fire.tabs.shown import ITEMS, Shown, muted, stack
 from hookscope.console.marks import count, fitted, word
@@ -56,7 +56,7 @@ def brief(value: Any) -> str:
     return word(shown[:VALUE], 160)
 
 
-def _line(change: Change, name: str, width: int) -> Content:
+def _line(change: ValueChange, name: str, width: int) -> Content:
     sign = Content.styled(f"{change.kind} ", STYLES[change.kind])
     column = fitted(name, width) + Content("  ")
     if change.before is ABSENT:
@@ -66,7 +66,7 @@ def _line(change: Change, name: str, width: int) -> Content:
     return sign + column + muted(brief(change.before)) + muted(" → ") + Content(brief(change.after))
 
 
-def _afterwards(shown: Shown, changes: tuple[Change, ...]) -> list[Content]:
+def _afterwards(shown: Shown, changes: tuple[ValueChange, ...]) -> list[Content]:
     rows = [row for row in shown.sheet.rows if row.follow_up is shown.row.follow_up]
     later = sum(row.number > shown.row.number for row in rows)
     lines = [

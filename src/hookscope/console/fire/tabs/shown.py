@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from textual.content import Content
 
-from hookscope.console.fire.model import CallRow, Sheet
+from hookscope.console.fire.model import CallRow, RunSheet
 from hookscope.console.marks import MUTED
 from hookscope.console.text import plain
 from hookscope.core.dialect import Host
@@ -20,7 +20,7 @@ ITEMS = 200  # messages, frames or changes that are drawn; the rest is counted
 class Shown:
     """One row of one run, and how much of it may be drawn."""
 
-    sheet: Sheet
+    sheet: RunSheet
     row: CallRow
     host: Host
     limit: int = 20_000  # characters of one foreign text

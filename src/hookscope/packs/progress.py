@@ -17,7 +17,7 @@ def _never() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class Progress:
     """Callbacks of whoever waits. Both are called from the thread that works."""
 
     tell: Callable[[str], None] = _ignore  # what is being done now, as half a sentence
@@ -34,4 +34,4 @@ class Course:
             raise Cancelled()
 
 
-QUIETLY = Course()
+QUIETLY = Progress()

@@ -18,11 +18,11 @@ from hookscope.console.fire.offers import Offer
 from hookscope.console.leaving import Leaves
 
 
-class Sheet(Leaves, Vertical):
+class ContextEditor(Leaves, Vertical):
     """Two views of one text, of which one is shown."""
 
     DEFAULT_CSS = """
-    Sheet {
+    ContextEditor {
         height: 1fr;
         & > JsonEditor { height: 1fr; }
         & > FieldForm { display: none; }

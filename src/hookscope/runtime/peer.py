@@ -13,7 +13,7 @@ from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class WorkerProgram:
     """A worker program. It gets two more arguments: the descriptors it reads from and writes to.
 
     `env` is its whole environment, but for the mark of its worker (escapes.py). `missing` is the next
@@ -77,7 +77,7 @@ class NotStarted(Exception):
         self.failure = failure
 
 
-class Link(Protocol):
+class Peer(Protocol):
     """A worker as a seat sees it. See `worker.Worker`."""
 
     mark: str

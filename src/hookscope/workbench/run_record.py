@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
 
 
-class Record:
+class RunRecord:
     """Opens the journal for its workbench. All that reads or writes it blocks, and raises OSError."""
 
     def __init__(self, bench: Workbench) -> None:
