@@ -101,6 +101,41 @@ async def test_a_limit_ends_a_handler_that_waits() -> None:
     assert run.messages == ("after",)
 
 
+async def test_a_limit_of_nothing_is_none() -> None:
+    async def waits(event: HookEvent) -> None:
+        await asyncio.sleep(0)
+        event.messages.append("done")
+
+    register_hook("command:new", waits)
+    (result,) = (await trigger_hook(create_hook_event("command", "new"), limit=0)).results
+    assert (result.status, result.messages) == ("ok", ("done",))
+
+
+SWITCHED_OFF = {
+    "openclaw": (),
+    "eliza": (),
+    "milady": ("command:new", "message"),
+    "openclaw@2026.9": ("message",),
+    "eliza@2.0.0-beta.2": ("command:new", "message"),
+    "milady@2.0.0-alpha.76": ("command:new", "message"),
+}
+
+
+@pytest.mark.parametrize("dialect", SWITCHED_OFF)
+async def test_what_a_load_with_all_hooks_switched_off_leaves_registered(
+    dialect: str, workspace: Path, make_hook: MakeHook
+) -> None:
+    listens = ", ".join(
+        f'"{host}": {{"events": ["command:new"]}}' for host in ("openclaw", "eliza", "milady")
+    )
+    make_hook(workspace / "hooks", "note", f"{{{listens}}}")
+    on = {"enabled": True, "entries": {"note": {"enabled": True}}}
+    assert (await load_hooks(workspace, internal_config=on, dialect=dialect)).registered == 1
+    register_hook("message", print)
+    await load_hooks(workspace, internal_config={"enabled": False}, dialect=dialect)
+    assert registered_keys() == SWITCHED_OFF[dialect]
+
+
 async def test_a_cancelled_caller_cancels_the_handler_and_no_other_starts() -> None:
     reached: asyncio.Event = asyncio.Event()
     calls: list[str] = []

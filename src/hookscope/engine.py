@@ -93,6 +93,7 @@ class HookEngine:
         Replaces all registrations, also those made by code (guide 000, "loadHooks") unless the host keeps
         them. With `strict`, one hook that fails to load leaves everything as it was (recorded in openclaw
         load-03); the report's `refusal` is the host's sentence. With `only`, the hooks of that name alone.
+        Raises RuntimeError once the engine is closed, TypeError where `host` is no Host.
         """
         self._expect_open()
         before = self.host
@@ -193,7 +194,8 @@ class HookEngine:
 
         `priority` and `options` are for events whose host looks at them; `limit` in seconds. With `lasting`
         no load forgets it. `remove` takes back the registration that is returned.
-        Raises ValueError for an empty key, TypeError for what cannot be called.
+        Raises TypeError for what cannot be called or is of another type, ValueError for an empty key and for
+        a limit that is less than 0 or without end.
         """
         expecting.expect_key(key)
         expecting.expect(priority, (int, float), "a priority is a number")
@@ -285,7 +287,7 @@ class HookEngine:
 
         `complete` has the last word on the Run, before its end is recorded. `follow` plans the events that
         this one causes; else they are fired at all who hear them, or at the one hook of the plan. Raises
-        RuntimeError outside of a running event loop and once the engine is closed.
+        RuntimeError outside of a running event loop and once the engine is closed, and what `plan` raises.
         """
         from hookscope.runtime import Firing
 

@@ -143,7 +143,8 @@ async def load_hooks(
 
     Returns the report: counts, `skipped` with reasons, `failed` names. Never raises for what a hook file
     holds, nor for a folder that is not there. Raises LookupError for an unknown dialect, TypeError for an
-    argument of another type. With `enabled: false`, Milady keeps what is registered, the others forget it.
+    argument of another type. With `enabled: false` "openclaw" and "eliza" forget what is registered,
+    "openclaw@2026.9" forgets what a load has registered, and all others keep it.
     Source: guides 000 ("loadHooks"), 001 ("Loading"), 004 ("Loading Process").
     """
     host = embedded_host(
@@ -249,15 +250,15 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     that fails is a result; the others still run. Which key goes first is the dialect's choice.
 
     Args:
-        limit: seconds for each handler, from its own start. None, the default, waits for ever, as the
-            hosts do. It ends a handler at its next `await`; only a worker can end one that has none.
+        limit: seconds for each handler, from its own start. None, the default, and 0 wait for ever, as
+            the hosts do. It ends a handler at its next `await`; only a worker can end one that has none.
 
     Returns the Run; times in it are seconds.
 
     Raises:
         HookFailure: the event fails closed and a handler failed; `failure.run` has all results.
         TypeError: `event` is no HookEvent, or a part of it or `limit` of another type.
-        ValueError: the event has no type, or `limit` is less than 0.
+        ValueError: the event has no type, or `limit` is less than 0 or without end.
 
     If the caller is cancelled, the handler that runs is cancelled and the rest do not run.
     Source: guides 000 ("Creating and Dispatching Events"), 004 ("Execution Engine").

@@ -51,7 +51,7 @@ class PluginApi(authoring.PluginApi):
         """Take back the last registration of `handler` under `name`; without a handler, all of that name.
 
         False where there was none. A run that is under way still calls it. Raises TypeError for a name that
-        is no text.
+        is no text, ValueError for an empty one.
         """
         expect_key(name, "before_tool_call")
         here = self._here()

@@ -109,7 +109,10 @@ class HookRunner:
         self._engine = engine_of
 
     def has_hooks(self, name: str) -> bool:
-        """Would anybody hear this hook. `name` may have hyphens. Raises TypeError for what is no text."""
+        """Would anybody hear this hook; nobody does where the host has none. `name` may have hyphens.
+
+        Raises TypeError for a name that is no text, ValueError for an empty one.
+        """
         here = self._engine()
         return "plugin" in here.host.dialect.kinds and here.hears(Event(_key(here, name), kind="plugin"))
 
@@ -120,7 +123,11 @@ class HookRunner:
         ctx: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> Run:
-        """Any hook by its name, answered by the Run itself. Waits for all handlers, observers too."""
+        """Any hook by its name, answered by the Run itself. Waits for all handlers, observers too.
+
+        Raises HookFailure and LookupError as every `run_<hook>`, TypeError for a name that is no text and an
+        event or ctx that is no mapping, ValueError for an empty name.
+        """
         run = await self._fire(name, event, ctx, fields)
         say(run.ending.log)
         if run.ending.failure is not None:
@@ -134,7 +141,10 @@ class HookRunner:
         ctx: Mapping[str, Any] | None = None,
         **fields: Any,
     ) -> Firing:
-        """Start a hook by name and go on. The Firing may be awaited or left alone; failures are logged."""
+        """Start a hook by name and go on. The Firing may be awaited or left alone; failures are logged.
+
+        Raises RuntimeError outside of a running event loop, else what `run` raises before it waits.
+        """
         firing = self._fire(name, event, ctx, fields)
         saying = asyncio.get_running_loop().create_task(_say_at_the_end(firing))
         _SAYING.add(saying)
