@@ -227,6 +227,9 @@ def test_a_ready_hook_that_does_not_load_is_not_simply_ready(
     hookscope("trust", "hooks")
     said = hookscope("fire", "command:new").out
     assert "It failed while it was loaded; it never ran." in said
+    assert "      ./hooks/first/handler.py:1:1 in <module>" in said.splitlines(), (
+        "as the list names its folder"
+    )
     assert f"installed for {sys.prefix}" in said or f"installed for {sys.executable}" in said
     head = hookscope("info", "first").out.splitlines()[0]
     assert "✗ broken  first  – its checks are open, but it does not load: ModuleNotFoundError" in head

@@ -70,7 +70,7 @@ def _hook(searched: Searched, template: Event, here: Surroundings) -> Iterator[s
 
 
 def _failure(found: FoundFailure, template: Event, here: Surroundings) -> Iterator[str]:
-    lines = run_tables.error_lines(found.error) or [found.status]
+    lines = run_tables.error_lines(found.error, here) or [found.status]
     yield f"  ✗ {lines[0]}"
     yield from (f"      {line}" for line in lines[1:])
     if not found.again:

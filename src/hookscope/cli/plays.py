@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hookscope.cli import cells, run_tables
 from hookscope.core.runs import Result
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
@@ -57,14 +58,14 @@ def _use(use: Use) -> Document:
     return {"session": use.session, "what": use.what, "name": use.name, "failure": failure}
 
 
-def text(played: Played) -> str:
+def text(played: Played, here: Surroundings) -> str:
     """`play`: a line for each event with its place in its stream, under it what ran; then what failed."""
     width = cells.column((_title(scene) for scene in played.scenes), 60)
     names = cells.column((one_line(result.call.name) for result in _results(played)), 32)
     lines: list[str] = []
     for number, scene in enumerate(played.scenes):
         lines += _used(played, number)
-        lines += _lines(scene, width, names)
+        lines += _lines(scene, width, names, here)
     lines += [*_used(played, len(played.scenes)), "", *_ending(played)]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -79,13 +80,13 @@ def _title(scene: Scene) -> str:
     return f"{indent}{scene.place:>3}  {one_line(scene.run.event.type)}{owner}"
 
 
-def _lines(scene: Scene, width: int, names: int) -> Iterator[str]:
+def _lines(scene: Scene, width: int, names: int, here: Surroundings) -> Iterator[str]:
     run = scene.run
     verdict = f"  {one_line(run.ending.verdict, 200)}" if run.ending.verdict else ""
     yield f"{cells.fitted(_title(scene), width)}  {_told(scene)}{verdict}"
     indent = "        " if scene.node else "    "
     for result in run.results:
-        yield from (f"{indent}{line}" for line in run_tables.result(result, names))
+        yield from (f"{indent}{line}" for line in run_tables.result(result, names, here))
     for note in run.notes:
         yield f"{indent}  note: {one_line(note, 400)}"
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from hookscope.cli import run_tables
 from hookscope.cli.cells import column, fitted
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.runs import Plan, Run
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
@@ -44,7 +46,7 @@ def _hook_document(one: HookAgain) -> Document:
     }
 
 
-def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition) -> str:
+def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here: Surroundings) -> str:
     """A line for each handler, what came again below it; then files, then the first run that failed."""
     runs, plan = [run for run, _ in done], done[0][1]
     took = [run.took for run in runs]
@@ -61,11 +63,11 @@ def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition) -> str:
         lines.append("  nobody ran")
     notes = dict.fromkeys(note for run in runs for note in run.notes)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
-    lines += ["", *_files(repeated.files)]
+    lines += ["", *_files(repeated.files, here)]
     failed = next((run for run in runs if run.failed or run.ending.failure), None)
     if failed is not None:
         lines += ["", f"the first run that failed, {runs.index(failed) + 1} of {len(runs)}:"]
-        lines.append(run_tables.run(failed, plan))
+        lines.append(run_tables.run(failed, here, plan))
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -81,13 +83,14 @@ def _details(one: HookAgain) -> Iterator[str]:
         yield f"changes of the event {_series(one.changes)}{f': {places}' if places else ''}"
 
 
-def _files(files: Sequence[FileAgain] | None) -> Iterator[str]:
+def _files(files: Sequence[FileAgain] | None, here: Surroundings) -> Iterator[str]:
     if files is None:
         yield "What files they wrote is not known: with --sandbox all share the same copies, and it is shown."
         return
     yield "files (in copies, thrown away)"
     for one in files:
-        yield f"  {_WORDS[one.again]:<14} {printable(one.path)}  {_series(one.sizes, ' bytes')}"
+        where = printable(here.short(Path(one.path)))
+        yield f"  {_WORDS[one.again]:<14} {where}  {_series(one.sizes, ' bytes')}"
     if not files:
         yield "  none was written, changed or deleted"
 

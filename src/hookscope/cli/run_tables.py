@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from hookscope.cli.cells import column, fitted
 from hookscope.cli.tables import not_run_lines
@@ -13,6 +14,7 @@ from hookscope.core.copies import Guarded
 from hookscope.core.failure import Failure
 from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Patch, Plan, Registration, Result, Run
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench.run_documents import plain
 
@@ -23,7 +25,7 @@ MOST_OF_A_MESSAGE = 6  # lines of an error's text
 STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
-def run(item: Run, plan: Plan | None = None) -> str:
+def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
     """`fire`: what each handler did, then messages and what did not run.
 
     With the plan, lanes stand above their handlers, and below each what its answer added to the merged one.
@@ -39,7 +41,7 @@ def run(item: Run, plan: Plan | None = None) -> str:
             recorded = True
         lines += [f"  {one_line(label)}"] if label else []
         for entry in entries:
-            lines += [*result(entry, width), *merged.get(entry.call, ())]
+            lines += [*result(entry, width, here), *merged.get(entry.call, ())]
     lines += not_run_lines(item.not_run)
     lines += [f"  ! {one_line(item.ending.failure, 400)}"] if item.ending.failure else []
     if item.event.kind != "folder" or any(entry.call.breakage is not None for entry in item.results):
@@ -50,7 +52,7 @@ def run(item: Run, plan: Plan | None = None) -> str:
         lines += ["", f"messages ({fate})", *(f"  {one_line(text, 2000)}" for text in item.messages)]
     lines += [f"note: {one_line(note, 400)}" for note in item.notes]
     if item.guarded is not None:
-        lines += ["", *sandbox(item.guarded)]
+        lines += ["", *sandbox(item.guarded, here)]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -106,12 +108,12 @@ def _followed(item: Run) -> Iterator[str]:
         yield from (f"  {text}" for text in _followed(caused))
 
 
-def sandbox(item: Guarded) -> list[str]:
+def sandbox(item: Guarded, here: Surroundings) -> list[str]:
     """Each file that handlers touched in their copies, with its diff; then which walls stood."""
     lines = ["files (in copies, thrown away)"]
     for change in item.changes:
         sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
-        lines.append(f"  {change.kind:<8} {printable(str(change.path))}  {sizes} bytes")
+        lines.append(f"  {change.kind:<8} {printable(here.short(change.path))}  {sizes} bytes")
         lines += [f"      {line}" for line in printable(change.diff).splitlines()[2:MOST_OF_A_DIFF]]
     if not item.changes:
         lines.append("  none was written, changed or deleted")
@@ -121,19 +123,19 @@ def sandbox(item: Guarded) -> list[str]:
     return [*lines, *(f"note: {one_line(note, 400)}" for note in item.notes)]
 
 
-def result(item: Result, width: int) -> list[str]:
+def result(item: Result, width: int, here: Surroundings) -> list[str]:
     """One handler's line, then its error and its output."""
     name = fitted(one_line(item.call.name), width)
     pushed = f"  +{len(item.messages)} msg" if item.messages else ""
     forced = "  forced" if item.forced else ""
     took = f"{duration(item.took):>9}"
     lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {took}{pushed}{forced}"]
-    lines += [f"      {text}" for text in error_lines(item.error)]
+    lines += [f"      {text}" for text in error_lines(item.error, here)]
     if item.error is not None and item.error.phase == "load":
         lines.append("      It failed while it was loaded; it never ran.")
     if item.stale is not None:
         lines.append("      the version loaded before ran; the saved one does not load:")
-        lines += [f"        {text}" for text in error_lines(item.stale)]
+        lines += [f"        {text}" for text in error_lines(item.stale, here)]
     lines += [f"      {text}" for text in _changed(item.patch)]
     for sign, output in (("out", item.stdout), ("err", item.stderr)):
         lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
@@ -155,7 +157,7 @@ def _changed(patch: Patch) -> list[str]:
     return [*lines, *([f"and {more:,} more changes of the context"] if more > 0 else [])]
 
 
-def error_lines(item: Failure | None) -> list[str]:
+def error_lines(item: Failure | None, here: Surroundings) -> list[str]:
     """The error, then where it came from, innermost first."""
     if item is None:
         return []
@@ -165,13 +167,13 @@ def error_lines(item: Failure | None) -> list[str]:
     for frame in reversed(item.frames[-4:]):
         column = f":{frame.column}" if frame.column else ""
         within = f" in {one_line(frame.function)}" if frame.function else ""
-        lines.append(f"{printable(frame.file)}:{frame.line}{column}{within}")
+        lines.append(f"{printable(here.short(Path(frame.file)))}:{frame.line}{column}{within}")
         if frame.source:
             lines.append(f"    {one_line(frame.source)}")
     return lines
 
 
-def load(item: LoadReport) -> str:
+def load(item: LoadReport, here: Surroundings) -> str:
     """`load`: the report in the words of the guides."""
     lines = [
         f"{item.registered} of {item.discovered} registered, {item.eligible} eligible, "
@@ -180,7 +182,7 @@ def load(item: LoadReport) -> str:
     lines += [f"  skipped  {one_line(text, 300)}" for text in item.skipped]
     for name in item.failed:
         fault = item.failures.get(name)
-        first = error_lines(fault)[:3]
+        first = error_lines(fault, here)[:3]
         lines.append(f"  failed   {one_line(name)}" + (f": {first[0]}" if first else ""))
         lines += [f"             {text}" for text in first[1:]]
     if item.stopped:

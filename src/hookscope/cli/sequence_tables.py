@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from hookscope.cli import run_tables, tables, test_tables
 from hookscope.cli.cells import column, fitted
 from hookscope.core.runs import Plan
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
@@ -105,10 +106,11 @@ def planned_text(sequence: EventSequence, plans: Sequence[Plan]) -> str:
     return "\n\n".join(blocks)
 
 
-def text(item: Sequenced) -> str:
+def text(item: Sequenced, here: Surroundings) -> str:
     """`sequence NAME`: each step as `fire` prints it, what it missed below; the count last."""
     blocks = [
-        f"{_head(item.sequence, number)}\n{_body(one)}" for number, one in enumerate(item.steps, start=1)
+        f"{_head(item.sequence, number)}\n{_body(one, here)}"
+        for number, one in enumerate(item.steps, start=1)
     ]
     return "\n\n".join([*blocks, _count(item)])
 
@@ -119,9 +121,9 @@ def _head(sequence: EventSequence, number: int) -> str:
     return f"── {one_line(sequence.name, 60)} {number}/{len(sequence.steps)}{waited}"
 
 
-def _body(item: Stepped) -> str:
+def _body(item: Stepped, here: Surroundings) -> str:
     done = item.done
-    lines = [run_tables.run(done.run, item.plan).rstrip()] if done.run is not None else []
+    lines = [run_tables.run(done.run, here, item.plan).rstrip()] if done.run is not None else []
     return "\n".join([*lines, *(f"✗ {line}" if line[0] != " " else f"  {line}" for line in done.why)])
 
 

@@ -60,23 +60,23 @@ def _seconds(limit: float | None) -> str:
 
 
 def _places(view: View) -> Iterator[SetupFinding]:
-    host = view.host
+    host, short = view.host, view.host.surroundings.short
     there = host.workspace.is_dir()
     then = "" if there else "Run in the agent's folder, or name it with `--workspace DIR`."
     yield SetupFinding(
         "workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then
     )
     for wrong in (*host.settings.problems, *host.problems):
-        yield SetupFinding("settings", problem(wrong), False, f"Mend {host.settings.file}.")
+        yield SetupFinding("settings", problem(wrong), False, f"Mend {short(host.settings.file)}.")
     if host.settings.exists and not host.settings.problems:
-        yield SetupFinding("settings", str(host.settings.file))
+        yield SetupFinding("settings", short(host.settings.file))
     elif host.dialect.layout.settings and not host.settings.exists:
-        yield SetupFinding("settings", f"none yet; they would be in {host.settings.file}")
+        yield SetupFinding("settings", f"none yet; they would be in {short(host.settings.file)}")
     if writable(state_folder()):
-        yield SetupFinding("state", f"{state_folder()}, for what you trusted")
+        yield SetupFinding("state", f"{short(state_folder())}, for what you trusted")
     else:
         then = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
-        yield SetupFinding("state", f"{state_folder()}, which cannot be written", False, then)
+        yield SetupFinding("state", f"{short(state_folder())}, which cannot be written", False, then)
 
 
 def _variables(view: View, setup: Setup) -> Iterator[SetupFinding]:
@@ -97,7 +97,9 @@ def _variables(view: View, setup: Setup) -> Iterator[SetupFinding]:
             "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
         )
     if lines := dotenv_of(workspace):
-        yield SetupFinding("variables", f"{_counted(lines)} in {workspace / DOTENV}")
+        yield SetupFinding(
+            "variables", f"{_counted(lines)} in {view.host.surroundings.short(workspace / DOTENV)}"
+        )
 
 
 def _counted(variables: Mapping[str, str]) -> str:
@@ -108,7 +110,7 @@ def _folders(view: View) -> Iterator[SetupFinding]:
     for folder in sorted(view.folders, key=lambda folder: -folder.rank):
         rows = [row for row in view.inventory.hooks if row.hook.folder is folder]
         what = "absent" if folder.real is None else f"{len(rows)} hook{'s' * (len(rows) != 1)}"
-        yield SetupFinding(f"{folder.source} hooks", f"{folder.path}: {what}")
+        yield SetupFinding(f"{folder.source} hooks", f"{view.host.surroundings.short(folder.path)}: {what}")
 
 
 def _orphans(view: View) -> Iterator[SetupFinding]:
@@ -124,14 +126,16 @@ def _orphans(view: View) -> Iterator[SetupFinding]:
 
 def _packs(view: View) -> Iterator[SetupFinding]:
     """Where the list of a pack and its folders disagree."""
+    short = view.host.surroundings.short
     for item in view.inventory.rejected:
         if item.place is not None and item.place.file.name == "package.json":
-            then = f"Mend the list in {item.place.file}:{item.place.line}, or the folder."
-            yield SetupFinding("pack", f"{item.path}: {item.reason}", False, then)
+            then = f"Mend the list in {short(item.place.file)}:{item.place.line}, or the folder."
+            yield SetupFinding("pack", f"{short(item.path)}: {item.reason}", False, then)
 
 
 def _trusted(view: View) -> SetupFinding:
-    waiting = sorted({str(row.hook.trust_root) for row in view.inventory.hooks if row.state == "untrusted"})
+    short = view.host.surroundings.short
+    waiting = sorted({short(row.hook.trust_root) for row in view.inventory.hooks if row.state == "untrusted"})
     if not waiting:
         return SetupFinding("trust", "every hook that could run is allowed to")
     then = f"`hookscope trust {as_typed(waiting[0])}` allows it."

@@ -136,13 +136,13 @@ def command(
     fired = asyncio.run(_fire_all(bench, what, asked))
     runs = [run_documents.run(run, bench.dialect.name) for run in fired.runs]
     document: object = runs[0] if len(what) == len(runs) == 1 else runs
-    text = "\n\n".join(run_tables.run(run, plan) for run, plan in fired.done)
+    text = "\n\n".join(run_tables.run(run, bench.setup.surroundings, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
     if repeat is not None:
         again = repetition(fired.runs)
         told = repeat_tables.document(again, repeat)
         document, steps = {"runs": runs, "repeated": told}, [*steps, {"step": "repeated", **told}]
-        text = repeat_tables.text(fired.done, again)
+        text = repeat_tables.text(fired.done, again, bench.setup.surroundings)
     return Answer(
         document=document,
         text="\n".join(map(json.dumps, steps)) if json_lines else text,

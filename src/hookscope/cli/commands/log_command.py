@@ -176,7 +176,7 @@ def whole(run: StoredRun, host: Host) -> str:
     if done is None:
         said += ["", "Its end is not on record: nothing is known of its handlers."]
     else:
-        said += ["", run_tables.run(done, plan)]
+        said += ["", run_tables.run(done, host.surroundings, plan)]
     return "\n".join(said)
 
 

@@ -61,7 +61,7 @@ def command(
     not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
     return Answer(
         plays.document(played, bench.dialect.name),
-        plays.text(played),
+        plays.text(played, bench.setup.surroundings),
         yes=not (left or report.failed) and went_well(played),
         aside=(*left, *not_loaded, *late),
     )

@@ -74,7 +74,7 @@ def command(
     documents = [sequence_tables.document(one, bench.dialect.name) for one in over]
     return Answer(
         documents[0] if len(names) == len(documents) == 1 else documents,
-        "\n\n".join(map(sequence_tables.text, over)),
+        "\n\n".join(sequence_tables.text(one, bench.setup.surroundings) for one in over),
         yes=len(over) == len(wanted) and all(one.passed for one in over),
         aside=(*strange, *answers.not_trusted(folders, bench.setup.surroundings)),
     )

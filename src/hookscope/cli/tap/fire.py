@@ -56,7 +56,10 @@ def command(
     left = dict.fromkeys(sentence for one in runs for sentence in one.left)
     return Answer(
         [shown.fired_document(one, bench.dialect.name) for one in runs],
-        "\n\n".join(f"{shown.was(one.heard)}\n{run_tables.run(one.run, one.plan)}" for one in runs),
+        "\n\n".join(
+            f"{shown.was(one.heard)}\n{run_tables.run(one.run, bench.setup.surroundings, one.plan)}"
+            for one in runs
+        ),
         yes=all(one.well for one in runs) and not refused,
         aside=(*left, *refused),
     )
