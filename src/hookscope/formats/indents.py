@@ -27,13 +27,18 @@ _NESTED: Final = re.compile(
 _QUOTED: Final = re.compile(r"""(?<=[\s\[{,])(?:"[^"\\\n]*"|'[^'\n]*')""")
 _IN_BRACKETS: Final = re.compile(r"\[[^\[\]{}\n]*\]|\{[^\[\]{}\n]*\}")
 _OPEN: Final = re.compile(r"""^[ ][^\n]*[\[{"']""", re.MULTILINE)
+_OPEN_AT_THE_MARGIN: Final = re.compile(r"""^[^\s#][^\n]*:[ \t]+[\[{"']""", re.MULTILINE)
 _GLUED: Final = re.compile(r"""["'\]}]#""")
 _MOST_IN_ONE_ANOTHER: Final = 8  # brackets that are taken away; more are looked at by the parser
 
 
 def starts_too_far_left(text: str) -> bool:
     """Whether a line does that goes on with a value in brackets or quotes; False for what is no YAML."""
-    if not (_AT_THE_MARGIN.search(text) or (_NESTED.search(text) and _may_stay_open(text))):
+    if not (
+        _AT_THE_MARGIN.search(text)
+        or (_NESTED.search(text) and _may_stay_open(text, _OPEN))
+        or (_OPEN_AT_THE_MARGIN.search(text) and _may_stay_open(text, _OPEN_AT_THE_MARGIN))
+    ):
         return False
     try:
         node = compose_yaml(text, len(text), whole=len(text) <= MOST_CHARACTERS)
@@ -58,14 +63,14 @@ def has_glued_comment(text: str) -> bool:
     return any(text[value.end_mark.index :].startswith("#") for value, _ in _values_in_blocks(node))
 
 
-def _may_stay_open(text: str) -> bool:
-    """Whether an indented line perhaps opens what it does not close."""
+def _may_stay_open(text: str, sign: re.Pattern[str]) -> bool:
+    """Whether a line that bears the sign perhaps opens what it does not close."""
     bare = _QUOTED.sub("", text)
     for _ in range(_MOST_IN_ONE_ANOTHER):
         bare, found = _IN_BRACKETS.subn("", bare)
         if not found:
             break
-    return _OPEN.search(bare) is not None
+    return sign.search(bare) is not None
 
 
 def _values_in_blocks(root: yaml.Node | None) -> Iterator[tuple[yaml.Node, int]]:

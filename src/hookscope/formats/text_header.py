@@ -30,7 +30,11 @@ _OPENING = re.compile(rf"---{_SPACES}*\n")
 _CLOSING = re.compile(rf"(?:^|\n)---{_SPACES}*(?:\n|\Z)")
 _LINE = re.compile(rf"([A-Za-z0-9_-]+):{BLANK}*([^\n\r\u2028\u2029]*)")
 _FIELD = re.compile(rf"([\"']?)(?P<key>[A-Za-z0-9_-]+)\1:{_SPACES}+(?P<value>[^\n\u2028\u2029]+)")
-_FLOW = re.compile(r"^[A-Za-z0-9_-]+:(?:[ \t]*|[ \t]*\n[ \t]+)(?=[{\[])", re.MULTILINE)
+_KEY = r"""[^\s:#\[{"'-][^:\n]*"""
+_FLOW = re.compile(rf"^{_KEY}:(?:[ \t]+|[ \t]*\n[ \t]+)(?=[{{\[])", re.MULTILINE)
+_FLOW_AS_KEY = re.compile(
+    rf"^({_KEY}:[ \t]+)(\[[^\[\]{{}}\n]*\]|\{{[^\[\]{{}}\n]*\}}):[ \t][^\n]*$", re.MULTILINE
+)
 _QUOTED = re.compile(r""""(?:[^"\\]|\\[\s\S])*"|'(?:[^']|'')*'""")
 _BLANK_LINE = re.compile(r"^[ \t]+$", re.MULTILINE)  # PyYAML takes no tab at the beginning of one
 _COMMENT = re.compile(r"(?<=\s)#[^\n]*")
@@ -87,7 +91,8 @@ def _yaml_of(block: str) -> dict[str, object] | None:
     for mended in _mended(block):
         if starts_too_far_left(mended):
             return None
-        for text in (mended, _with_flow_on_one_line(mended), _BLANK_LINE.sub("", mended)):
+        alone = _FLOW_AS_KEY.sub(r"\1\2", mended)  # `[a]: b` is `[a]` to that reader
+        for text in (mended, _with_flow_on_one_line(mended), _BLANK_LINE.sub("", mended), alone):
             try:
                 value = _read(text)
             except FormatError:
