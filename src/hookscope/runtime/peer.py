@@ -30,6 +30,15 @@ class WorkerProgram:
     bell: bool = False
     walled: bool = False  # something in front of it turns a death by signal n into status 128+n
 
+    def unspawned(self, error: Exception) -> Failure:
+        """Why it could not be started, and what to do."""
+        name, why = self.argv[0], getattr(error, "strerror", None) or str(error)
+        if not self.cwd.is_dir():
+            text = f"{name} cannot run in {self.cwd}: there is no such folder."
+        else:
+            text = f"{name} cannot be started: {why}. {self.missing}".rstrip()
+        return Failure("NotStarted", text, phase="spawn")
+
 
 @dataclass(frozen=True, slots=True)
 class Printed:

@@ -24,7 +24,8 @@ from hookscope.runtime.order import Order, Orders
 from hookscope.runtime.peer import NotStarted, Peer
 from hookscope.runtime.seat import Seat
 from hookscope.runtime.shared import Shared
-from hookscope.runtime.starting import not_started, started
+from hookscope.runtime.spare import Spare
+from hookscope.runtime.starting import not_started
 from hookscope.runtime.together import fitting
 from hookscope.runtime.waiting import to_the_end
 from hookscope.values import dataclass
@@ -74,8 +75,6 @@ class ProcessLane:
         told_late: Callable[[str, str], None] | None = None,
         dump: int = 0,
     ) -> None:
-        self._make = make
-        self._limits = limits
         self._ledger = Ledger() if ledger is None else ledger
         self._contents = Contents()
         self._orders = Orders(self._contents, code_of)
@@ -83,8 +82,7 @@ class ProcessLane:
         self._seat = Seat(self._shared)
         self._own: OrderedDict[Path, Seat] = OrderedDict()
         self._plugins: OrderedDict[Path, Seat] = OrderedDict()
-        self._keeps_spare = spare
-        self._spare: asyncio.Task[Peer] | None = None
+        self._spare = Spare(make, limits, keeps=spare)
         self._turn = asyncio.Lock()  # one batch at a time; waiting here costs no handler its limit
         self._closed = False
 
@@ -164,7 +162,8 @@ class ProcessLane:
         while len(self._plugins) > PLUGINS:
             _, longest_idle = self._plugins.popitem(last=False)
             await longest_idle.drop()
-        self._provide_spare()
+        if not self._closed:
+            self._spare.provide()
 
     async def load(self, code: Code) -> Code | Module | Failure:
         """See Lane.load: the Code with its digest. What an import prints is said with the next result.
@@ -220,9 +219,8 @@ class ProcessLane:
             for seat in self._seats()
             if seat.worker is not None and seat.worker.alive
         ]
-        spare = self._spare
-        if spare is not None and spare.done() and not spare.cancelled() and not spare.exception():
-            facts += [_facts(spare.result(), "spare", 0)] if spare.result().alive else []
+        if self._spare.waiting is not None:
+            facts.append(_facts(self._spare.waiting, "spare", 0))
         return tuple(facts)
 
     async def close(self) -> None:
@@ -233,13 +231,7 @@ class ProcessLane:
     async def _end_all(self) -> None:
         for seat in self._seats():
             await seat.drop()
-        spare, self._spare = self._spare, None
-        if spare is not None:
-            try:
-                worker = await spare
-            except NotStarted:
-                return
-            await worker.end()
+        await self._spare.close()
 
     def _seats(self) -> tuple[Seat, ...]:
         return (self._seat, *self._own.values(), *self._plugins.values())
@@ -283,28 +275,12 @@ class ProcessLane:
             _, longest_idle = self._own.popitem(last=False)
             await longest_idle.drop()
         if seat.worker is None:
-            has_waited = self._spare is not None
-            worker = await self._worker()
+            has_waited = self._spare.begun
+            worker = await self._spare.take()
             if self._closed:
                 await to_the_end(worker.end())
                 raise NotStarted(Failure("NotStarted", "this lane is closed", phase="spawn"))
             seat.take(worker, has_waited)
-
-    def _provide_spare(self) -> None:
-        """Start one behind a batch, when nobody waits for the processor."""
-        if self._keeps_spare and self._spare is None and not self._closed:
-            self._spare = asyncio.get_running_loop().create_task(started(self._make, self._limits))
-
-    async def _worker(self) -> Peer:
-        """The spare one, or a new one. Raises NotStarted."""
-        spare, self._spare = self._spare, None  # at once: plugins ask for workers beside each other
-        if spare is None:
-            return await started(self._make, self._limits)
-        try:
-            return await asyncio.shield(spare)
-        except asyncio.CancelledError:
-            self._spare = spare
-            raise
 
 
 def _facts(worker: Peer, role: str, calls: int) -> WorkerFacts:

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from secrets import token_hex
 
-from hookscope.core.failure import Failure
 from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
-from hookscope.runtime.escapes import HOST, MARK, new_mark
+from hookscope.runtime.ends import Ends
+from hookscope.runtime.escapes import HOST, new_mark
 from hookscope.runtime.hearing import Hearing
 from hookscope.runtime.output import Pipe
 from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost, WorkerProgram
@@ -38,7 +38,7 @@ class Worker:
         self.pid = 0  # 0: not spawned yet
         self.born = 0.0  # of time.monotonic
         self._mute_since = 0.0  # of time.monotonic, once somebody has asked why the line is at its end
-        self._theirs: list[int] = []  # the ends that belong to the process, open here until it is spawned
+        self._ends: Ends
         self._out = self._control = -1
         self._hearing: Hearing
         self._printing = Printing()
@@ -58,8 +58,8 @@ class Worker:
             self.pid = await asyncio.wrap_future(child.spawned)
             self.born = time.monotonic()
         except Exception as error:  # OSError mostly; ValueError for a null byte in a name
-            raise NotStarted(self._unspawned(error)) from None
-        self._close_theirs()
+            raise NotStarted(self._program.unspawned(error)) from None
+        self._ends.close_theirs()
         with self.listening():
             said = await self.hear()
         if "ready" not in said:
@@ -68,40 +68,11 @@ class Worker:
         self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
 
     def _open(self) -> Command:
-        their_in, self._out = os.pipe()
-        ours_in, their_out = os.pipe()
-        stdout, their_stdout = os.pipe()
-        stderr, their_stderr = os.pipe()
-        self._theirs = [their_in, their_out, their_stdout, their_stderr]
-        self._printing = Printing([Pipe(end, self.fence.encode("ascii")) for end in (stdout, stderr)])
-        os.set_blocking(self._out, False)
-        fds, bell = [their_in, their_out], -1
-        if self._program.control:
-            their_control, self._control = os.pipe()
-            os.set_blocking(self._control, False)
-            self._theirs.append(their_control)
-            fds.append(their_control)
-        if self._program.bell:
-            bell, their_bell = os.pipe()
-            self._theirs.append(their_bell)
-            fds.append(their_bell)
-        self._hearing = Hearing(ours_in, bell)
-        argv = (*self._program.argv, *map(str, fds))
-        env = {**self._program.env, MARK: self.mark}
-        return Command(argv, env, self._program.cwd, their_stdout, their_stderr, tuple(fds))
-
-    def _close_theirs(self) -> None:
-        while self._theirs:
-            os.close(self._theirs.pop())
-
-    def _unspawned(self, error: Exception) -> Failure:
-        name, cwd = self._program.argv[0], self._program.cwd
-        why = getattr(error, "strerror", None) or str(error)
-        if not cwd.is_dir():
-            text = f"{name} cannot run in {cwd}: there is no such folder."
-        else:
-            text = f"{name} cannot be started: {why}. {self._program.missing}".rstrip()
-        return Failure("NotStarted", text, phase="spawn")
+        ends = self._ends = Ends(self._program)
+        self._out, self._control = ends.out, ends.control
+        self._printing = Printing([Pipe(end, self.fence.encode("ascii")) for end in ends.printed])
+        self._hearing = Hearing(ends.line, ends.bell)
+        return ends.command(self.mark)
 
     def listening(self, *, outputs: bool = True) -> AbstractContextManager[None]:
         """While this is open, the running loop reads what the worker says and prints.
@@ -296,7 +267,7 @@ class Worker:
             child.kill()
             await asyncio.wrap_future(child.ended)
         self._hearing.close()
-        self._close_theirs()
+        self._ends.close_theirs()
         self._printing.close()
         for descriptor in (self._out, self._control):
             if descriptor >= 0:

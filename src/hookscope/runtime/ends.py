@@ -1,0 +1,44 @@
+"""The pipes between us and a worker, as they are before it is spawned: our ends and its own."""
+
+from __future__ import annotations
+
+import os
+
+from hookscope.runtime.child import Command
+from hookscope.runtime.escapes import MARK
+from hookscope.runtime.peer import WorkerProgram
+
+
+class Ends:
+    """Ours belong to whoever asked for them. Its own are open here until it is spawned: `close_theirs`."""
+
+    def __init__(self, program: WorkerProgram) -> None:
+        self._program = program
+        their_in, self.out = os.pipe()
+        self.line, their_out = os.pipe()
+        stdout, self._stdout = os.pipe()
+        stderr, self._stderr = os.pipe()
+        self.printed = stdout, stderr
+        self._fds = [their_in, their_out]  # of the protocol, in the order of its arguments
+        self.control = self.bell = -1
+        if program.control:
+            their_control, self.control = os.pipe()
+            self._fds.append(their_control)
+        if program.bell:
+            self.bell, their_bell = os.pipe()
+            self._fds.append(their_bell)
+        self._theirs = [*self._fds, self._stdout, self._stderr]
+        for ours in (self.out, self.control):
+            if ours >= 0:
+                os.set_blocking(ours, False)
+
+    def command(self, mark: str) -> Command:
+        """How the worker is started, with its ends and under that mark."""
+        program = self._program
+        argv, env = (*program.argv, *map(str, self._fds)), {**program.env, MARK: mark}
+        return Command(argv, env, program.cwd, self._stdout, self._stderr, tuple(self._fds))
+
+    def close_theirs(self) -> None:
+        """Any number of times."""
+        while self._theirs:
+            os.close(self._theirs.pop())
