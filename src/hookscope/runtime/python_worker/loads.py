@@ -65,7 +65,7 @@ class Loads:
         worker, restore = self._worker, self._part("restore")
         began = _now()
         try:
-            worker.left_out = restore.lay_over(env)
+            worker.remarks.left_out = restore.lay_over(env)
             base = dict(os.environ)
             made = self._make(code)
             loaded = Loaded(made, restore.changes_of_environ(base))

@@ -59,16 +59,17 @@ class Together:
         if not clean:
             answer["dirty"] = True
         who = "it" if len(self._ones) == 1 else "one of those that ran together"
-        worker.note_tasks(answer, left_over, who)
-        worker.note_size(answer)
-        worker.telling.tell(worker.and_beside(answer, there, who))
+        self._parts("remarks").note_tasks(answer, left_over, who)
+        worker.remarks.size(answer)
+        worker.remarks.beside(answer, there, who)
+        worker.telling.tell(answer)
 
     def _prepare(self, one: _One) -> bool:
         """Load it. False where that failed; its answer says so."""
         worker = self._worker
         one.target, env, one.answer = worker.prepare(self._id, one.number, one.call)
         if one.target is not None:
-            worker.left_out = self._parts("restore").lay_over(env) if env else []
+            worker.remarks.left_out = self._parts("restore").lay_over(env) if env else []
         return one.target is not None
 
     def _start(self, one: _One) -> None:

@@ -56,8 +56,8 @@ protocol, line, plain, faults, modules, restore, leftovers, views, authors = map
     part, ("protocol", "line", "plain", "faults", "modules", "restore", "leftovers", "views", "authors")
 )
 awaits, loads, outputs, process = map(part, ("awaits", "loads", "outputs", "process"))
-rehearsal, telling = map(part, ("rehearsal", "telling"))
-_plain = plain.plain
+rehearsal, remarks, telling = map(part, ("rehearsal", "remarks", "telling"))
+_plain, note = plain.plain, remarks.note
 
 
 class Worker:
@@ -65,18 +65,15 @@ class Worker:
 
     def __init__(self, to_host: Any, event: Any, writers: Any, memory: int) -> None:
         self.line = to_host
-        self._memory = memory
         self.views = views.Views(event, plain, protocol.encode, writers.given)
         self.awaits = awaits.Awaits(faults)
         self._loads = loads.Loads(self, part, writers)
         watched = outputs.Outputs()
         self.baseline = restore.Baseline(watched)
         self.telling = telling.Telling(to_host, protocol, watched, self.baseline)
-        self._free = to_host.free()
         self.reserve = bytes(RESERVE)
-        self.left_out: list[str] = []  # names of variables that no environment can hold
         self.settings: dict[str, Any] = {}  # of the host, for plugins
-        self._shared = False  # runs something of an earlier handler's
+        self.remarks = remarks.Remarks(to_host, leftovers, memory)
         self._calls: dict[int, Any] = {}  # those that the host has told once, by its numbers
         self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
         self._together: Any = None  # the calls that run at once, while they do
@@ -143,7 +140,7 @@ class Worker:
                 view.end(self.tell_late)
             self.tell_view(view, answer)
             if number == last or answer["took"] > SOON:
-                self.note_size(answer)
+                self.remarks.size(answer)
             spoilt = "dirty" in answer or "worn" in answer
             announced = not spoilt and number < last and self._is_loaded(calls[number + 1])
             self.telling.tell(answer, announced)
@@ -189,14 +186,15 @@ class Worker:
         """
         target, env, answer = self.prepare(run, number, call, known)
         if target is None:
-            return self.and_beside(answer, there)
+            self.remarks.beside(answer, there)
+            return answer
         if not announced:
             loaded = answer.get("loaded", 0.0)  # where that is nothing the host hears it with the answer
             self.line.put(protocol.short(protocol.BEGUN, run, number, loaded), loaded > 0)
         returned, raised, left_over = None, None, 0
         began = _now()
         try:
-            self.left_out = restore.lay_over(env) if env else []
+            self.remarks.left_out = restore.lay_over(env) if env else []
             sys.argv[:] = [call["code"]["path"]]
             returned = target(view)
             if returned is not None and hasattr(type(returned), "__await__"):
@@ -216,15 +214,16 @@ class Worker:
         if not self.baseline.restore() or not self.reserve:
             answer["dirty"] = True
         if left_over:
-            self.note_tasks(answer, left_over)
-        return self.and_beside(answer, there)
+            remarks.note_tasks(answer, left_over)
+        self.remarks.beside(answer, there)
+        return answer
 
     def prepare(
         self, run: str, number: int, call: Any, known: int = -1
     ) -> tuple[Any, dict[str, str], dict[str, Any]]:
         """Load it: (what to call or None, its environment, the answer as it is so far)."""
         answer: dict[str, Any] = {"id": run, "result": number, "took": 0.0}
-        if self._shared:
+        if self.remarks.shared:
             answer["shared"] = True
         found = self._targets.get(known)
         if found is not None:
@@ -269,47 +268,9 @@ class Worker:
         if type(error) is MemoryError:
             self.reserve = b""
 
-    def note_size(self, answer: dict[str, Any]) -> None:
-        """Say that this process has grown, and has served its time."""
-        if leftovers.is_large(self._memory):
-            note(answer, "it has taken half of the memory that its worker may have, and kept it")
-            answer["worn"] = True
-
-    def note_tasks(self, answer: dict[str, Any], left_over: int, who: str = "it") -> None:
-        """Say that asyncio tasks were left behind."""
-        if left_over:
-            tasks = f"asyncio task{'s' * (left_over > 1)}"
-            note(answer, f"{who} left {left_over} {tasks} unfinished, cancelled now")
-
-    def and_beside(self, answer: dict[str, Any], there: Any, who: str = "it") -> dict[str, Any]:
-        """The answer, and in it what the call left running, and what it had to do without.
-
-        `who` stands for the handler, in notes.
-        """
-        left, self._shared = there.left()
-        free = self.line.free()
-        if not 0 <= free <= self._free + leftovers.MANY:
-            left_open = "all descriptors" if free < 0 else f"more than {leftovers.MANY} descriptors"
-            note(answer, f"{who} left {left_open} open")
-            answer["dirty"] = True
-        if left:
-            answer["left"] = left
-            later = "what that prints later is charged to the handlers after it"
-            note(answer, f"{who} left {left} running: {later}")
-        if self.left_out:
-            names = ", ".join(repr(name)[:80] for name in self.left_out[:8])
-            note(answer, f"left out of its environment, which cannot hold them: {names}")
-        return answer
-
 
 def _hushed(frame: bytes, ring: bool) -> None:
     """In the place of a line's `put`."""
-
-
-def note(answer: dict[str, Any], *notes: str) -> None:
-    """Say so with the answer."""
-    if notes:
-        answer["notes"] = [*answer.get("notes", ()), *notes]
 
 
 def _unloaded(answer: dict[str, Any], error: Any) -> dict[str, Any]:
