@@ -84,6 +84,9 @@ class PluginPolicy:
         if self.rule is None or not self._answers(result, self.rule):
             return replace(fold, taken=fold.taken + 1), Next.GO
         merged = self.rule.merge(fold.answer, self._told(fold, result, result.returned))
+        if merged.failed:
+            failure = Failure("TypeError", merged.failed, phase="run")
+            return self._failed(replace(fold, taken=fold.taken + 1), result, failure)
         event = fold.event
         if merged.passes_on:
             event = Arguments({**event, EVENT: {**event[EVENT], **merged.passes_on}})

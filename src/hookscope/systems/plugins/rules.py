@@ -37,6 +37,7 @@ class Merged:
     counts: bool = True  # did the handler answer in the sense of its hook
     stop: bool = False  # nobody else is asked
     passes_on: Mapping[str, Any] = field(default_factory=dict)  # event fields as the next handler sees them
+    failed: str = ""  # why the host fails as it adds this answer, as though the handler had thrown that
 
 
 Merge = Callable[[Answer, Told], Merged]

@@ -24,6 +24,8 @@ from hookscope.systems.plugins.tool_lists import ToolNames
 
 DECISION = frozenset({"outcome", "reason", "message", "category", "metadata"})
 INVALID = "before_agent_run returned an invalid decision"
+NO_PAYLOAD = "Cannot destructure property 'trustedLocalMedia' of 'next' as it is null."
+NOT_ITERABLE = "(next.findings ?? []) is not iterable"
 CONTEXTS = ("prependContext", "appendContext")
 SYSTEM_CONTEXTS = ("prependSystemContext", "appendSystemContext")
 OUTCOMES = "outcomes"  # of evaluators: an answer is an object, so their list stands under a name
@@ -49,7 +51,7 @@ def tool_call(answer: Answer, told: Told) -> Merged:
     if "requireApproval" not in answer:
         merged |= given(answer, told, "params")
         if truthy(approval):
-            merged["requireApproval"] = {**_members(approval), "pluginId": told.plugin}
+            merged["requireApproval"] = {**_spread(approval), "pluginId": told.plugin}
             merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
     stop = told.fields.get("block") is True
     return Merged({**merged, **({"block": True} if stop else {})}, stop=stop)
@@ -91,7 +93,7 @@ def agent_finalize(answer: Answer, told: Told) -> Merged:
         if before == "revise":
             both = joined(answer.get("reason"), told.fields.get("reason"))
             reason = {} if both is None else {"reason": both}
-        return Merged({"action": action, **reason, **_retry(answer, told)})
+        return Merged({"action": action, **reason, **_retry(answer if before == "revise" else {}, told)})
     if before == "revise":
         return Merged(answer)
     if action == "continue":
@@ -115,7 +117,10 @@ def _usable(retry: object) -> Answer | None:
 
 def reply_payload(answer: Answer, told: Told) -> Merged:
     """Each handler sees the payload that the one before it left; a cancel sticks and stops."""
-    payload = told.fields.get("payload", told.payload.get("payload"))
+    own = "payload" in told.fields
+    if own and told.fields["payload"] is None:
+        return Merged(answer, failed=NO_PAYLOAD)
+    payload = _spread(told.fields["payload"]) if own else told.payload.get("payload")
     stop = told.fields.get("cancel") is True
     merged = {**answer, **given(answer, told, "reason"), "payload": payload}
     return Merged({**merged, **({"cancel": True} if stop else {})}, stop=stop, passes_on={"payload": payload})
@@ -124,14 +129,16 @@ def reply_payload(answer: Answer, told: Told) -> Merged:
 def install(answer: Answer, told: Told) -> Merged:
     """All findings; a block sticks and stops."""
     found = told.fields.get("findings")
-    findings = [*answer.get("findings", ()), *(found if isinstance(found, list) else ())]
+    if not isinstance(found, list | str | None):
+        return Merged(answer, failed=NOT_ITERABLE)
+    findings = [*answer.get("findings", ()), *(found or ())]
     merged = last_wins("blockReason", sticks="block")(answer, told)
     return Merged({**merged.answer, **({"findings": findings} if findings else {})}, stop=merged.stop)
 
 
 def exec_env(answer: Answer, told: Told) -> Merged:
     """Every variable; later ones overwrite."""
-    return Merged({**answer, **told.fields})
+    return Merged({**answer, **_spread(told.value)})
 
 
 def delivery_target(answer: Answer, told: Told) -> Merged:
@@ -188,6 +195,13 @@ def _with_outcome(answer: Answer, told: Told, outcome: Answer) -> Answer:
 
 def _members(value: object) -> Answer:
     return value if isinstance(value, dict) else {}
+
+
+def _spread(value: object) -> Answer:
+    """The members of any value, as `{...value}` takes them: of a text and a list by their places."""
+    if isinstance(value, str | list):
+        return {str(place): item for place, item in enumerate(value)}
+    return _members(value)
 
 
 # Every handler has a copy of the event of its own; a copy that cannot be made fails the event.
