@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.json_editor import JsonEditor
-from hookscope.console.hosts.pane import Matrix
+from hookscope.console.hosts.matrix import Matrix
 from hookscope.workbench import Options, Workbench
 
 LONG = "a word or two that go on and on, " * 12

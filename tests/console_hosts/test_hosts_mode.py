@@ -8,7 +8,8 @@ from tests.console_hosts.conftest import SIZES, Open
 from tests.side.conftest import for_all
 
 from hookscope.console.hosts.chooser import ChooserScreen
-from hookscope.console.hosts.pane import HostsPane, Matrix
+from hookscope.console.hosts.matrix import Matrix
+from hookscope.console.hosts.pane import HostsPane
 from hookscope.console.trust import TrustScreen
 
 

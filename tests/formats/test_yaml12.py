@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of, yaml12
+from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of, yaml_nodes
 
 INF = math.inf
 
@@ -172,7 +172,7 @@ def test_a_text_of_all_private_characters_is_refused_only_if_it_needs_one() -> N
 
 
 def test_without_the_c_parser_the_same_is_read_and_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml12, "_NODES", yaml12._PureNodes)
+    monkeypatch.setattr(yaml_nodes, "_NODES", yaml_nodes._PureNodes)
     for text, value in SCALARS:
         if "\t" not in text:  # the Python parser takes fewer tabs
             assert same(read_yaml(f"a: {text}".encode()), {"a": value})

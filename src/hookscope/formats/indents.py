@@ -15,7 +15,7 @@ from typing import Final
 import yaml
 
 from .whole_yaml import MOST_CHARACTERS
-from .yaml12 import Wrong, compose_yaml
+from .yaml_nodes import Wrong, compose_yaml
 
 # A line at the margin that is no key, comment, or last bracket: it goes on with what was begun above it.
 _AT_THE_MARGIN: Final = re.compile(r"^(?![ \t\n#}\]-]|[A-Za-z0-9_-]+:(?:[ \t\n]|\Z)).", re.MULTILINE)

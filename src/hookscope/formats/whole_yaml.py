@@ -11,7 +11,7 @@ from typing import Final
 import yaml
 
 from .places import FormatError, span_at
-from .yaml12 import Wrong, compose_yaml
+from .yaml_nodes import Wrong, compose_yaml
 from .yaml_scalars import plain_value
 
 MOST_CHARACTERS: Final = 8 * 1024  # characters; PyYAML in Python takes some tenths of a second for them

@@ -15,18 +15,18 @@ from textual.widgets import Static
 
 from hookscope.console.fire import expected, sandbox
 from hookscope.console.fire.entries import Heading, Remark
-from hookscope.console.fire.model import CallRow, RunSheet, outcome, stopper
+from hookscope.console.fire.model import CallRow, RunSheet, stopper
+from hookscope.console.fire.run_texts import ending_text, title
 from hookscope.console.fire.tab_bar import TabBar
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Waterfall
-from hookscope.console.keymap.hints import hints, with_keys
+from hookscope.console.keymap.hints import hints
 from hookscope.console.leaving import Leaves
 from hookscope.console.lines import Lines
-from hookscope.console.marks import MUTED, PHASES, word
+from hookscope.console.marks import word
 from hookscope.console.reading import Reading
 from hookscope.core.missed import why_not
 from hookscope.core.runs import Code, NotRun
-from hookscope.core.text import duration
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -105,31 +105,19 @@ class RunPane(Leaves, Vertical):
 
     def show(self, sheet: RunSheet | None, now: float, beside: Content = NOTHING, first: str = "") -> None:
         """Draw a run as it stands at `now`, a new one at hook `first`; `beside` tells of its neighbours."""
-        same = sheet is not None and self._sheet is not None and sheet.number == self._sheet.number
-        ended = (
-            same
-            and self._sheet is not None
-            and self._sheet.running
-            and sheet is not None
-            and not sheet.running
-        )
-        fresh = sheet is not None and not same
-        compared = (
-            same
-            and sheet is not None
-            and self._sheet is not None
-            and sheet.checked is not self._sheet.checked
-        )
+        before = self._sheet  # of this very run, as it stood
+        if before is None or sheet is None or before.number != sheet.number:
+            before = None
         self._sheet, self._now = sheet, now
         self.border_title = title(sheet, now)
         self._beside = beside
         waterfall = self.query_one(Waterfall)
         waterfall.show(sheet, now)
-        if fresh and sheet is not None and sheet.rows:
+        if sheet is not None and sheet.rows and before is None:
             waterfall.go_to(next((row for row in sheet.rows if row.call.name == first), sheet.rows[0]))
-        if sheet is not None and (ended or (fresh and not sheet.running)):
+        if sheet is not None and not sheet.running and (before is None or before.running):
             self._open_news(sheet, waterfall)
-        elif compared and sheet is not None:
+        elif sheet is not None and before is not None and sheet.checked is not before.checked:
             self._open_misses(sheet, waterfall)
         self._share_height()
         self._draw()
@@ -276,28 +264,3 @@ class RunPane(Leaves, Vertical):
 def handler_of(row: CallRow) -> Path | None:
     """The file that holds the handler."""
     return row.call.target.path if isinstance(row.call.target, Code) else None
-
-
-def title(sheet: RunSheet | None, now: float) -> Content:
-    """What stands in the frame: number, event, outcome, time."""
-    if sheet is None:
-        return Content("Run")
-    words, phase = outcome(sheet)
-    mark = PHASES[phase]
-    return Content.assemble(
-        f"Run {sheet.number}   {word(sheet.plan.event.key, 60)}   ",
-        (f"{mark.glyph} {words}", mark.style),
-        f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}",
-    )
-
-
-def ending_text(sheet: RunSheet | None) -> Content:
-    """What there is to say when no handler was called."""
-    if sheet is None:
-        return Content.styled(
-            with_keys("Nothing has been fired yet: {fire.fire} fires the event above."), MUTED
-        )
-    lines = ["No handler was called."] if sheet.run else ["Waiting for the first handler."]
-    if sheet.run is not None:
-        lines += [word(note, 400) for note in (*sheet.run.notes, sheet.run.ending.failure or "") if note]
-    return Content("\n".join(lines))
