@@ -1,7 +1,11 @@
 """What a shell completes, through the command line as a shell asks it; and the examples of every command."""
 
 import json
+import os
 import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -72,6 +76,68 @@ def test_each_shell_has_its_script(hookscope: Program, shell: str) -> None:
     assert hookscope("completion", env={"SHELL": f"/usr/bin/{shell}"}).out == script
     assert json.loads(hookscope("completion", shell, "--json").out)["script"].rstrip() == script.rstrip()
     assert hookscope("completion", env={"SHELL": ""}).code == 2
+
+
+def offered(hookscope: Program, shell: str, line: str, **env: str) -> list[list[str]]:
+    """What the shell's own script reads at the end of this line: word and what is said of it."""
+    asked = {"COMP_WORDS": line, "COMP_CWORD": "-1", "_HOOKSCOPE_COMPLETE": f"{shell}_complete", **env}
+    done = hookscope(env=asked)
+    assert (done.code, done.err) == (0, "")
+    return [row.split("\t")[1:] for row in done.out.splitlines() if row.startswith("plain\t")]
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_a_shell_that_quotes_by_itself_is_given_whole_words(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, shell: str
+) -> None:
+    """What stood behind a comma was lost, and an option with `=` in front of a name."""
+    make_hook(workspace / "hooks", "greet", READY)
+    make_hook(workspace / "hooks", "two words", READY)
+    make_hook(workspace / "hooks", "öl", READY)
+    at = f"hookscope --bundled '{bundled}' --workspace '{workspace}'"
+    assert offered(hookscope, shell, f"{at} info tw") == [["two words", "untrusted, workspace"]]
+    for begun in ('"two w', "'two w", "two\\ w"):
+        assert offered(hookscope, shell, f"{at} info {begun}")[0][0] == "two words"
+    assert offered(hookscope, shell, f"{at} info ö")[0][0] == "öl"
+    (both,) = offered(hookscope, shell, f"{at} new x --event command:new,command:re")
+    assert both[0] == "command:new,command:reset"
+    assert offered(hookscope, shell, f"{at} fire command:new --only=gre")[0][0] == "--only=greet"
+    ((name, about),) = offered(hookscope, shell, "hookscope unin")
+    assert (name, about) == ("uninstall", "Take back exactly what an install did.")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_bash_puts_into_the_line_what_it_reads_as_one_word(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, tmp_path: Path
+) -> None:
+    """Behind a folder in quotes nothing was completed, and no name with a blank in it anywhere."""
+    spaced = tmp_path / "my folder"
+    make_hook(spaced / "hooks", "greet", READY)
+    make_hook(spaced / "hooks", "two words", READY)
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "hookscope"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hookscope "$@"\n')
+    program.chmod(0o755)
+    at = f'hookscope --bundled "{bundled}" --workspace "{spaced}"'
+    script = hookscope("completion", "bash").out
+
+    def replies(line: str) -> list[str]:
+        asked = (
+            f"{script}\nCOMP_LINE=$1; COMP_POINT=${{#1}}; _hookscope_completion hookscope; "
+            "printf '%s\\n' \"${COMPREPLY[@]}\""
+        )
+        env = {**os.environ, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(
+            ["bash", "-c", asked, "-", line], cwd=workspace, env=env, capture_output=True, text=True
+        )
+        assert done.stderr == ""
+        return done.stdout.splitlines()
+
+    assert replies(f"{at} info gre") == ["greet"]
+    assert replies(f"{at} info tw") == ["two\\ words"]
+    assert replies(f'{at} info "tw') == ["two words"]
+    assert replies(f"{at} plan command:n") == ["new"], "bash takes the colon for the end of a word"
+    assert replies(f'{at} plan "command:n') == ["command:new"]
 
 
 def groups() -> list[tuple[str, click.Command]]:

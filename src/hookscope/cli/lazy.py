@@ -1,12 +1,17 @@
 """Groups of commands that are imported when they are called: `--help` costs no more than click."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from importlib import import_module
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import click
 
 from hookscope.cli.exampled import write_examples
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyGroup(click.Group):
@@ -28,6 +33,15 @@ class LazyGroup(click.Group):
         command = import_module(self.module.format(cmd_name)).command
         assert isinstance(command, click.Command)
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands with their lines of help, none of them loaded for that; options."""
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        from click.shell_completion import CompletionItem  # here: `--help` does without
+
+        known = self.commands_by_name.items()
+        return [CompletionItem(name, help=about) for name, about in known if name.startswith(incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

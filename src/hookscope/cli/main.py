@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import Workbench
 
 # Name → the line in `--help`. A command's module has its name and is imported when it is called.
+ASKED_BY_A_SHELL = "_HOOKSCOPE_COMPLETE"  # what stands in the line is to be completed
 STREAMS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
 COMMANDS = {
     "list": "What hooks there are, and why some would not run.",
@@ -130,6 +131,10 @@ def main() -> None:
 
 def exit_code(arguments: list[str]) -> int:
     """Run the program; every exception of the user's making becomes a sentence on standard error."""
+    if ASKED_BY_A_SHELL in os.environ:
+        from hookscope.cli.completing.shells import use_ours
+
+        use_ours()
     try:
         code = cli.main(arguments, prog_name="hookscope", standalone_mode=False)
     except click.exceptions.Exit as ended:

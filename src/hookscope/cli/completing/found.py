@@ -13,7 +13,7 @@ from hookscope.workbench.packs.book import installed_here
 
 RUNS = 20  # that are offered
 ABOUT = 60  # characters of what is said of a word
-UNSAFE = frozenset(" \t\n\"'`$\\;&|<>()*?[]{}!#")  # a shell would read a name with one of them otherwise
+UNSAFE = frozenset("\t\n\"'`$\\;&|<>()*?[]{}!#")  # a shell would read a name with one of them otherwise
 
 
 class Word(NamedTuple):
@@ -24,7 +24,7 @@ class Word(NamedTuple):
 
 
 def words(found: Iterable[tuple[str, str]]) -> tuple[Word, ...]:
-    """Each word once, those alone that a shell reads as they stand."""
+    """Each word once, but for those that a shell would run, or read as something else than a word."""
     kept: dict[str, str] = {}
     for text, about in found:
         if text and text.isprintable() and not UNSAFE & {*text} and not text.startswith(("-", "~")):

@@ -1,38 +1,76 @@
-"""The script that a shell reads once. Those of zsh and fish are click's own.
+"""The script that a shell reads once. At each tab it passes the line up to the cursor, and reads lines back.
 
-Bash takes a colon for the end of a word, and event keys have colons: ours puts such words together again, and
-gives back what stands behind the colon.
+Nothing that goes wrong there is told: somebody is in the middle of a line.
 """
 
 from __future__ import annotations
-
-from click.shell_completion import FishComplete, ZshComplete
 
 SHELLS = ("bash", "zsh", "fish")
 PROGRAM, VARIABLE = "hookscope", "_HOOKSCOPE_COMPLETE"
 BASH = """\
 _hookscope_completion() {
-    local line="${COMP_LINE:0:COMP_POINT}" current before="" kind value
-    local -a words
-    read -r -a words <<< "$line"
-    [[ "$line" == *[[:space:]] ]] && words+=("")
-    current="${words[${#words[@]}-1]}"
-    if [[ "$COMP_WORDBREAKS" == *:* && "$current" == *:* ]]; then
-        before="${current%"${current##*:}"}"
-    fi
+    local kind value
     COMPREPLY=()
     while IFS=, read -r kind value; do
         case "$kind" in
-            plain) COMPREPLY+=("${value#"$before"}") ;;
+            plain) COMPREPLY+=("$value") ;;
             dir) compopt -o dirnames 2>/dev/null ;;
             file) compopt -o default 2>/dev/null ;;
         esac
-    done < <(COMP_WORDS="${words[*]}" COMP_CWORD=$((${#words[@]} - 1)) \\
-        _HOOKSCOPE_COMPLETE=bash_complete "$1" 2>/dev/null)
+    done < <(COMP_WORDS="${COMP_LINE:0:COMP_POINT}" COMP_CWORD=-1 COMP_WORDBREAKS="$COMP_WORDBREAKS" \\
+        _HOOKSCOPE_COMPLETE=bash_complete "${1/#\\~\\//$HOME/}" 2>/dev/null)
 }
 complete -o nosort -F _hookscope_completion hookscope 2>/dev/null ||
     complete -F _hookscope_completion hookscope
 """
+ZSH = """\
+#compdef hookscope
+_hookscope_completion() {
+    local kind value about
+    local -a plain described
+    while IFS=$'\\t' read -r kind value about; do
+        case "$kind" in
+            plain)
+                if [[ -n "$about" ]]; then
+                    described+=("${value//:/\\\\:}:$about")
+                else
+                    plain+=("$value")
+                fi ;;
+            dir) _path_files -/ ;;
+            file) _path_files ;;
+        esac
+    done < <(COMP_WORDS="${(j: :)words[1,CURRENT-1]} $QIPREFIX$PREFIX" COMP_CWORD=-1 \\
+        _HOOKSCOPE_COMPLETE=zsh_complete ${~words[1]} 2>/dev/null)
+    (( $#described )) && _describe -V hookscope described -U
+    (( $#plain )) && compadd -U -V hookscope -a plain
+    return 0
+}
+if [[ "$zsh_eval_context[-1]" == loadautofunc ]]; then
+    _hookscope_completion "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i -D; }
+    compdef _hookscope_completion hookscope
+fi
+"""
+FISH = """\
+function _hookscope_completion
+    set -l program (string replace -r '^~/' "$HOME/" -- (commandline -opc)[1])
+    for line in (env COMP_WORDS=(commandline -cp | string collect) COMP_CWORD=-1 \\
+            _HOOKSCOPE_COMPLETE=fish_complete $program 2>/dev/null)
+        set -l parts (string split \\t -- $line)
+        switch $parts[1]
+            case plain
+                printf '%s\\t%s\\n' $parts[2] $parts[3]
+            case dir
+                __fish_complete_directories $parts[2]
+            case file
+                __fish_complete_path $parts[2]
+        end
+    end
+end
+complete --no-files --command hookscope --arguments "(_hookscope_completion)"
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 READ_BY = {
     "bash": 'eval "$(hookscope completion bash)"',
     "zsh": 'eval "$(hookscope completion zsh)"',
@@ -42,8 +80,4 @@ READ_BY = {
 
 def script_of(shell: str) -> str:
     """What this shell is to read."""
-    if shell == "bash":
-        return BASH
-    names = {"complete_func": "_hookscope_completion", "complete_var": VARIABLE, "prog_name": PROGRAM}
-    template = ZshComplete.source_template if shell == "zsh" else FishComplete.source_template
-    return template % names
+    return SCRIPTS[shell]
