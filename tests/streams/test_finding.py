@@ -323,3 +323,30 @@ def test_a_room_that_cannot_be_read_stops_the_build_and_hides_no_hook(
     monkeypatch.setattr(RealFiles, "children", refused)
     (row,) = look(opened()).hooks
     assert row.verdict.why() == f"Eve builds nothing: EACCES: permission denied, '{root / 'agent/lib'}'"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "why"),
+    [
+        ('{"dependencies": {"eve": "0.80.1"}}', ""),
+        (
+            '{"devDependencies": {"eve": "0.80.1"}}',
+            "No eve project contains {root}: {file} names no eve among",
+        ),
+        ("[]", "No eve project contains {root}: {file} names no eve among its dependencies."),
+        ('{"name":', "The package.json at {file} is not valid JSON."),
+    ],
+)
+def test_the_newer_version_takes_a_folder_whose_package_does_not_need_it_for_no_project(
+    manifest: str, why: str, project: Project, opened: OpenProject, tmp_path: Path
+) -> None:
+    """Recorded from both: 0.18.1 asks nothing of it."""
+    root = project("agent/hooks/a.ts", "agent/hooks/1st.ts")
+    file = tmp_path / "package.json"  # the nearest one, of a workspace of packages perhaps
+    file.write_text(manifest)
+    (elder,) = look(opened("eve@0.18")).hooks
+    assert "1st" in elder.verdict.why()
+    (row,) = look(opened("eve@0.80")).hooks
+    told = why.format(root=root, file=file) or "hook-name-invalid"
+    assert told in row.verdict.why()
+    assert {hook.state for hook in look(opened("eve")).hooks} == {elder.state}

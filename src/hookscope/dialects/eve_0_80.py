@@ -23,6 +23,7 @@ HOUSEHOLD = Household(
     dockerfile=True,
     strict_headers=True,
     skill_names=True,
+    package="eve",
 )
 MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
 VOCABULARY = partial(catalogue, "eve_0_80")

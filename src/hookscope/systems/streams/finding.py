@@ -19,6 +19,7 @@ from hookscope.systems.streams.agents import (
     discover,
     in_order,
 )
+from hookscope.systems.streams.project import said_of_project
 from hookscope.systems.streams.slots import HOOKS
 from hookscope.systems.streams.sources import ERROR, FileRules, Passed, TakenModule
 from hookscope.values import dataclass
@@ -72,6 +73,7 @@ def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
     """
     folders = {folder.path: folder for folder in host.folders}
     finding = _Finding(folders, host.surroundings.files, marks_python)
+    _look_around(host, rules, finding)
     discoveries = list(_discoveries(host, rules, finding))
     for agent, said in in_order(discoveries):
         problem = Problem(_with_agent(said.text, agent), Place(said.path), wanted=said.wanted)
@@ -81,6 +83,15 @@ def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
     for discovery in discoveries:
         _take(discovery, finding)
     return Found(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
+
+
+def _look_around(host: Host, rules: FileRules, finding: _Finding) -> None:
+    """Is it a project at all; where it is none, the host says nothing else."""
+    package = rules.household.package if rules.household is not None else ""
+    said = said_of_project(host.workspace, package, finding.files) if package else None
+    if said is not None:
+        finding.build, finding.thrown = Problem(said.text, Place(said.path)), True
+        finding.problems.append(finding.build)
 
 
 def _with_agent(text: str, agent: Agent) -> str:

@@ -78,6 +78,7 @@ class Household:
     dockerfile: bool = False  # may a sandbox be a Dockerfile; the elder has a `workspace/skills` of its own
     strict_headers: bool = False  # has a Markdown header to end; where not, it may hold known keys alone
     skill_names: bool = False  # are names of skills looked at
+    package: str = ""  # that the nearest package.json has to name; empty: none
 
 
 @dataclass(frozen=True, slots=True)
