@@ -217,3 +217,16 @@ async def test_handlers_in_typescript_run_in_a_node_beside_the_program(
     await close_hooks()
     assert not marked(ours)
     assert registered_keys() == ()
+
+
+async def test_an_event_that_is_fired_stays_as_it_was_asked_for() -> None:
+    def digs(event: HookEvent) -> None:
+        event.context["entry"]["enabled"] = False
+        event.messages.append("changed")
+
+    engine = HookEngine(embedded_host(host_config={}))
+    engine.register("command", digs)
+    event = Event("command", "new", context={"entry": {"enabled": True}})
+    run = await engine.fire(event)
+    assert (run.context, run.messages) == ({"entry": {"enabled": False}}, ("changed",))
+    assert (event.context, event.messages) == ({"entry": {"enabled": True}}, ())

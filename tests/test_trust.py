@@ -90,24 +90,67 @@ def test_trust_that_cannot_be_recorded_is_refused_with_the_next_step(
         a_bench(workspace).trust(workspace)
 
 
-def test_a_handler_that_somebody_else_changed_since_is_marked(
-    workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
-    a_bench(workspace).trust(workspace / "hooks")
+@pytest.fixture
+def of_others(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """From its call on every file belongs to another user."""
     real_facts = RealFiles.facts
 
     def of_another_user(self: RealFiles, path: Path) -> Facts | None:
         facts = real_facts(self, path)
         return facts._replace(foreign=True) if facts is not None else None
 
-    def notes() -> tuple[str, ...]:
-        told = a_bench(workspace).look().inventory.hooks[0].notes
-        return tuple(note for note in told if "handler.py" in note)
+    return lambda: monkeypatch.setattr(RealFiles, "facts", of_another_user)
 
-    (folder / "handler.py").write_text("def handler(event): print('changed')\n")
-    assert notes() == ()
-    monkeypatch.setattr(RealFiles, "facts", of_another_user)
-    assert notes() == ("handler.py belongs to another user and has changed since its folder was trusted",)
+
+CHANGED = "handler.py belongs to another user and has changed since its folder was trusted"
+
+
+def marked(workspace: Path) -> dict[str, tuple[str, ...]]:
+    """What is said of each hook's handler."""
+    rows = a_bench(workspace).look().inventory.hooks
+    return {row.hook.name: tuple(note for note in row.notes if "handler.py" in note) for row in rows}
+
+
+def test_a_handler_that_somebody_else_changed_since_is_marked(
+    workspace: Path, make_hook: MakeHook, of_others: Callable[[], None]
+) -> None:
+    folder = make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
     a_bench(workspace).trust(workspace / "hooks")
-    assert notes() == ()
+    (folder / "handler.py").write_text("def handler(event): print('changed')\n")
+    assert marked(workspace) == {"greet": ()}
+    of_others()
+    assert marked(workspace) == {"greet": (CHANGED,)}
+    a_bench(workspace).trust(workspace / "hooks")
+    assert marked(workspace) == {"greet": ()}
+
+
+def test_trust_in_one_folder_settles_nothing_in_another(
+    workspace: Path, make_hook: MakeHook, of_others: Callable[[], None]
+) -> None:
+    one, other = (
+        make_hook(workspace / "hooks", name, "{openclaw: {events: [command]}}") for name in ("one", "other")
+    )
+    a_bench(workspace).trust(one)
+    (one / "handler.py").write_text("def handler(event): print('changed')\n")
+    a_bench(workspace).trust(other)
+    of_others()
+    assert marked(workspace) == {"one": (CHANGED,), "other": ()}
+
+
+@pytest.mark.parametrize("entry", [{"since": "2026-01-01T00:00:00+00:00"}, {"handlers": 5}, 1])
+def test_trust_that_knows_no_digests_holds_all_the_same(
+    workspace: Path, tmp_path: Path, make_hook: MakeHook, entry: object
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state/trust.json").write_text(json.dumps({"folders": {str(workspace): entry}}))
+    assert [row.state for row in a_bench(workspace).look().inventory.hooks] == ["ready"]
+
+
+def test_trust_is_dropped_for_those_folders_alone(tmp_path: Path) -> None:
+    store = TrustStore(tmp_path / "trust.json")
+    for name in ("/a", "/b"):
+        store.add(Path(name), {Path(name, "handler.py"): "digest"})
+    store.drop([Path("/a"), Path("/c")])
+    assert store.trust().folders == {Path("/b")}
+    assert store.trust().digests == {Path("/b/handler.py"): "digest"}

@@ -80,6 +80,71 @@ def test_trust_stops_at_links(
     assert states == ["ready"]
 
 
+def test_a_bundled_handler_that_leads_out_is_asked_for(
+    hookscope: Program, tmp_path: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    folder = make_hook(bundled, "shipped", "{eliza: {events: ['command:new']}}")
+    within = make_hook(bundled, "plain", "{eliza: {events: ['command:new']}}")
+    (folder / "handler.py").rename(tmp_path / "elsewhere.py")
+    (folder / "handler.py").symlink_to(tmp_path / "elsewhere.py")
+    done = hookscope("--dialect", "eliza", "--bundled", str(bundled), "list", "--json")
+    states = {hook["path"]: hook["state"] for hook in done.json["hooks"]}
+    assert states == {str(folder): "untrusted", str(within): "ready"}
+
+
+def test_a_folder_that_is_linked_from_outside_of_all_hooks_folders_is_refused_by_milady(
+    hookscope: Program, workspace: Path, tmp_path: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(tmp_path / "elsewhere", "linked", "{milady: {events: ['command:new']}}")
+    (workspace / "hooks/linked").symlink_to(tmp_path / "elsewhere/linked")
+    done = hookscope("--dialect", "milady", "--bundled", str(bundled), "info", "linked", "--json")
+    gates = {gate["gate"]: gate for gate in done.json["gates"]}
+    assert done.json["state"] == "broken"
+    assert gates["path"]["reason"].startswith("Handler is outside the allowed hooks folders")
+
+
+def test_what_always_skips_gives_no_reason(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    metadata = "{openclaw: {always: true, events: ['command:new'], requires: {bins: [no-such-program]}}}"
+    make_hook(workspace / "hooks", "greet", metadata)
+    done = hookscope("--bundled", str(bundled), "info", "greet", "--json")
+    (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "bins")
+    assert (gate["passed"], gate["reason"], gate["missing"], gate["fix"]) == (None, "", [], None)
+    assert gate["found"] == "skipped: always is true"
+
+
+def test_an_event_that_is_documented_and_never_sent_is_not_offered_for_itself(
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", '{"eliza": {"events": ["session:end"]}}')
+    shipped = ("--dialect", "eliza@2.0.0-beta.2", "--bundled", str(bundled))
+    done = hookscope(*shipped, "info", "greet", "--json")
+    (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "sent")
+    assert (gate["passed"], gate["reason"]) == (False, "Eliza never sends session:end")
+
+
+@pytest.mark.parametrize(("said", "on"), [("false", False), ("0", True), ("''", True), ("null", True)])
+def test_only_false_switches_a_hook_off(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook, said: str, on: bool
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: ['command:new']}}")
+    (home / ".openclaw").mkdir()
+    entries = f"{{greet: {{enabled: {said}}}}}"
+    (home / ".openclaw/openclaw.json").write_text(f"{{hooks: {{internal: {{entries: {entries}}}}}}}")
+    done = hookscope("--bundled", str(bundled), "info", "greet", "--json")
+    assert done.json["enabled"] is on
+
+
+def test_an_entry_of_the_same_name_switches_no_legacy_handler_off(hookscope: Program, home: Path) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text(
+        "{hooks: {internal: {handlers: [{event: 'command', module: 'x.py'}],"
+        " entries: {'x.py': {enabled: false}}}}}"
+    )
+    assert hookscope("info", "x.py", "--json").json["enabled"] is True
+
+
 BAD = {
     "not yaml": ("---\nname: [a\n---\n", "HOOK.md, line 3, column 1"),
     "duplicate": ("---\nname: a\nname: b\n---\n", "HOOK.md, line 3, column 1: the key `name` stands twice"),
