@@ -126,6 +126,21 @@ def test_they_are_listed_and_planned_before_a_load_and_share_the_switch(
     assert reasons["beta"] == "all hooks of folder events are switched off in the settings"
 
 
+def test_the_hosts_own_list_names_the_plugins_whose_hooks_it_leaves_out(
+    hookscope: Program, plugin: Plugin, configured: Path, tmp_path: Path
+) -> None:
+    marker = tmp_path / "imported"
+    plugin("alpha", f"require('fs').writeFileSync({json.dumps(str(marker))}, ''); {ALPHA}")
+    plugin("typed", "api.on('before_tool_call', () => {});")
+    for command in ("list", "check"):
+        done = hookscope(*SHIPPED, command, "--format", "host", "--json")
+        assert "leaves that out: alpha. See `hookscope load`." in done.err
+        assert "typed" not in done.err
+        assert done.code == 0
+    assert "leaves that out" not in hookscope(*SHIPPED, "info", "fold", "--format", "host").err
+    assert not marker.exists()
+
+
 def test_a_plugin_that_the_program_fails_is_failed_with_its_words(
     hookscope: Program, plugin: Plugin, configured: Path
 ) -> None:

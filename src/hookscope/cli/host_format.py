@@ -49,13 +49,15 @@ def is_host(shape: str, **flags: Any) -> bool:
 def listed(options: Options, eligible: bool, verbose: bool) -> Answer:
     """As the host's `list`."""
     command, view, said = _opened(options)
-    return in_its_words(said or command.list(view.host, view.inventory, Flags(eligible, verbose)))
+    said = said or command.list(view.host, view.inventory, Flags(eligible, verbose))
+    return in_its_words(_with_what_it_loads(said, view))
 
 
 def checked(options: Options, verbose: bool) -> Answer:
     """As the host's `check`."""
     command, view, said = _opened(options)
-    return in_its_words(said or command.check(view.host, view.inventory, Flags(verbose=verbose)))
+    said = said or command.check(view.host, view.inventory, Flags(verbose=verbose))
+    return in_its_words(_with_what_it_loads(said, view))
 
 
 def described(options: Options, name: str) -> Answer:
@@ -78,6 +80,18 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
         bench.edits.apply(toggle)
         bench.close_now()
     return in_its_words(command.switched(row, on))
+
+
+def _with_what_it_loads(said: Said, view: View) -> Said:
+    """The host's command loads plugins, and lists the hooks of folder events that they register; a look loads
+    nothing, and names them beside the answer."""
+    crosses = view.host.dialect.load_rules.crosses
+    names = [row.hook.name for row in view.inventory.hooks if row.of_folders and row.verdict.enabled]
+    if not (crosses and names):
+        return said
+    command = f"{view.host.dialect.product} loads plugins for this, and lists what they register"
+    line = f"{command}; Hookscope loads none, and leaves that out: {', '.join(names)}. See `hookscope load`."
+    return replace(said, errors=(*said.errors, line))
 
 
 def _bench(options: Options) -> Workbench:
