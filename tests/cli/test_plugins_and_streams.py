@@ -78,6 +78,14 @@ def test_answers_are_merged_in_order_of_priority(hookscope: Program, plugins: No
     ]
 
 
+def test_before_a_load_the_order_is_that_of_the_priorities_in_the_text(
+    hookscope: Program, plugins: None
+) -> None:
+    hookscope("trust", "plugins")
+    plan = hookscope("plan", "before_tool_call", "--json").json
+    assert [call["hook"] for group in plan["groups"] for call in group["calls"]] == ["guard", "audit"]
+
+
 def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: None) -> None:
     call = json.dumps({"toolName": "exec", "params": {"command": "rm -rf /"}})
     text = hookscope(

@@ -125,3 +125,14 @@ async def test_what_is_cleared_away_is_not_found_by_its_words_either(path: Path,
         query = "select rowid from search where search match ?"
         found = database.execute(query, ('"§1§x" *',)).fetchall()
     assert found == [(2,), (4,)]
+
+
+async def test_runs_that_fill_the_size_to_the_byte_drive_out_all_before_them(
+    path: Path, run_of_id: RunOfId
+) -> None:
+    await fill(path, Retention(), "oooo", run_of_id)
+    with closing(open_database(path)) as database:
+        (size,) = database.execute("select sum(size) from (select size from runs order by id desc limit 2)")
+        while tidy(database, Retention(size=size[0])):
+            pass
+        assert database.execute("select count(*) from runs").fetchone() == (2,)

@@ -103,6 +103,7 @@ def test_a_text_loses_its_secret_and_nothing_else(text: str, masked: str) -> Non
         "${API_TOKEN} and ${SECRET:TOKEN}",
         "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
         "AKIA, ghp_ and eyJ are prefixes",
+        "AKIA" + "ISTHEBEGINNINGOFAWORD",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:

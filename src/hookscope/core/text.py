@@ -49,7 +49,7 @@ def nearest(word: str, words: Iterable[str]) -> str | None:
 
 
 def duration(seconds: float) -> str:
-    """A time for people, eight cells at most."""
+    """A time for people, to three digits; from 100 s on in minutes and seconds."""
     ms = seconds * 1000
     if ms < 99.95:
         return f"{ms:.1f} ms"
