@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.widgets import Input, Label, Static
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Input, Static
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.fire.event_picker import EventPicker
+from hookscope.console.form import Form
 from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.console.making.completion import OfWords, completed
@@ -61,11 +62,6 @@ class NewScreen(Dialog["Sketched | None"]):
     DEFAULT_CSS = """
     NewScreen {
         & > Vertical { width: 92; max-width: 96%; max-height: 100%; }
-        & Horizontal { height: 1; }
-        & Label { width: 10; color: $text-muted; }
-        & .-choice Label { width: 9; }
-        & Input { width: 1fr; background: transparent; }
-        & Choice { width: 1fr; height: 1; }
         & VerticalScroll { height: auto; max-height: 24; margin: 1 0 0 0; scrollbar-size-vertical: 1; }
         & #new-preview { height: auto; }
     }
@@ -83,49 +79,33 @@ class NewScreen(Dialog["Sketched | None"]):
         self._problem = "A name is wanted."
 
     def compose(self) -> ComposeResult:
-        host = self._view.host
         with Vertical() as frame:
             frame.border_title = "New"
             frame.border_subtitle = hints(
                 ("new.write", "write"), ("new.events", "events"), ("new.cancel", "back")
             )
-            yield from self._line(
-                "name", OneLine(placeholder="letters, digits, - and _", id="new-name", compact=True)
-            )
-            yield from self._line("kind", Choice((AUTOMATIC, *KINDS), id="new-kind"))
-            events = OneLine(
-                placeholder="a good first one; several with commas",
-                suggester=OfWords(self._events),
-                id="new-events",
-                compact=True,
-            )
-            yield from self._line("events", events)
-            yield from self._line("language", Choice((AUTOMATIC, *LANGUAGES), id="new-language"))
-            dialects = OneLine(
-                placeholder=f"{host.dialect.name}; several with commas",
-                suggester=OfWords(dialect_names),
-                id="new-dialects",
-                compact=True,
-            )
-            yield from self._line("dialects", dialects)
-            where = OneLine(
-                placeholder=f"{WORKSPACE}, {MANAGED} or a folder",
-                suggester=OfWords(lambda: (WORKSPACE, MANAGED)),
-                id="new-where",
-                compact=True,
-            )
-            yield from self._line("in", where)
-            yield from self._line(
-                "about", OneLine(placeholder="what it is, in one line", id="new-about", compact=True)
-            )
+            yield Form(self._lines())
             with VerticalScroll(can_focus=False):
                 yield Static(id="new-preview")
 
-    @staticmethod
-    def _line(label: str, field: Input | Choice) -> ComposeResult:
-        with Horizontal(classes="-choice" if isinstance(field, Choice) else ""):
-            yield Label(label)
-            yield field
+    def _lines(self) -> dict[str, OneLine | Choice]:
+        """What is asked for, by its label."""
+
+        def typed(name: str, placeholder: str, words: Callable[[], Sequence[str]] | None = None) -> OneLine:
+            suggester = OfWords(words) if words is not None else None
+            return OneLine(placeholder=placeholder, suggester=suggester, id=f"new-{name}", compact=True)
+
+        host = self._view.host.dialect.name
+        places = (WORKSPACE, MANAGED)
+        return {
+            "name": typed("name", "letters, digits, - and _"),
+            "kind": Choice((AUTOMATIC, *KINDS), id="new-kind"),
+            "events": typed("events", "a good first one; several with commas", self._events),
+            "language": Choice((AUTOMATIC, *LANGUAGES), id="new-language"),
+            "dialects": typed("dialects", f"{host}; several with commas", dialect_names),
+            "in": typed("where", f"{WORKSPACE}, {MANAGED} or a folder", lambda: places),
+            "about": typed("about", "what it is, in one line"),
+        }
 
     def on_mount(self) -> None:
         self.query_one("#new-name", Input).focus()

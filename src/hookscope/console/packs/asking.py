@@ -9,12 +9,13 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.suggester import Suggester
-from textual.widgets import Input, Label, Static
+from textual.widgets import Input, Static
 
 from hookscope.console.dialog import Dialog, Over
+from hookscope.console.form import Form
 from hookscope.console.keymap.hints import hints
 from hookscope.console.making.choice import Choice
 from hookscope.console.reading import Fitted, Roll
@@ -76,11 +77,6 @@ class SpecScreen(Dialog["tuple[str, Asked] | None"]):
     DEFAULT_CSS = """
     SpecScreen {
         & > Vertical { width: 78; max-width: 96%; }
-        & Horizontal { height: 1; }
-        & Label { width: 14; color: $text-muted; }
-        & .-choice Label { width: 13; }
-        & Input { width: 1fr; background: transparent; }
-        & Choice { width: 1fr; height: 1; }
         & #spec-means { color: $text-muted; height: auto; margin: 1 0 0 0; }
     }
     """
@@ -93,26 +89,23 @@ class SpecScreen(Dialog["tuple[str, Asked] | None"]):
         with Vertical() as frame:
             frame.border_title = "Install"
             frame.border_subtitle = hints(("spec.take", "shows everything first"), ("spec.cancel", "back"))
-            with Horizontal():
-                yield Label("package")
-                yield Input(
-                    self._spec,
-                    placeholder=SHORT,
-                    suggester=OfPaths(),
-                    compact=True,
-                    max_length=LONGEST,
-                    id="spec-package",
-                )
-            yield from self._line("how", Choice((COPY, LINK, PIN), id="spec-how"))
-            yield from self._line("dependencies", Choice((LEAVE, TOO), id="spec-needs"))
-            yield from self._line("if it is here", Choice((REFUSE, REPLACE), id="spec-force"))
+            package = Input(
+                self._spec,
+                placeholder=SHORT,
+                suggester=OfPaths(),
+                compact=True,
+                max_length=LONGEST,
+                id="spec-package",
+            )
+            yield Form(
+                {
+                    "package": package,
+                    "how": Choice((COPY, LINK, PIN), id="spec-how"),
+                    "dependencies": Choice((LEAVE, TOO), id="spec-needs"),
+                    "if it is here": Choice((REFUSE, REPLACE), id="spec-force"),
+                }
+            )
             yield Static(id="spec-means", markup=False)
-
-    @staticmethod
-    def _line(label: str, choice: Choice) -> ComposeResult:
-        with Horizontal(classes="-choice"):
-            yield Label(label)
-            yield choice
 
     def on_mount(self) -> None:
         how = self.query_one("#spec-how", Choice)

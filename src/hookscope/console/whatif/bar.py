@@ -8,12 +8,13 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.suggester import SuggestFromList
-from textual.widgets import Input, Label, Static
+from textual.widgets import Input, Static
 
 from hookscope.console.dialog import Dialog
+from hookscope.console.form import Form
 from hookscope.console.keymap.hints import ENTER, hints
 from hookscope.console.painting import OneLine
 from hookscope.console.text import line
@@ -21,7 +22,6 @@ from hookscope.console.theme import MUTED
 from hookscope.console.whatif.fields import NAMES, TITLES, Fields
 from hookscope.core.text import printable
 
-LABEL = 13
 LONGEST = 4_000  # characters of a field
 
 
@@ -49,9 +49,6 @@ class WhatIfBar(Dialog[None]):
         align: center bottom;
         background: transparent;
         & > Vertical, &.-tall > Vertical { width: 100%; max-width: 110; padding: 0 1; }
-        & Horizontal { height: 1; }
-        & Label { width: 13; color: $text-muted; }
-        & Input { width: 1fr; background: transparent; }
         & Input:focus { background: $panel; }
         & #whatif-said { height: auto; max-height: 3; }
     }
@@ -81,19 +78,19 @@ class WhatIfBar(Dialog[None]):
                 ("whatif.compare", "compare"),
                 ("whatif.leave", "back"),
             )
-            for name in NAMES:
-                with Horizontal():
-                    yield Label(TITLES[name])
-                    yield OneLine(
-                        shown(getattr(self._taken, name)),
-                        placeholder=line(getattr(self._real, name)).plain,
-                        suggester=SuggestFromList(self._known[name]) if name in self._known else None,
-                        id=f"whatif-{name}",
-                        compact=True,
-                        select_on_focus=False,
-                        max_length=LONGEST,
-                    )
+            yield Form({TITLES[name]: self._field(name) for name in NAMES})
             yield Static(id="whatif-said", markup=False)
+
+    def _field(self, name: str) -> OneLine:
+        return OneLine(
+            shown(getattr(self._taken, name)),
+            placeholder=line(getattr(self._real, name)).plain,
+            suggester=SuggestFromList(self._known[name]) if name in self._known else None,
+            id=f"whatif-{name}",
+            compact=True,
+            select_on_focus=False,
+            max_length=LONGEST,
+        )
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()
