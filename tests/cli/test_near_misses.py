@@ -62,3 +62,20 @@ def test_a_run_and_its_record_say_who_nearly_ran(
     near = {item["hook"]: item.get("near", "") for item in recorded["run"]["not_run"]}
     assert "write command:new to hear this" in near["slip"]
     assert near["other"] == ""
+
+
+def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mistakes(
+    workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    heard = {"a": "command:reset", "b": "Command:New", "event-tap": "command:nwe", "d": "command:compact"}
+    for name, key in heard.items():
+        make_hook(workspace / "hooks", name, f"{{openclaw: {{events: ['{key}']}}}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
+    view = bench.look()
+
+    def near(event: str) -> list[str]:
+        left = run_documents.plan(bench.plan(view, bench.template(view, event)))["not_run"]
+        return [item["hook"] for item in left if "near" in item]
+
+    assert near("command:new") == ["b", "a", "d"]
+    assert near("session:compact:before") == [], "command:compact is sent too, and is another event"
