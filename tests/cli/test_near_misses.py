@@ -69,8 +69,8 @@ def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mis
 ) -> None:
     heard = {"a": "command:reset", "b": "Command:New", "event-tap": "command:nwe", "d": "command:compact"}
     for name, key in heard.items():
-        make_hook(workspace / "hooks", name, f"{{openclaw: {{events: ['{key}']}}}}")
-    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="openclaw"))
+        make_hook(workspace / "hooks", name, f"{{milady: {{events: ['{key}']}}}}")
+    bench = Workbench(Options(workspace=workspace, bundled=bundled, dialect="milady"))
     view = bench.look()
 
     def near(event: str) -> list[str]:
