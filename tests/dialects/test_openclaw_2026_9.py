@@ -413,6 +413,15 @@ def test_includes_that_fan_out_without_end_make_the_settings_invalid(
     assert {most in line for line in errors if "Include failed" in line} == {True}
 
 
+@pytest.mark.parametrize(("files", "code"), [(10, 0), (11, 1)])
+def test_ten_files_may_stand_in_one_another(program: Program, files: int, code: int) -> None:
+    for number in range(1, files):
+        program.write(f".openclaw/{number}.json", json.dumps({"$include": f"{number + 1}.json"}))
+    program.write(f".openclaw/{files}.json", "{}")
+    program.write(".openclaw/openclaw.json", '{"$include": "1.json"}')
+    assert program.says("list")[0] == code
+
+
 @pytest.mark.parametrize("kind", ["absent", "outside", "hard link", "itself", "broken"])
 def test_a_file_that_may_not_be_included_makes_the_settings_invalid(program: Program, kind: str) -> None:
     include = program.write(".openclaw/part.json", "{broken" if kind == "broken" else "{}")
@@ -487,6 +496,9 @@ def test_the_default_agents_workspace_beats_the_common_one(program: Program) -> 
     assert program.document("list")["workspaceDir"] == str(program.home / "b")
     assert program.document("list", "--agent", "a")["workspaceDir"] == str(program.home / "a")
     program.settings(agents={"defaults": {"workspace": "~/common"}})
+    assert program.document("list")["workspaceDir"] == str(program.home / "common")
+    blank = [{"id": "a", "default": True, "workspace": "  "}]
+    program.settings(agents={"defaults": {"workspace": "~/common"}, "list": blank})
     assert program.document("list")["workspaceDir"] == str(program.home / "common")
 
 
