@@ -282,3 +282,41 @@ def test_a_saved_event_that_is_missed_since_its_hook_is_off_says_so(hookscope: P
     assert said.out.splitlines()[1] == "    greet did not run: off: disabled in config"
     hookscope("enable", "greet")
     assert hookscope("test").code == 0
+
+
+def test_what_a_handler_did_in_vain_is_said_beside_it(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    hooks = workspace / "hooks"
+    make_hook(hooks, "a-returns", NEW, "def handler(event):\n    return 'hello'\n")
+    make_hook(hooks, "b-yields", NEW, "def handler(event):\n    yield 'hello'\n")
+    make_hook(hooks, "c-puts", NEW, "def handler(event):\n    event.messages = 'hello'\n")
+    make_hook(hooks, "e-well", NEW, "def handler(event):\n    return None\n")
+    fired = hookscope("fire", "command:new", "--json", "--trust").json["results"]
+    notes = {one["hook"]: " ".join(one["notes"]) for one in fired}
+    assert "what it returned is ignored" in notes["a-returns"]
+    assert "take `yield` out" in notes["b-yields"]
+    assert "it put a text in place of the list `event.messages`" in notes["c-puts"]
+    assert {one["status"] for one in fired} == {"ok"}
+    assert notes["e-well"] == ""
+
+
+def test_an_event_that_is_fired_at_one_hook_tells_of_that_one(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    for number in range(4):
+        make_hook(workspace / "hooks", f"other-{number}", NEW)
+    make_hook(workspace / "hooks", "broken", NEW, "def handler(event)\n")
+    make_hook(workspace / "hooks", "near", '{openclaw: {events: ["command:nwe"]}}')
+    (workspace / "hooks/loose/deep").mkdir(parents=True)
+    (workspace / "hooks/loose/deep/HOOK.md").write_text("")
+    make_hook(workspace / "hooks", "mine", NEW)
+    hookscope("trust", "hooks")
+    done = hookscope("fire", "command:new", "--only", "mine")
+    assert (done.code, done.err) == (0, "")
+    assert [line for line in done.out.splitlines() if line.startswith("  – ")] == [
+        "  –  7 others left out: only mine was asked for",
+        "  –  3 other hooks listen to other events",
+    ]
+    done = hookscope("fire", "command:new", "--only", "broken")
+    assert (done.code, "broken did not run: broken: handler.py, line 1" in done.err) == (1, True)

@@ -10,7 +10,7 @@ import click
 from hookscope.cli.cells import coloured, column, fitted, state_word
 from hookscope.core.hooks import Folder, Place
 from hookscope.core.inventory import Rejected
-from hookscope.core.missed import told_and_counted, why_not
+from hookscope.core.missed import not_asked, told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.standing import Gate, Standing, State
 from hookscope.core.text import one_line, printable
@@ -279,9 +279,13 @@ def _would_run(count: int) -> str:
 
 def not_run_lines(left: Sequence[NotRun]) -> list[str]:
     """Those who listen and do not run, and who nearly listens, one by one; the rest counted."""
+    aside, left = not_asked(left)
     told, counted = told_and_counted(left)
     others = len(counted)
     lines = [f"  –  {one_line(item.name)}  not run: {one_line(why_not(item), 300)}" for item in told]
+    if aside:
+        why = f"{len(aside)} other{'s' * (len(aside) != 1)} {aside[0].reason}"
+        lines.append(f"  –  {one_line(why, 300)}")
     if others:
         lines.append(
             f"  –  {others} other hook{'s' * (others != 1)} listen{'s' * (others == 1)} to other events"

@@ -1,6 +1,6 @@
 """From an inventory to a registry, and from a registry to a plan. Pure: nothing is read or run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -12,6 +12,7 @@ from hookscope.core.dialect import Arranged, Host
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Hook, Kind, Language
 from hookscope.core.inventory import Inventory
+from hookscope.core.missed import not_asked_for
 from hookscope.core.registry import Registry
 from hookscope.core.runs import (
     Code,
@@ -212,9 +213,12 @@ def make_plan(
     if bystanders is None:
         bystanders = bystanders_of(inventory, host)
     missed = missed_by(bystanders, {call.hook for call in heard if call.hook is not None}, keys, event.kind)
-    nearly = (
+    nearly: Iterable[NotRun] = (
         NotRun(copy.name or copy.path.name, copy.reason) for copy in inventory.rejected if not copy.ignored
     )
+    if only is not None:
+        missed = [_not_asked_for(item, only) for item in missed]
+        nearly = (item for item in nearly if item.name == only)
     refused = (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason)
     known = host.dialect.catalogue().find(event.key)
     return Plan(
@@ -280,9 +284,16 @@ def breakages_in(plan: Plan) -> dict[str, Breakage]:
     return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
 
 
+def _not_asked_for(item: NotRun, only: str) -> NotRun:
+    """Whatever else stops one that was not asked for is told by no run of another."""
+    if item.name == only or not (item.listens or item.near):
+        return item
+    return replace(item, reason=not_asked_for(only), near="") if item.listens else replace(item, near="")
+
+
 def _left_out(call: Registration, languages: frozenset[Language], without: str, only: str | None) -> str:
     if only is not None and call.name != only:
-        return f"left out: only {only} was asked for"
+        return not_asked_for(only)
     if isinstance(call.target, Code) and call.target.language not in languages:
         return f"{call.target.path.name} {without}"
     return ""

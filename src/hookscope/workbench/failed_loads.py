@@ -23,6 +23,7 @@ from hookscope.core.plan import code_of
 from hookscope.core.runs import Code, Result, Run
 from hookscope.core.standing import Gate, Standing, State
 from hookscope.core.text import one_line
+from hookscope.loading import IS_CLASS, NO_FUNCTION
 from hookscope.values import dataclass
 from hookscope.workbench.state_files import members_of, members_to_merge, replace_file
 
@@ -56,7 +57,10 @@ class FailedLoad:
         spot = f"{self.place.file.name}:{self.place.line}" if self.place is not None else ""
         run = f"run {self.run}" if self.run is not None else ""
         where = ", ".join(filter(None, (spot, run)))
-        return f"does not load: {self.error}" + (f" ({where})" if where else "")
+        kind, _, text = self.error.partition(": ")
+        none = kind in (NO_FUNCTION, IS_CLASS)  # the words of what comes of a hook so far
+        said = f"has nothing to call: {text}" if none else f"does not load: {self.error}"
+        return said + (f" ({where})" if where else "")
 
 
 def tries_again(name: str) -> str:

@@ -58,7 +58,7 @@ def with_near_misses(plan: Plan, view: View) -> Plan:
     there = {item.hook: at for at, item in enumerate(left) if item.hook is not None}
     nearest: dict[object, tuple[Rank, str] | None] = {}
     for one in view.bystanders:
-        if not one.events or one.shadowed:
+        if not one.events or one.shadowed or plan.only not in (None, one.hook.name):
             continue
         heard = one.events, one.kind, one.of_folders  # thousands of hooks listen to few events
         if heard not in nearest:

@@ -14,14 +14,20 @@ from hookscope.core.standing import Standing, State
 
 if TYPE_CHECKING:
     from hookscope.console.state import Linted
+    from hookscope.workbench.failed_loads import FailedLoad
     from hookscope.workbench.links import Link
 
 TITLE = 28  # cells of a link's title, its sign included
 SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
 
 
-def cannot_run(row: Standing, checked: Linted | None) -> str:
-    """What has come out against a hook whose checks are all open; empty: nothing."""
+def cannot_run(row: Standing, checked: Linted | None, failed: FailedLoad | None) -> str:
+    """What has come out against a hook whose checks are all open; empty: nothing.
+
+    `failed` is what the look itself knows, before anybody has asked for more.
+    """
+    if failed is not None:
+        return failed.why
     if checked is None or not checked.links or row.state is not State.READY:
         return ""
     from hookscope.workbench.links import unfit  # here: the first paint needs no database

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from hookscope.console.state import Linted, SourceText
     from hookscope.workbench import View
+    from hookscope.workbench.failed_loads import FailedLoad
 
 TITLE = 40  # cells of a name in the frame
 CONTEXT = 3  # lines shown around a fault
@@ -45,7 +46,7 @@ class Reading:
 def headline(row: Row, checked: Linted | None = None) -> Content:
     """The pane's title: name, sign, and what it comes to."""
     look, phrase = row.look, row.look.phrase
-    if isinstance(row.item, Standing) and (cannot := cannot_run(row.item, checked)):
+    if isinstance(row.item, Standing) and (cannot := cannot_run(row.item, checked, row.failed)):
         look, phrase = LOOKS[State.BROKEN], cannot.partition(":")[0]
     return Content.assemble(
         foreign(row.name).truncate(TITLE, ellipsis=True),
@@ -98,7 +99,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: SourceText | None, re
     if hook.description:
         emoji = f"{hook.meta.emoji} " if hook.meta.emoji else ""
         sheet.say(foreign(emoji + hook.description))
-    sheet.title(*_summary(row, reading.checked))
+    sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
     for gate in row.verdict.shut():
         shut_gate(sheet, gate, row, view, reading.unfolded)
     open_gates(sheet, row.verdict.gates, view, reading.unfolded)
@@ -113,14 +114,14 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: SourceText | None, re
     _declared(sheet, row, view, source)
 
 
-def _summary(row: Standing, checked: Linted | None) -> tuple[str, str]:
+def _summary(row: Standing, checked: Linted | None, failed: FailedLoad | None) -> tuple[str, str]:
     shut = len(row.verdict.shut())
     if row.verdict.shadowed_by is not None:
         also = f"; {_things(shut)} would stop it too" if shut else ""
         return f"Another hook of this name wins{also}", ""
     if shut:
         return f"{_things(shut)} {'stops' if shut == 1 else 'stop'} it", ""
-    if cannot_run(row, checked):
+    if cannot_run(row, checked, failed):
         return "No check stops it, and it cannot run as it is", ""
     return "Nothing stops it", ""
 

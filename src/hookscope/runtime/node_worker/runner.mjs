@@ -188,7 +188,7 @@ export class Runner {
       answer.notes.push(`Node keeps ${kept}, which is required: its new version runs from the next call on`);
     }
     if (answer.left) {
-      const later = "what that prints later is charged to the handlers after it";
+      const later = "messages that it pushes later are lost, what it prints later is charged to the handlers after it";
       answer.notes.push(`${who} left ${answer.left} running: ${later}`);
     }
     if (leftOut.length) {
