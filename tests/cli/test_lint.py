@@ -43,6 +43,18 @@ def test_an_error_exits_with_one_and_says_what_to_write(hookscope: Program, work
     assert "1 error in" in done.out
 
 
+def test_a_hook_is_linted_by_its_name_as_by_its_folder(hookscope: Program, workspace: Path) -> None:
+    folder = write(workspace / "hooks" / "dead", DEAD)
+    write(workspace / "hooks" / "other", DEAD.replace("dead", "other"))
+    by_name = hookscope("--dialect", "openclaw", "lint", "dead", "--json")
+    assert by_name.code == 1
+    assert by_name.json == hookscope("--dialect", "openclaw", "lint", str(folder), "--json").json
+    assert by_name.json["counts"]["hooks"] == 1
+    missed = hookscope("--dialect", "openclaw", "lint", "daed")
+    assert missed.code == 2
+    assert "There is no ./daed, and no hook of that name. Did you mean dead?" in missed.err
+
+
 def test_json_is_one_document(hookscope: Program, workspace: Path) -> None:
     folder = write(
         workspace / "hooks" / "dead", DEAD, "import os\n\ndef handler(event):\n    os.environ['K']\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -67,10 +67,11 @@ class Linted:
 
 
 def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[str] = ()) -> Linted:
-    """Lint the hooks of the host in force; with `paths`, those below these folders under its rules.
+    """Lint the hooks of the host in force; with `paths`, those below these folders under its rules. A path
+    that is not there may be the name of one of its hooks.
 
-    Reads files and parses them; imports and runs nothing. Raises Refusal for a path that is not there and
-    for a rule that does not exist.
+    Reads files and parses them; imports and runs nothing. Raises Refusal for what is neither, and for a rule
+    that does not exist.
     """
     for rule in rules:
         rule_named(rule)
@@ -78,7 +79,7 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
     if not paths:
         found = read_subjects(look(host), host_facts(host), host.surroundings.files)
     else:
-        found = tuple(subject for path in paths for subject in _below(bench, host, path))
+        found = tuple(subject for path in paths for subject in _asked_for(host, path))
     unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
     return Linted(host, lint(with_facts(unique.values(), read_scripts), rules))
 
@@ -137,11 +138,25 @@ def _folder_system(dialect: Dialect) -> FolderSystem | None:
 # Folders that are named
 
 
-def _below(bench: Workbench, host: Host, named: Path) -> Iterator[Subject]:
-    """What is a hook, or was meant to be one, in a folder or below it, or beside a file."""
+def _asked_for(host: Host, named: Path) -> Iterable[Subject]:
+    """What stands at a path, or goes by that name. Raises Refusal."""
     path = host.surroundings.absolute(named)
-    if not os.path.exists(path):
-        raise Refusal(f"There is no {path}.", "`hookscope lint` takes folders of hooks.", code=2)
+    if os.path.exists(path):
+        return _below(host, path)
+    inventory = look(host)
+    row = inventory.find(str(named))
+    if row is None:
+        where, names = host.surroundings.short(path), [row.hook.name for row in inventory.hooks]
+        near = meant(str(named), names)
+        then = (
+            f"Did you mean {near}?" if near else "`hookscope lint` takes folders of hooks, and their names."
+        )
+        raise Refusal(f"There is no {where}, and no hook of that name.", then, code=2)
+    return [read_subject(row.hook, host_facts(host), host.surroundings.files)]
+
+
+def _below(host: Host, path: Path) -> Iterator[Subject]:
+    """What is a hook, or was meant to be one, in a folder or below it, or beside a file."""
     system = _folder_system(host.dialect)
     facts = host_facts(host)
     if system is None:  # a host without HOOK.md folders has projects

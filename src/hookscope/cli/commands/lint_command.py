@@ -21,8 +21,8 @@ PARAMETERS = (
 def command(options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], explain: str | None) -> Answer:
     """What is wrong with hooks, and what to do about it. Runs nothing.
 
-    PATH is a hook's folder, or a folder with hooks somewhere below it; without one, all hooks of the host
-    are linted. Exit code 1: there are errors. Warnings and hints alone: 0.
+    PATH is a hook's folder, a folder with hooks somewhere below it, or the name of a hook; without one, all
+    hooks of the host are linted. Exit code 1: there are errors. Warnings and hints alone: 0.
 
     `metadata: {hookscope: {lint: {ignore: [ID]}}}` in a HOOK.md ignores a rule for the hook, and a comment
     `hookscope: ignore[ID]` in its handler for that line.
