@@ -135,6 +135,8 @@ def test_a_repository_is_read_without_a_checkout(
     assert cli("uninstall", "greetings", "--yes").code == 0
     refused = cli("install", f"{spec}#gone", "--yes")
     assert (refused.code, "git cannot fetch" in refused.err) == (1, True)
+    refused = cli("install", f"{spec}#0123abcd", "--yes")
+    assert "A commit is named by all of its 40 digits." in refused.err
     assert not ran.exists()
 
 
@@ -184,3 +186,20 @@ def test_what_takes_long_is_told_and_stopped(
     assert told == ["fetching acme with npm"]
     begun.unlink()
     assert on_disk(tmp_path) == before
+
+
+@needs_npm
+def test_the_newest_is_what_the_registry_calls_so(cli: Cli, registry: Registry, home: Path) -> None:
+    """npm took an older one where the newest wanted another Node than its own; hosts bring theirs."""
+    registry.publish("aging", "0.1.0", files("one"), **HOOK)
+    registry.publish("aging", "2.0.0", files("two"), engines={"node": ">=99"}, **HOOK)
+    assert cli("install", "aging", "--yes", "--json").json["version"] == "2.0.0"
+    registry.publish("aging", "1.5.0", files("three"), **HOOK)
+    told = cli("update", "aging", "--dry-run").out
+    assert "1.5.0 is older than 2.0.0, which is installed now" in told
+    registry.publish("aging", "3.0.0-beta.1", files("four"), **HOOK)
+    refused = cli("update", "aging", "--yes")
+    assert (refused.code, "`aging@3.0.0-beta.1` names it" in refused.err) == (1, True), refused.err
+    assert cli("install", "aging@3.0.0-beta.1", "--force", "--yes").code == 0
+    registry.publish("plug", "1.0.0", {}, openclaw={"extensions": ["./index.ts"]})
+    assert "is a plugin and no pack" in cli("install", "plug", "--yes").err

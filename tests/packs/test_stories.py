@@ -135,6 +135,9 @@ def test_what_changed_since_is_told_and_kept(cli: Cli, home: Path, settings: Pat
     assert (kept / "greet" / "handler.py").read_text() == "# mine now\n"
     assert (kept / "greet" / "notes.txt").read_text() == "added\n"
     assert (there / "handler.py").read_text() == (pack / "handler.py").read_text()
+    pack.rename(tmp_path / "elsewhere")
+    gone = cli("update", "greet", "--yes")
+    assert "nothing is there any more. Put it back, or `hookscope uninstall greet`." in gone.err
     assert cli("uninstall", "greet", "--yes").code == 0
     assert settings.read_text() == ORIGINAL.replace("// mine", "// mine, still")
 
@@ -204,7 +207,8 @@ def test_what_is_not_installed_and_why(cli: Cli, home: Path, settings: Path, tmp
         (("install", "https://example.org/a.tgz", "--yes"), 1, "is an address"),
         (("install", "file:///srv/a.git", "--yes"), 1, "Name its path, or write `git+file://…`"),
         (("install", str(tmp_path / "bare.git"), "--yes"), 1, f"`git+file://{tmp_path}/bare.git` fetches"),
-        (("install", "git+ext::sh -c id", "--yes"), 1, "no git address"),
+        (("install", "git+ext::sh", "--yes"), 1, "git+https, git+ssh and git+file are."),
+        (("install", "git+file:///srv/my repo", "--yes"), 1, "Write a blank as %20."),
         (("install", "-rf", "--yes"), 2, "No such option"),
         (("uninstall", "gret", "--yes"), 1, "No pack 'gret' is installed here"),
         (("update",), 2, "Name the packs to update, or --all"),
@@ -267,3 +271,30 @@ def test_what_the_host_installed_itself_is_said_and_left_to_it(cli: Cli, home: P
     notes = cli("info", "hello", "--json", "--dialect", "openclaw").json["notes"]
     assert "OpenClaw installed it with my-hooks, from npm @acme/my-hooks 0.1.0" in notes
     assert settings.read_text() == text
+
+
+def test_what_a_hook_imports_and_leaves_behind_is_said_of_it(cli: Cli, tmp_path: Path) -> None:
+    """Where each hook goes by itself, what they share does not."""
+    pack = make_pack(tmp_path / "pack", "hello", "bye", handler="import json\nfrom shared.words import hi\n")
+    (pack / "shared").mkdir()
+    (pack / "shared" / "words.py").write_text("hi = 1\n")
+    (pack / "lib").mkdir()
+    (pack / "lib" / "index.ts").write_text("export const hi = 1;\n")
+    (pack / "hooks" / "bye" / "handler.py").unlink()
+    (pack / "hooks" / "bye" / "handler.js").write_text(
+        'import { hi } from "../../lib";\nimport fs from "./own.js";\nexport default () => {};\n'
+    )
+    (pack / "hooks" / "bye" / "own.js").write_text("export default 1;\n")
+    told = json.loads((pack / "package.json").read_text())
+    (pack / "package.json").write_text(json.dumps({**told, "dependencies": {"helper": "^1"}}))
+    shown = cli("install", str(pack), "--dry-run", "--json").json
+    lost = {
+        hook["name"]: [note for note in hook["notes"] if "stays behind" in note] for hook in shown["hooks"]
+    }
+    assert lost == {
+        "hello": ["handler.py imports shared.words, which stays behind: --link uses a folder as a whole"],
+        "bye": ["handler.js imports ../../lib, which stays behind: --link uses a folder as a whole"],
+    }
+    assert "beside each hook by itself there is no room for it" in cli("install", str(pack), "--dry-run").out
+    whole = cli("install", str(pack), "--dry-run", "--json", "--dialect", SHIPPED).json
+    assert not [note for hook in whole["hooks"] for note in hook["notes"] if "stays behind" in note]

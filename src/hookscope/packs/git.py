@@ -6,6 +6,7 @@ So no hook, filter or submodule of it, and none of its user's, is ever run.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -18,6 +19,7 @@ from hookscope.packs.programs import Ran, run
 from hookscope.packs.specs import Spec, without_login
 
 OFF = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false")
+SHORT = re.compile(r"[0-9a-f]{6,39}")  # of a commit, perhaps
 PROTOCOLS = "https:ssh:file"
 # What git tells its hooks, and would have ours work on the repository that they stand in.
 OF_A_REPOSITORY = frozenset(
@@ -78,4 +80,5 @@ def _failed(spec: Spec, ran: Ran) -> PackError:
     said = one_line(lines[0].partition(":")[2]) if lines else f"it ended with {ran.code}"
     wanted = f" at {spec.wanted}" if spec.wanted else ""
     what = f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}."
-    return PackError(without_login(what), "Nothing was written.")
+    then = "A commit is named by all of its 40 digits. " if SHORT.fullmatch(spec.wanted) else ""
+    return PackError(without_login(what), f"{then}Nothing was written.")

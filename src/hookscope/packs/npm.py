@@ -13,8 +13,10 @@ from hookscope.packs.fetched import Fetched, Fetching, integrity_of
 from hookscope.packs.limits import LIMITS
 from hookscope.packs.programs import Ran, run
 from hookscope.packs.specs import Spec
+from hookscope.packs.versions import is_prerelease
 
 QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+NEWEST = "latest"
 REASONS: Mapping[str, str] = {
     "E404": "The registry has no package {what}.",
     "ETARGET": "The registry has no such version or tag: {what}.",
@@ -34,22 +36,35 @@ def fetch_npm(spec: Spec, how: Fetching) -> Fetched:
     Raises PackError, Cancelled.
     """
     how.progress.step(f"fetching {spec.text} with npm")
-    ran = _npm(["pack", *QUIET, "--json", f"--pack-destination={how.work}", "--", spec.text], how.work, how)
+    asked = spec.text if spec.wanted else f"{spec.name}@{NEWEST}"  # else npm takes what suits its own Node
+    ran = _npm(["pack", *QUIET, "--json", f"--pack-destination={how.work}", "--", asked], how.work, how)
     if ran.code != 0:
         raise _failed(spec.text, ran)
     archives = sorted(how.work.glob("*.tgz"))
-    told = _told(ran.out)
-    if len(archives) != 1 or told is None:
-        raise PackError(f"npm gave no package for {spec.text}.", "`npm pack` by hand may say why.")
+    if len(archives) != 1:
+        raise _gave_none(spec)
     with archives[0].open("rb") as file:
         source = file.read(LIMITS.archive + 1)
+    how.progress.step("unpacking")
+    tree = unpacked(source, f"{spec.name}.tgz")  # first: of one with too many files npm tells too much
+    told = _told(ran.out)
+    if told is None:
+        raise _gave_none(spec)
     integrity = integrity_of(source)
     said = told.get("integrity")
     if isinstance(said, str) and said.startswith("sha512-") and said != integrity:
         raise PackError(REASONS["EINTEGRITY"].format(what=spec.text), "Nothing was written.")
     name, version = one_line(str(told.get("name") or spec.name)), one_line(str(told.get("version") or ""))
-    how.progress.step("unpacking")
-    return Fetched(spec, unpacked(source, "package.tgz"), f"{name}@{version}", integrity, version)
+    if spec.wanted in ("", NEWEST) and is_prerelease(version):
+        raise PackError(
+            f"The newest version of {name} is {version}, which is none that is finished.",
+            f"`{name}@{version}` names it. Nothing was written.",
+        )
+    return Fetched(spec, tree, f"{name}@{version}", integrity, version)
+
+
+def _gave_none(spec: Spec) -> PackError:
+    return PackError(f"npm gave no package for {spec.text}.", "`npm pack` by hand may say why.")
 
 
 def install_dependencies(folder: Path, how: Fetching) -> None:

@@ -9,11 +9,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from hookscope.packs.names import fault_of_name, refused, shown
+from hookscope.packs.errors import PackError
+from hookscope.packs.names import NOTHING_WRITTEN, fault_of_name, refused, shown
 from hookscope.packs.tree import Tree
 from hookscope.values import dataclass
 
 MANIFEST, PACKAGE = "HOOK.md", "package.json"
+EXTENSIONS = "extensions"  # what a plugin has in its package.json in place of hooks
 BARE = frozenset({"HEAD", "objects", "refs"})  # what git keeps where no files are checked out
 MOST = 200  # hooks of one pack
 LARGEST = 1_048_576  # bytes of a package.json or a HOOK.md
@@ -59,6 +61,7 @@ def package_of(
         for child in children:
             _check_handler(tree, child, handlers, child)
         return Package("folder", tree, children)
+    _check_no_plugin(said, keys, where)
     if said:
         why = f"its {PACKAGE} has no {keys[0]}.hooks, and there is no {MANIFEST} beside it"
         raise refused(f"{where} is no hook and no pack: {why}.")
@@ -68,6 +71,16 @@ def package_of(
     if names.issuperset(BARE):
         raise refused(f"{where} is a bare git repository: `git+file://{where}` fetches from it.")
     raise refused(f"{where} is no hook and no pack: it has neither {MANIFEST} nor {PACKAGE}.")
+
+
+def _check_no_plugin(said: Mapping[str, Any], keys: Sequence[str], where: str) -> None:
+    """Raises PackError for what the host installs otherwise."""
+    for key in keys:
+        if isinstance(said.get(key), dict) and EXTENSIONS in said[key]:
+            raise PackError(
+                f"{where} is a plugin and no pack: its {PACKAGE} has {key}.{EXTENSIONS} and no {key}.hooks.",
+                f"The host's own command installs plugins. {NOTHING_WRITTEN}",
+            )
 
 
 def check_hook_names(names: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from hookscope.packs.progress import Progress
 from hookscope.values import dataclass
 
 POLL = 0.05  # seconds between two looks at whether to stop
-OUTPUT = 1 * MIB  # bytes of output that are read
+OUTPUT = 4 * MIB  # bytes of output that are read
 ROOM = 256 * MIB  # bytes that a program may put on disk
 
 

@@ -104,9 +104,8 @@ def _git(text: str) -> Spec:
     found = GIT.fullmatch(address)
     url = found["url"] if found else address
     if not found and address.startswith("git+"):
-        raise PackError(
-            f"{shown(text)} is no git address that is taken.", "git+https, git+ssh and git+file are."
-        )
+        then = "Write a blank as %20." if " " in address else "git+https, git+ssh and git+file are."
+        raise PackError(f"{shown(text)} is no git address that is taken.", then)
     if ref and REF.fullmatch(ref) is None:
         raise PackError(f"{shown(text)} names no branch, tag or commit after its #.", KINDS)
     return Spec("git", text if found else f"git+{text}" if "://" in text else text, wanted=ref, url=url)

@@ -151,8 +151,7 @@ def _hooks(item: Planned) -> Iterator[str]:
     if shared:
         yield from ("    files that belong to no hook alone", *shared)
     if item.needs:
-        how = "installed too, scripts off" if item.dependencies else "not installed: --dependencies does that"
-        yield f"    depends on {one_line(', '.join(item.needs), 300)} ({how})"
+        yield f"    depends on {one_line(', '.join(item.needs), 300)} ({item.comes})"
     yield from (f"    – {one_line(note, 300)}" for note in item.notes)
 
 

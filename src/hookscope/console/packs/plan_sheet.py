@@ -48,6 +48,8 @@ def plan_sheet(
         sheet.title("Hooks")
         for hook in planned.hooks:
             hook_part(sheet, hook.row, hook.uses)
+            for note in hook.row.notes:
+                sheet.say(foreign(note).stylize(MUTED), 2 + DEEP)
             if hook.row.hook.folder.trusted:
                 warned = Content.styled(
                     "Hookscope runs it without asking: its folder is trusted", "$text-warning"
@@ -55,8 +57,7 @@ def plan_sheet(
                 sheet.say(warned, 2 + DEEP)
         uses_part(sheet, planned.shared, 2)
     if planned.needs:
-        how = "installed too, scripts off" if planned.dependencies else "not installed"
-        sheet.say(foreign(f"depends on {', '.join(planned.needs)} ({how})"), 2)
+        sheet.say(foreign(f"depends on {', '.join(planned.needs)} ({planned.comes})"), 2)
     for note in planned.notes:
         sheet.say(foreign(note).stylize(MUTED), 2)
     _files(sheet, planned, surroundings)

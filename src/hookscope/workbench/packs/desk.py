@@ -19,7 +19,7 @@ from hookscope.changes import Change, read_now, remove_empty
 from hookscope.changes.files import Step, no_step
 from hookscope.core.dialect import Host
 from hookscope.core.installs import HostInstall, host_installs
-from hookscope.core.text import nearest
+from hookscope.core.text import as_typed, nearest
 from hookscope.packs.below import remove
 from hookscope.packs.fetched import Fetched, Fetching
 from hookscope.packs.journal import Intent
@@ -132,7 +132,7 @@ class PackDesk:
             host, record = self._host(), self.record(name)
             if record.linked is not None:
                 return UpToDate(record, "it is linked: its folder is used as it is")
-            fetched = self._fetch(spec_of(record.spec, self._bench.setup.surroundings.absolute), progress)
+            fetched = self._fetch(self._spec_again(record), progress)
             on_disk = standing_of(record)
             if fetched.integrity == record.integrity and not force:
                 return UpToDate(record, "nothing newer", on_disk)
@@ -149,6 +149,15 @@ class PackDesk:
             view = self._bench.look()
             incoming = Incoming(fetched, package, hooks, now, record)
             return plan_copy(incoming, host, view.inventory, self.installed(), asked)
+
+    def _spec_again(self, record: Record) -> Spec:
+        """What it was installed from. Raises Refusal where that is a path with nothing at it any more."""
+        if record.source in ("folder", "archive") and not os.path.lexists(record.spec):
+            raise Refusal(
+                f"{record.id} was installed from {record.origin}, and nothing is there any more.",
+                f"Put it back, or `hookscope uninstall {as_typed(record.id)}`.",
+            )
+        return spec_of(record.spec, self._bench.setup.surroundings.absolute)
 
     def plan_uninstall(self, name: str) -> Planned:
         """What taking a pack away would do. Raises Refusal."""

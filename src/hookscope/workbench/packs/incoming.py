@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -14,12 +15,14 @@ from hookscope.lint.reading import Uses
 from hookscope.packs.fetched import Fetched
 from hookscope.packs.package import Package
 from hookscope.packs.record import Digests, Record
+from hookscope.workbench.packs.apart import left_behind
 from hookscope.workbench.packs.planned import Action, HookPlan
 from hookscope.workbench.packs.settled import Settled, made_for
 from hookscope.workbench.packs.uses import SHARED, Capabilities, capabilities_of
 from hookscope.workbench.refusal import Refusal
 
 NEXT = "Nothing was written."
+WHOLE = "--link uses a folder as a whole"
 
 
 class Incoming:
@@ -50,16 +53,29 @@ class Incoming:
         return self.able.uses.get(SHARED, Uses())
 
     def plans(
-        self, places: Sequence[Path], rows: Mapping[Path | None, Standing], host: Host, there: str
+        self,
+        places: Sequence[Path],
+        rows: Mapping[Path | None, Standing],
+        host: Host,
+        there: str,
+        left: Sequence[str] = (),
     ) -> tuple[HookPlan, ...]:
-        """Its hooks as they would stand: `rows`, by their folder. Raises Refusal for those not among them."""
+        """Its hooks as they would stand: `rows`, by their folder. Raises Refusal for those not among them.
+
+        `left`: the files of the package that would not be there.
+        """
         placed = list(zip(self.hooks, places, self.package.hooks, strict=True))
         if lost := [hook.name for hook, path, _ in placed if path not in rows]:
             raise Refusal(f"{host.dialect.product} would not find {', '.join(lost)} {there}.", NEXT)
         return tuple(
-            HookPlan(hook.name, path, rows[path], self.able.uses.get(where, Uses()))
+            HookPlan(hook.name, path, self._noted(rows[path], where, left), self.able.uses.get(where, Uses()))
             for hook, path, where in placed
         )
+
+    def _noted(self, row: Standing, where: str, left: Sequence[str]) -> Standing:
+        lost = left_behind(self.able.imports, frozenset(left), where) if left else ()
+        notes = (f"{source} imports {name}, which stays behind: {WHOLE}" for source, name in lost)
+        return replace(row, notes=(*row.notes, *notes))
 
     def record(self, host: Host, settings: Settled, folders: Mapping[Path, Digests]) -> Record:
         """What is known of it once it is installed into these folders."""

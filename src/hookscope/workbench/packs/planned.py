@@ -81,6 +81,7 @@ class Planned:
     others: tuple[Effect, ...] = ()
     on_disk: OnDisk = AS_INSTALLED  # of what is installed now
     needs: tuple[str, ...] = ()  # packages that it depends on
+    apart: bool = False  # each hook goes by itself, without the rest of its package
     left_out: tuple[str, ...] = ()
     drift: str = ""  # a sentence where the source gives something else than it gave under the same name
     notes: tuple[str, ...] = ()
@@ -89,6 +90,15 @@ class Planned:
     def dependencies(self) -> bool:
         """Is npm to install what it depends on?"""
         return self.after is not None and self.after.dependencies
+
+    @property
+    def comes(self) -> str:
+        """What becomes of what it depends on, for people."""
+        if self.dependencies:
+            return "installed too, scripts off"
+        if self.apart:
+            return "not installed: beside each hook by itself there is no room for it"
+        return "not installed: --dependencies does that"
 
     def file_change(self, file: FilePlan) -> Change:
         """One file against what stands there now: its `preview` is a diff. Raises CannotWrite."""

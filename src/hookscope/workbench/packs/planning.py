@@ -14,6 +14,7 @@ from hookscope.packs.package import Package, package_of
 from hookscope.packs.record import Record
 from hookscope.packs.standing import OnDisk, standing_of
 from hookscope.packs.tree import PackFile
+from hookscope.packs.versions import is_older
 from hookscope.values import dataclass
 from hookscope.workbench.packs.effects import effects
 from hookscope.workbench.packs.incoming import Incoming
@@ -116,7 +117,7 @@ def plan_copy(
     settings = Settled.of(host, before, wanted)
     gone = tuple(before.folders) if before is not None else ()
     _, seen = seen_then(host, place.trees, gone, settings.change)
-    plans = incoming.plans(place.hooks, {row.hook.path: row for row in seen.hooks}, host, "there")
+    plans = incoming.plans(place.hooks, {row.hook.path: row for row in seen.hooks}, host, "there", place.left)
     folders = {
         folder: {path: file.digest for path, file in files.items()} for folder, files in place.trees.items()
     }
@@ -144,8 +145,14 @@ def plan_copy(
         needs=package.needs,
         left_out=fetched.tree.left_out,
         drift=drift_of(fetched, before),
-        notes=(*_left_behind(place.left, host), *incoming.able.unread),
+        apart=bool(place.left),
+        notes=(*_gone_back(after, before), *_left_behind(place.left, host), *incoming.able.unread),
     )
+
+
+def _gone_back(after: Record, before: Record | None) -> Iterator[str]:
+    if before is not None and is_older(after.version, before.version):
+        yield f"{after.version} is older than {before.version}, which is installed now"
 
 
 def _left_behind(paths: Sequence[str], host: Host) -> Iterator[str]:

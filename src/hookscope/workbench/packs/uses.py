@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from pathlib import PurePosixPath
 
 from hookscope.core.hooks import LANGUAGE_OF
@@ -23,12 +24,14 @@ class Capabilities:
 
     uses: Mapping[str, Uses]
     unread: tuple[str, ...] = ()
+    imports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by source, but for types alone
 
 
 def capabilities_of(tree: Tree, hooks: Sequence[str]) -> Capabilities:
     """Blocks while scripts are parsed, in a child."""
     sources = [path for path in tree.files if _is_source(path)]
     scripts, found, unread = [], {}, [f"{path}: only {MOST} files are read" for path in sources[MOST:][:1]]
+    why: dict[str, list[str]] = {}
     for path in sources[:MOST]:
         content = tree.files[path].content
         if len(content) > LARGEST:
@@ -42,16 +45,30 @@ def capabilities_of(tree: Tree, hooks: Sequence[str]) -> Capabilities:
             scripts.append(Script(path, text, typescript))
     for path, facts in (read_scripts(scripts) if scripts else {}).items():
         if isinstance(facts, str):
-            unread.append(f"{path}: {facts}")
+            why.setdefault(facts, []).append(path)
         else:
             found[path] = facts
+    unread += [f"{_few(paths)}: {reason}" for reason, paths in why.items()]
     unread += [f"{path}: {facts.error.name}" for path, facts in found.items() if facts.error is not None]
+    doubtful = ((path, facts.doubt) for path, facts in found.items() if facts.error is None and facts.doubt)
+    unread += [f"{path}, line {doubt.line}: perhaps a mistake in its grammar" for path, doubt in doubtful]
     owned: dict[str, list[HandlerFacts]] = {}
     for path, facts in found.items():
         owned.setdefault(_owner(path, hooks), []).append(facts)
     return Capabilities(
-        {name: _joined(map(uses_of, several)) for name, several in owned.items()}, tuple(unread)
+        {name: _joined(map(uses_of, several)) for name, several in owned.items()},
+        tuple(unread),
+        {path: _imports(facts) for path, facts in found.items()},
     )
+
+
+def _imports(facts: HandlerFacts) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(met.name for met in facts.imports if met.kind != "type"))
+
+
+def _few(paths: Sequence[str]) -> str:
+    more = len(paths) - 1
+    return paths[0] + (f" and {more} more file{'s' * (more > 1)}" if more else "")
 
 
 def _is_source(path: str) -> bool:
