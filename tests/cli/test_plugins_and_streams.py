@@ -324,3 +324,25 @@ def test_a_plugin_of_an_installed_package_is_a_row_and_is_not_imported(
         ("workspace", "untrusted"),
         ("installed", "shadowed"),
     ]
+
+
+@pytest.mark.parametrize(("dialect", "stops"), [("eve", False), ("eve@0.18", True), ("eve@0.80", True)])
+def test_a_tool_that_throws_as_it_loads_stops_the_hosts_build(
+    hookscope: Program, workspace: Path, dialect: str, stops: bool
+) -> None:
+    """Recorded from both versions: nothing is built, and so no hook runs."""
+    agent = workspace / "agent"
+    for name in ("hooks", "tools"):
+        (agent / name).mkdir(parents=True)
+    (agent / "instructions.md").write_text("You are.\n")
+    (agent / "hooks/a.ts").write_text("export default { events: { 'turn.started'() {} } };\n")
+    (agent / "tools/t.ts").write_text("throw new TypeError('tool broke');\n")
+    given = ("--dialect", dialect)
+    report = hookscope(*given, "load", "--trust", "--json").json
+    assert report["failed"] == (["a"] if stops else [])
+    assert any("the tool t did not load" in line["text"] for line in report["log"]) is not stops
+    run = hookscope(*given, "fire", "turn.started", "--trust", "--json").json
+    assert [item["hook"] for item in run["results"]] == ([] if stops else ["a"])
+    if stops:
+        (left,) = run["not_run"]
+        assert f"the build stops at {agent / 'tools/t.ts'}: TypeError: tool broke" in left["reason"]

@@ -107,7 +107,7 @@ class Module:
 
     declares: tuple[Declared, ...] = ()
     log: tuple[LogLine, ...] = ()  # what the loader says of it: unknown names, a refused registration
-    asked: frozenset[str] = frozenset()  # of the ways that some host fails: PROMISE, UNNAMED
+    asked: frozenset[str] = frozenset()  # of the ways that some host fails: PROMISE, UNNAMED, BESIDE…
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,15 @@ from hookscope.core.dialect import Dialect
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import Layout, Switching
-from hookscope.core.runs import Event, Registration
+from hookscope.core.runs import Event, Module, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve_sessions import OF_GUIDE
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, StreamSystem
 from hookscope.systems.streams.arranging import CHANNEL, role_of
 from hookscope.systems.streams.cascade import FAILURE_CASCADE, session_failed, turn_failed
 
+BESIDE = "beside\n"  # what a module is failed for: a file beside it that does not load, and why
+BUILD = "BuildStopped"
 HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
 VOCABULARY = partial(
     catalogue, "eve_0_18"
@@ -27,6 +29,15 @@ def swallowed(event: Event, call: Registration, failure: Failure) -> LogLine:
         return LogLine("error", "[eve:channel.adapter] adapter event handler threw — event swallowed")
     kind = call.name.partition("/")[0].removesuffix("s")
     return LogLine("error", f"[eve] Dynamic {kind} resolver ({event.type}) threw — skipping.")
+
+
+def stopped(module: Module) -> Failure | None:
+    """As shipped: a tool or connection that does not load stops the build, and so every hook."""
+    told = sorted(one for one in module.asked if one.startswith(BESIDE))
+    if not told:
+        return None
+    file, _, text = told[0].removeprefix(BESIDE).partition("\n")
+    return Failure(BUILD, f"the build stops at {file}: {text}", phase="load")
 
 
 def as_bundled(text: str, file: str) -> str:

@@ -7,7 +7,7 @@ from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Registration
-from hookscope.dialects.eve import EVE, as_bundled, swallowed
+from hookscope.dialects.eve import BUILD, EVE, as_bundled, stopped, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
 from hookscope.systems.streams.cascade import session_failed, session_waiting, step_failed, turn_failed
@@ -56,6 +56,8 @@ def cascades(event: Event, failure: Failure) -> tuple[Event, ...]:
 
 def reworded(failure: Failure, file: str) -> str:
     """Its words for a module that is no hook: other quotes, and the step that fails (eve 08, 09, 21)."""
+    if failure.type == BUILD:
+        return failure.message
     if failed := FAILED.match(failure.message):
         return f'Failed to attach hook handlers from "{failed[1]}": {as_bundled(failed[2], file)}'
     text = re.sub(r"for (events\.\S+)\.$", r'for "\1".', failure.message)
@@ -66,7 +68,7 @@ def reworded(failure: Failure, file: str) -> str:
 
 EVE_0_18 = replace(
     EVE,
-    load_rules=LoadRules(failed="{error}", reworded=reworded),
+    load_rules=LoadRules(failed="{error}", reworded=reworded, refuses=stopped),
     name="eve@0.18",
     title="Eve 0.18.1, as shipped",
     version="0.18.1",

@@ -10,7 +10,7 @@ from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Registration
 from hookscope.dialects.catalogues import catalogue
-from hookscope.dialects.eve import EVE, as_bundled, swallowed
+from hookscope.dialects.eve import BUILD, EVE, as_bundled, stopped, swallowed
 from hookscope.dialects.eve_0_18 import HOUSEHOLD as EVE_0_18_HOUSEHOLD
 from hookscope.dialects.eve_sessions import OF_0_80
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
@@ -54,6 +54,8 @@ def _line(level: str, text: str, event: Event, call: Registration, **more: Any) 
 
 def reworded(failure: Failure, file: str) -> str:
     """Why it does not compile: the shape in its own words (eve 08, 09, 21), else the module that threw."""
+    if failure.type == BUILD:
+        return failure.message
     if failure.type == MALFORMED:
         return as_bundled(failure.message, file)
     return f"Failed to evaluate authored module:\n  {file}"
@@ -69,7 +71,7 @@ EVE_0_80 = replace(
     name="eve@0.80",
     title="Eve 0.80.1, as shipped",
     version="0.80.1",
-    load_rules=LoadRules(failed="{error}", reworded=reworded),
+    load_rules=LoadRules(failed="{error}", reworded=reworded, refuses=stopped),
     since="0.68.0",  # when a throw came to be logged only, and `ctx.cancel()` came (rules note 3.1)
     systems=(
         replace(

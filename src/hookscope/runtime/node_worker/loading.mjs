@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { agentOf, inputOf, toolOf } from "./agents.mjs";
 import { nameDefinition } from "./definitions.mjs";
 import { describe } from "./faults.mjs";
+import { cut } from "./kinds.mjs";
 import { install } from "./hooks.mjs";
 import { exportedOfBundle, isHolder, pick } from "./picking.mjs";
 import { pluginOf } from "./plugins.mjs";
@@ -20,6 +21,9 @@ const OF_EVE = new Set(["stream", "tool", "input", "model"]);
 const READERS = new Map([
   ["stream", streamOf], ["plugin", pluginOf], ["tool", toolOf], ["input", inputOf], ["model", agentOf],
 ]);
+
+const ABSENT = "NotInstalled"; // the error of a stub that is called
+const BESIDE = "beside\n"; // what some host fails a module for: a file beside it that does not load
 
 const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
 
@@ -54,8 +58,9 @@ export class Modules {
       return { handlers: new Map([["", target]]), module: null };
     }
     const { handlers, module: found } = await read(namespace, code, late);
-    const log = await this.nameAll(code, mark);
-    return { handlers, module: found && fitted({ ...found, log: [...found.log, ...log] }) };
+    const { log, stops } = await this.nameAll(code, mark);
+    const asked = [...(found?.asked ?? []), ...stops];
+    return { handlers, module: found && fitted({ ...found, log: [...found.log, ...log], asked }) };
   }
 
   async imported(file, mark, code) {
@@ -70,10 +75,11 @@ export class Modules {
 
   /**
    * Import the definitions that stand beside it, where the module itself would find them, and note their
-   * names. Log lines about those that do not load: they are what `toolResultFrom` never matches.
+   * names. {log, stops}: lines about those that do not load, which `toolResultFrom` never matches, and for which
+   * some host fails; not those that need what is not installed here.
    */
   async nameAll(code, mark) {
-    const [log, world] = [[], this.worlds.marks.get(mark)];
+    const [log, stops, world] = [[], [], this.worlds.marks.get(mark)];
     for (const { kind, name, path: file } of code.beside ?? []) {
       this.worlds.recent.length = 0;
       try {
@@ -83,9 +89,10 @@ export class Modules {
         const { type, message } = describe(explained(error, this.worlds));
         const text = `the ${kind} ${name} did not load, so no result matches it: ${type}: ${message}`;
         log.push({ level: "warn", text });
+        if (type !== ABSENT) stops.push(`${BESIDE}${file}\n${type}: ${cut(message)}`);
       }
     }
-    return log;
+    return { log, stops };
   }
 
   /** Node keeps what failed: where the same content is tried again, it needs another name. */
