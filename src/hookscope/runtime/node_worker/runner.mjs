@@ -28,6 +28,7 @@ export class Runner {
     this.handlers = new Handlers(modules, calls, this.baseline, (who, text, adds) => this.lateText(who, text, adds));
     this.known = new Map(); // number → call, as the host has told it once
     this.compiled = 0; // how many loads are in the cache
+    this.there = new Map(); // what ran at the last look, see running()
     this.isShared = false; // something of an earlier handler's runs
   }
 
@@ -69,6 +70,7 @@ export class Runner {
     const view = viewOf(message, message.view, (who, text) => this.lateText(who, text));
     let known = view.seen();
     let isAnnounced = false; // does the host know that this call begins
+    this.there = running(); // the look behind each call is the one before the next
     for (const [number, call] of calls.entries()) {
       const answer = await this.call(id, number, call, view, isAnnounced);
       known = fillInView(answer, view, known);
@@ -83,16 +85,15 @@ export class Runner {
 
   /** Load where needed, announce, run. The answer, whatever the handler does short of dying. */
   async call(id, number, call, view, isAnnounced) {
-    const there = running();
     const load = await this.handlers.load(call.who ?? "", call.code, call.env);
     const answer = answerOf(id, number, load, this.isShared);
-    if (!load.handler) return this.withRest(answer, call.code, load.loaded, there);
+    if (!load.handler) return this.withRest(answer, call.code, load.loaded);
     if (!isAnnounced) this.line.say({ id, started: number, loaded: load.took });
     const outcome = await this.start(call, load, view);
     // First, for what follows stands on what it puts back.
     answer.dirty = !this.baseline.restore() || !load.isClean;
     fillIn(answer, outcome);
-    return this.withRest(answer, call.code, load.loaded, there);
+    return this.withRest(answer, call.code, load.loaded);
   }
 
   /**
@@ -102,7 +103,8 @@ export class Runner {
   async runTogether(message) {
     const { id, calls, views } = message;
     const who = calls.length > 1 ? "one of those that ran together" : "it";
-    const beside = { who, open: calls.length, isClean: true, there: running(), message };
+    const beside = { who, open: calls.length, isClean: true, message };
+    this.there = running();
     const [ready, failed] = [[], []];
     for (const [number, call] of calls.entries()) {
       const load = await this.handlers.load(call.who ?? "", call.code, call.env);
@@ -143,7 +145,7 @@ export class Runner {
     this.noteModule(answer, call.code, load.loaded);
     if (!beside.open) {
       answer.dirty = !this.baseline.restore() || !beside.isClean;
-      this.noteProcess(answer, beside.there, beside.who);
+      this.noteProcess(answer, beside.who);
     }
     this.tell(answer, beside.message);
   }
@@ -167,16 +169,17 @@ export class Runner {
   }
 
   /** The answer, and in it what the call left running, and what it had to do without. */
-  withRest(answer, code, loaded, there) {
-    this.noteProcess(answer, there);
+  withRest(answer, code, loaded) {
+    this.noteProcess(answer);
     this.noteModule(answer, code, loaded);
     return answer;
   }
 
-  noteProcess(answer, there, who = "it") {
-    const after = running();
-    answer.left = left(there, after);
-    this.isShared = isAnything(after);
+  noteProcess(answer, who = "it") {
+    const before = this.there;
+    this.there = running();
+    answer.left = left(before, this.there);
+    this.isShared = isAnything(this.there);
     if (leaksDescriptors()) {
       answer.notes.push(`${who} left more than 64 descriptors open`);
       answer.dirty = true;
