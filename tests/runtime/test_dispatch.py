@@ -96,6 +96,16 @@ async def test_calls_that_belong_together_start_at_once_and_are_folded_in_plan_o
     assert list(folds[-1].answer) == ["first", "second"]
 
 
+async def test_who_ends_an_event_before_its_record_ends_it_for_all(
+    plan_of: PlanOf, policy_of: Any, steps: list[Step]
+) -> None:
+    first, second = (Group((call,), after_record=False) for call in (named("a", "stop"), named("b")))
+    lane = Scripted()
+    plan = plan_of(first, second, Group((named("c"),)), policy=policy_of(batched=False))
+    await dispatch(plan, lambda _: lane, steps.append)
+    assert lane.batches == [["a"]]
+
+
 @pytest.mark.parametrize("with_groups", [True, False])
 async def test_the_record_comes_once_and_behind_the_groups_before_it(
     plan_of: PlanOf, with_groups: bool

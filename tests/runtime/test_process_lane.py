@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from tests.runtime.conftest import LONG
@@ -15,6 +16,7 @@ from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Started, Step
 from hookscope.runtime import Limits, ProcessLane
 from hookscope.runtime.peer import Added, Late, NotStarted, Printed, WorkerLost
+from hookscope.runtime.process_lane import OWN, PLUGINS
 from hookscope.runtime.python_worker.protocol import Message, Unpacker
 
 
@@ -22,6 +24,7 @@ from hookscope.runtime.python_worker.protocol import Message, Unpacker
 class Fake:
     """A worker that answers, hangs or dies as the handlers' names say, and remembers that it was ended."""
 
+    harmed: set[str] = field(default_factory=set)  # paths of those that do harm once, and have
     ended: bool = False
     prints: deque[Printed] = field(default_factory=deque)
     answers: deque[Message] = field(default_factory=deque)
@@ -55,6 +58,8 @@ class Fake:
             await self.tell(message)
 
     async def tell(self, message: Message) -> None:
+        if message["do"] == "settings":
+            return
         assert message["do"] == "run"
         self.known |= dict(message.get("know", ()))
         self.run = {**message, "calls": [self.known[number] for number in message["calls"]]}
@@ -104,7 +109,9 @@ class Fake:
         if "result" in message:
             if name == "dies":
                 raise WorkerLost("exited with status 7", died=True)
-            if name == "spoils":
+            path = self.run["calls"][message["result"]]["code"]["path"]
+            if name == "spoils" or (name == "harms once" and path not in self.harmed):
+                self.harmed.add(path)
                 message["dirty"] = True
             if name == "wears":
                 message["worn"] = True
@@ -354,3 +361,42 @@ async def test_a_closed_lane_starts_nothing(lane: ProcessLane, workers: list[Fak
     assert results["b"].error is not None
     assert results["b"].error.message == "this lane is closed"
     assert [worker.ended for worker in workers] == [True]
+
+
+def in_folder(number: int, name: str, shape: Literal["hook", "plugin"] = "hook") -> Registration:
+    root = Path(f"/nowhere/{number}")
+    code = Code(root / f"{name}.py", "default", root, "python", shape=shape)
+    return Registration("command:new", f"{name} {number}", code, limit=LONG)
+
+
+def own_workers(lane: ProcessLane) -> list[str]:
+    """For whom there is a worker of its own, the one that was idle longest first."""
+    return [worker.role for worker in lane.workers() if worker.role != "shared"]
+
+
+async def test_of_those_that_did_harm_the_last_eight_keep_a_worker_each() -> None:
+    harmed: set[str] = set()
+    workers: list[Fake] = []
+
+    def make() -> Fake:
+        workers.append(Fake(harmed))
+        return workers[-1]
+
+    lane = ProcessLane(make, Limits())
+    calls = [in_folder(number, "harms once") for number in range(OWN + 2)]
+    for call in (*calls, *calls):
+        await run(lane, call)
+    assert own_workers(lane) == ["2", "3", "4", "5", "6", "7", "8", "9"]
+    await run(lane, calls[2])
+    await run(lane, calls[0])
+    assert own_workers(lane) == ["4", "5", "6", "7", "8", "9", "2", "0"]
+    assert len(own_workers(lane)) == OWN
+    await lane.close()
+    assert all(worker.ended for worker in workers)
+
+
+async def test_of_plugins_the_last_sixteen_keep_their_worker(lane: ProcessLane, workers: list[Fake]) -> None:
+    for number in (*range(PLUGINS), 0, PLUGINS):
+        await run(lane, in_folder(number, "fine", "plugin"))
+    assert own_workers(lane) == [*map(str, range(2, PLUGINS)), "0", str(PLUGINS)]
+    assert [worker.ended for worker in workers] == [False, True] + [False] * (PLUGINS - 1)

@@ -15,10 +15,12 @@ import pytest
 from tests.runtime.conftest import LONG, SHORT
 
 from hookscope.core.event import HookEvent
+from hookscope.core.failure import Failure
 from hookscope.core.runs import Code, Registration, Result, Slow, Step
 from hookscope.runtime import Ledger, Limits, ProcessLane, deadlines, python_lane
 from hookscope.runtime.escapes import MARK, marked, may_run, new_mark
 from hookscope.runtime.limits import COMMAND_LINE, MIB
+from hookscope.runtime.process_lane import code_of
 
 WriteHook = Callable[..., Registration]
 OutcomeOf = Callable[..., Awaitable[Any]]
@@ -192,6 +194,29 @@ async def test_a_spare_worker_takes_over(hook: WriteHook, tmp_path: Path) -> Non
     finally:
         await lane.close()
     assert lane.workers() == ()
+
+
+async def test_an_import_that_ends_its_worker_is_tried_again_only_where_that_had_served_others(
+    hook: WriteHook, tmp_path: Path
+) -> None:
+    lane = lane_of(tmp_path)
+    tried = tmp_path / "tried"
+
+    async def tries(name: str) -> int:
+        dies = f"import os\nopen({str(tried)!r}, 'a').write('x')\nos._exit(3)"
+        failure = await lane.load(code_of(hook(name, dies)))
+        assert isinstance(failure, Failure)
+        assert failure.type == "Crashed"
+        count = len(tried.read_text())
+        tried.unlink()
+        return count
+
+    try:
+        assert await tries("in a fresh worker") == 1
+        await results_of(lane, hook("good", FINE))
+        assert await tries("in one that has run another") == 2
+    finally:
+        await lane.close()
 
 
 async def test_it_is_said_while_a_handler_takes_long(hook: WriteHook, tmp_path: Path) -> None:
