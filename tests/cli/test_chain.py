@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hookscope.workbench import Options, Workbench, documents
-from hookscope.workbench.links import links_of
+from hookscope.workbench.links.chain import links_of
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program

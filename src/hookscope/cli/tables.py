@@ -20,7 +20,7 @@ from hookscope.workbench.failed_loads import tries_again
 from hookscope.workbench.slips import slip_of
 
 if TYPE_CHECKING:
-    from hookscope.workbench.links import Link
+    from hookscope.workbench.links.link import Link
 
 MARKS = {True: "✓", False: "✗", None: "–"}
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hookscope.core.inventory import Rejected
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Toggle, Undoing, View, Watch, Workbench
-    from hookscope.workbench.links import Link
+    from hookscope.workbench.links.link import Link
 
 T = TypeVar("T")
 FRAME = 0.1  # seconds between two reports of a run's steps
@@ -160,7 +160,7 @@ class Bridge:
 
     def _links(self, item: Standing, view: View) -> tuple[Link, ...]:
         """What has come of a hook; nothing where the journal cannot be read, which is said elsewhere."""
-        from hookscope.workbench.links import links_of  # here: as above
+        from hookscope.workbench.links.chain import links_of  # here: as above
 
         try:
             return links_of(self.bench, view, item)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event
     from hookscope.workbench import View
     from hookscope.workbench.filling import Filling
-    from hookscope.workbench.links import Link
+    from hookscope.workbench.links.link import Link
     from hookscope.workbench.linting import Finding
 
 

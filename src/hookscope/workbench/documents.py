@@ -14,7 +14,7 @@ from hookscope.workbench import LimitName, Limits, View
 
 if TYPE_CHECKING:
     from hookscope.workbench.failed_loads import FailedLoad
-    from hookscope.workbench.links import Link
+    from hookscope.workbench.links.link import Link
     from hookscope.workbench.toggle import Effect
 
 Document = dict[str, Any]

@@ -21,7 +21,8 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     row = bench.hook(view, name)
-    from hookscope.workbench.links import links_of, unfit  # here: it loads the database
+    from hookscope.workbench.links.chain import links_of  # here: it loads the database
+    from hookscope.workbench.links.link import unfit
 
     aside: tuple[str, ...] = ()
     try:

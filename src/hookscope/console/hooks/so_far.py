@@ -15,7 +15,7 @@ from hookscope.core.standing import Standing, State
 if TYPE_CHECKING:
     from hookscope.console.state import Linted
     from hookscope.workbench.failed_loads import FailedLoad
-    from hookscope.workbench.links import Link
+    from hookscope.workbench.links.link import Link
 
 TITLE = 28  # cells of a link's title, its sign included
 SIGNS = {True: ("✓", MUTED), False: ("✗", "$text-error"), None: ("–", MUTED)}
@@ -30,7 +30,7 @@ def cannot_run(row: Standing, checked: Linted | None, failed: FailedLoad | None)
         return failed.why
     if checked is None or not checked.links or row.state is not State.READY:
         return ""
-    from hookscope.workbench.links import unfit  # here: the first paint needs no database
+    from hookscope.workbench.links.link import unfit  # here: the first paint does without
 
     return unfit(checked.links)
 
@@ -40,7 +40,7 @@ def so_far(sheet: Sheet, links: Sequence[Link], unfolded: bool) -> None:
     if not links:
         return
     if not unfolded:
-        from hookscope.workbench.links import in_short  # here: the first paint needs no database
+        from hookscope.workbench.links.link import in_short  # here: the first paint does without
 
         passed, text = in_short(tuple(links))
         sign, style = SIGNS[passed]

@@ -1,0 +1,55 @@
+"""One link of the chain, and what all of them come to. Needs no database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Literal
+
+from hookscope.values import dataclass
+
+LinkName = Literal["loads", "export", "registered", "arrived", "ran"]
+TITLES: Mapping[LinkName, str] = {
+    "loads": "its module loads",
+    "export": "its export is a function",
+    "registered": "it is registered",
+    "arrived": "an event has come",
+    "ran": "it ran",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One link: what is on record of it. None: nobody has looked yet, or nothing is on record."""
+
+    name: LinkName
+    passed: bool | None
+    found: str
+    then: str = ""  # the next step, where there is one
+    at: datetime | None = None
+    run: int | None = None  # of the journal
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return TITLES[self.name]
+
+
+def in_short(links: tuple[Link, ...]) -> tuple[bool | None, str]:
+    """What they come to in one line: the last thing that is known to have happened."""
+    named = {link.name: link for link in links}
+    loads, arrived, ran = named["loads"], named["arrived"], named["ran"]
+    if loads.passed is False:
+        return False, f"does not load: {loads.found}"
+    if ran.passed is not None:
+        return ran.passed, f"ran: {ran.found}"
+    if arrived.passed:
+        return None, f"no run of it is on record, though an event has come: {arrived.found}"
+    return None, "no event that it listens to has come so far"
+
+
+def unfit(links: tuple[Link, ...]) -> str:
+    """What has come out since its checks were passed: it cannot run as its file is. Empty: nothing."""
+    words: Mapping[str, str] = {"loads": "does not load", "export": "has nothing to call"}
+    failed = (link for link in links if link.name in words and link.passed is False)
+    return next((f"{words[link.name]}: {link.found}" for link in failed), "")
