@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.content import Content
 
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.packs.errand import LAST, Errand, Failure
+from hookscope.console.packs.reading import PacksReading
 from hookscope.console.posting import said
 from hookscope.console.text import line
 from hookscope.core.text import one_line
@@ -17,17 +17,15 @@ from hookscope.core.text import one_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hookscope.console.packs.rows import Inside, PackRow
+    from hookscope.console.packs.rows import PackRow
     from hookscope.console.packs.screen import PacksScreen
     from hookscope.console.shell import Shell
-    from hookscope.workbench import View
     from hookscope.workbench.packs.desk import PackDesk
     from hookscope.workbench.packs.planned import Done, Planned, Progress, UpToDate
     from hookscope.workbench.packs.planning import Asked
     from hookscope.workbench.packs.since import Compared
 
 T = TypeVar("T")
-ROOM = "packs"
 
 
 class PacksDesk:
@@ -36,14 +34,11 @@ class PacksDesk:
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._opened: PacksScreen | None = None
+        self.reading = PacksReading(screen, lambda: self._list, self._say, self._wrong)
         self._errand = Errand(screen, self._show_lines, self._failed)
         self._waiting: tuple[str, ...] = ()  # packs still to be updated
-        self._newer: dict[tuple[str, str], str] = {}  # by id and integrity, what a source said
-        self._insides: dict[tuple[str, datetime], Inside] = {}
         self._results: list[str] = []  # of those that were updated one after another
-        self._fresh = ""  # the pack that was just installed
         self._spec = ""  # that was asked for last
-        self._asked = 0  # how often the packs were read
 
     def open(self) -> None:
         """Show the packs."""
@@ -57,7 +52,7 @@ class PacksDesk:
     def opened(self, listed: PacksScreen) -> None:
         """It stands there whole, and wants its packs."""
         self._opened = listed
-        self.refresh()
+        self.reading.refresh()
 
     @property
     def _list(self) -> PacksScreen | None:
@@ -67,71 +62,7 @@ class PacksDesk:
     def looked(self) -> None:
         """The console has looked again: files of packs may be others."""
         if self._list is not None and not self.busy:
-            self.refresh()
-
-    # What is installed.
-
-    def refresh(self) -> None:
-        """Read all packs again."""
-        bench = self.screen.bridge.bench
-        self._asked += 1
-        asked = self._asked
-
-        def reading() -> tuple[str, list[PackRow]] | Failure:
-            from hookscope.console.packs.rows import PackRow  # here, and below: as above
-            from hookscope.workbench.packs.desk import PackDesk
-            from hookscope.workbench.packs.since import newer_here
-
-            try:
-                desk = PackDesk(bench)
-                finished = desk.recover()
-                return finished, [PackRow(one, newer_here(one.record)) for one in desk.statuses()]
-            except Exception as error:
-                return Failure(said(error))
-
-        self.screen.bridge.ask(ROOM, reading, lambda found: self._read(asked, found))
-
-    def _read(self, asked: int, found: tuple[str, list[PackRow]] | Failure) -> None:
-        view = self.screen.state.view
-        if asked != self._asked or self._list is None or view is None:
-            return
-        if isinstance(found, Failure):
-            self._wrong(found.text)
-            return
-        finished, rows = found
-        if finished:
-            self._say(finished)
-            self.screen.log_line("pack", finished, "warning")
-        self._list.show([self._with_newer(row) for row in rows], view, self._fresh)
-        self._fresh = ""
-
-    def _with_newer(self, row: PackRow) -> PackRow:
-        from hookscope.console.packs.rows import PackRow
-
-        known = self._newer.get((row.id, row.status.record.integrity), "")
-        return PackRow(row.status, row.newer if row.newer not in ("", "newer") else known or row.newer)
-
-    def look_inside(self, row: PackRow, view: View) -> None:
-        """Read what the sources of a pack do."""
-        from hookscope.console.packs.rows import Inside, rows_of_pack
-
-        record = row.status.record
-        key = (record.id, record.at)
-        hooks = [
-            place for one in rows_of_pack(record, view) for place in (one.hook.path, one.hook.real) if place
-        ]
-
-        def reading() -> Inside:
-            from hookscope.workbench.packs.since import uses_on_disk
-
-            return Inside(*uses_on_disk(record, list(dict.fromkeys(hooks))))
-
-        def read(inside: Inside) -> None:
-            self._insides[key] = inside
-            if self._list is not None:
-                self._list.show_inside(row, inside)
-
-        self.screen.bridge.ask(ROOM, reading, read)
+            self.reading.refresh()
 
     # What takes time.
 
@@ -202,12 +133,12 @@ class PacksDesk:
     def _update_planned(self, planned: Planned | UpToDate, diffs: Mapping[Path, str]) -> None:
         from hookscope.workbench.packs.planned import UpToDate
 
-        self._remember(planned)
+        self.reading.remember(planned)
         if isinstance(planned, UpToDate):
             changed = planned.on_disk.word == "changed"
             aside = f" What was changed on disk stays: {key_of('packs.diff')} shows it." if changed else ""
             self._came(f"{planned.record.id}: {planned.why}.{aside}")
-            self.refresh()
+            self.reading.refresh()
             self._next()
         else:
             self._show_plan(planned, diffs)
@@ -233,24 +164,12 @@ class PacksDesk:
 
         for one in found:
             if not isinstance(one, Failure):
-                self._remember(one)
+                self.reading.remember(one)
         newer = [one.id for one in found if isinstance(one, Planned)]
         failed = [one.text for one in found if isinstance(one, Failure)]
         text = f"Newer: {', '.join(newer)}; {key_of('packs.update')} shows it." if newer else "Nothing newer."
         self._say(text if newer or len(failed) < len(found) else "", *failed)
-        self.refresh()
-
-    def _remember(self, planned: Planned | UpToDate) -> None:
-        """What a source said of an update."""
-        from hookscope.workbench.packs.planned import UpToDate
-
-        if isinstance(planned, UpToDate):
-            known = "used as it is" if planned.record.linked is not None else "newest"
-            self._newer[planned.record.id, planned.record.integrity] = known
-        elif planned.before is not None and planned.after is not None:
-            after = planned.after
-            same = after.version == planned.before.version
-            self._newer[planned.id, planned.before.integrity] = "newer" if same else after.version or "newer"
+        self.reading.refresh()
 
     def remove(self, name: str) -> None:
         """Show what goes."""
@@ -287,12 +206,12 @@ class PacksDesk:
 
         text = done_text(done)
         if done.planned.action == "install":
-            self._results, self._fresh = [], done.planned.id
+            self._results, self.reading.fresh = [], done.planned.id
         self._came(text)
         action = {"uninstall": "remove"}.get(done.planned.action, done.planned.action)
         self.screen.log_line("pack", f"{action}: {text}", subject=done.planned.id)
         self.screen.bridge.look()
-        self.refresh()
+        self.reading.refresh()
         self._next()
 
     def compare(self, row: PackRow) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from hookscope.console.dialog import Dialog
 from hookscope.console.keymap.hints import with_keys
+from hookscope.console.packs.keys import KEYS
 from hookscope.console.packs.rows import Inside, PackRow, pack_sheet, row_line
 from hookscope.console.reading import BESIDE
 from hookscope.console.sheet import Sheet
@@ -44,61 +45,7 @@ class PacksScreen(Dialog[None]):
         "What was installed with Hookscope, from where, and what has changed on disk since. Nothing is "
         "written before it is shown, and {packs.remove} takes back exactly what an install did."
     )
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,I", "close", "Close", id="packs.close", tooltip="Stop what goes on; else back"),
-        Binding(
-            "i", "install", "Install", id="packs.install", tooltip="Show what a package would write, then ask"
-        ),
-        Binding(
-            "l",
-            "link",
-            "Link",
-            id="packs.link",
-            tooltip="Copy nothing: the host looks into a folder of yours",
-        ),
-        Binding(
-            "u", "update", "Update", id="packs.update", tooltip="Fetch the chosen pack again; show, then ask"
-        ),
-        Binding(
-            "U",
-            "update_all",
-            "Update all",
-            id="packs.all",
-            tooltip="The same for every pack, one after another",
-        ),
-        Binding(
-            "c",
-            "check",
-            "Check",
-            id="packs.check",
-            tooltip="Ask every source whether there is something newer",
-        ),
-        Binding(
-            "d", "diff", "Diff", id="packs.diff", tooltip="What has changed on disk since it was installed"
-        ),
-        Binding("x,delete", "remove", "Remove", id="packs.remove", tooltip="Show what goes, then ask"),
-        Binding("R", "recheck", "Recheck", id="packs.recheck", tooltip="Read all files of the packs again"),
-        Binding("y", "copy", "Copy", id="packs.copy", tooltip="Copy what is known of the chosen pack"),
-        Binding("question_mark", "app.help", "Help", show=False, id="packs.help", tooltip="These keys"),
-        Binding(
-            "pagedown",
-            "scroll(1)",
-            "More",
-            show=False,
-            priority=True,
-            id="packs.more",
-            tooltip="More of the sheet",
-        ),
-        Binding(
-            "pageup",
-            "scroll(-1)",
-            "Back up",
-            show=False,
-            priority=True,
-            id="packs.less",
-            tooltip="The same, upwards",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = KEYS
     DEFAULT_CSS = """
     PacksScreen {
         background: $background;
@@ -229,7 +176,7 @@ class PacksScreen(Dialog[None]):
             self._inside = None
             self._drawn = key
             box.scroll_home(animate=False)
-            self._desk.look_inside(row, view)
+            self._desk.reading.look_inside(row, view)
         sheet = pack_sheet(row, view, self._inside, width, datetime.now(UTC))
         self.query_one("#packs-sheet", Static).update(sheet)
 
@@ -272,7 +219,7 @@ class PacksScreen(Dialog[None]):
     def action_recheck(self) -> None:
         if not self._wanted():
             return
-        self._desk.refresh()
+        self._desk.reading.refresh()
         self.app.notify("Reading the files of all packs again.", markup=False)
 
     def action_copy(self) -> None:
