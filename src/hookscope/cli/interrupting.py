@@ -2,9 +2,14 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from hookscope.workbench import Refusal, Workbench
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @contextmanager
@@ -49,3 +54,35 @@ class OneAfterAnother:
         self._running = running
         if self.stopped:
             running.cancel()
+
+
+async def fired_in_turn(
+    bench: Workbench,
+    items: Sequence[T],
+    fire: Callable[[T, Callable[[Running], object]], Awaitable[R]],
+    named: Callable[[T], str],
+) -> tuple[list[R], list[str]]:
+    """Fire one after another: what came of each, and a sentence for each that could not be fired.
+
+    `fire` tells what has begun. Ctrl-C ends it after the one that runs; the workbench is closed in the end.
+    """
+    done: list[R] = []
+    refused: list[str] = []
+    turns = OneAfterAnother()
+    try:
+        with ended_by_interrupt(turns.stop):
+            for item in items:
+                name = named(item)
+                try:
+                    done.append(await fire(item, turns.begun))
+                except Refusal as error:
+                    said = str(error)
+                    refused.append(said if said.startswith(f"{name} ") else f"{name}: {said}")
+                except OSError as error:
+                    refused.append(f"{name}: cannot make copies for the sandbox: {error}.")
+                if turns.stopped:
+                    refused.append(f"Stopped: {len(done)} of {len(items)} were fired.")
+                    break
+    finally:
+        await bench.close()
+    return done, refused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import click
@@ -13,7 +13,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.filters import filter_options, wanted_of
 from hookscope.cli.firing_options import timeout_option, trust_option
-from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
+from hookscope.cli.interrupting import Running, fired_in_turn
 from hookscope.cli.numbers import Whole
 from hookscope.core.runs import Plan
 from hookscope.values import dataclass
@@ -98,33 +98,8 @@ def command(
 async def _all(
     bench: Workbench, past: Sequence[PastRun], asked: Asked
 ) -> tuple[list[Replayed | Plan], list[str]]:
-    """One after another; and a sentence for each that could not be fired."""
-    done: list[Replayed | Plan] = []
-    refused: list[str] = []
-    try:
-        turns = OneAfterAnother()
-        with ended_by_interrupt(turns.stop):
-            for one in past:
-                try:
-                    done.append(
-                        await again(
-                            bench,
-                            one,
-                            only=asked.only,
-                            start=asked.start,
-                            sandbox=asked.sandbox,
-                            dry=asked.dry,
-                            told=turns.begun,
-                        )
-                    )
-                except Refusal as error:
-                    said = str(error)
-                    refused.append(said if said.startswith(f"Run {one.id} ") else f"Run {one.id}: {said}")
-                except OSError as error:
-                    refused.append(f"Run {one.id}: cannot make copies for the sandbox: {error}.")
-                if turns.stopped:
-                    refused.append(f"Stopped: {len(done)} of {len(past)} were fired.")
-                    break
-    finally:
-        await bench.close()
-    return done, refused
+    def fire(one: PastRun, told: Callable[[Running], object]) -> Awaitable[Replayed | Plan]:
+        start, sandbox = asked.start, asked.sandbox
+        return again(bench, one, only=asked.only, start=start, sandbox=sandbox, dry=asked.dry, told=told)
+
+    return await fired_in_turn(bench, past, fire, lambda one: f"Run {one.id}")

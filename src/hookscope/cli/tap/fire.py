@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import click
 
@@ -11,11 +11,11 @@ from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.firing_options import timeout_option, trust_option
-from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
+from hookscope.cli.interrupting import Running, fired_in_turn
 from hookscope.cli.numbers import Whole
 from hookscope.cli.tap import shown
 from hookscope.core.runs import Plan
-from hookscope.workbench import Options, Refusal, Workbench
+from hookscope.workbench import Options, Workbench
 from hookscope.workbench.tap.events import picked
 from hookscope.workbench.tap.firing import Fired, fire_real
 from hookscope.workbench.tap.spool import Heard
@@ -68,24 +68,7 @@ def command(
 async def _all(
     bench: Workbench, events: Sequence[Heard], only: str | None, sandbox: bool, dry: bool
 ) -> tuple[list[Fired | Plan], list[str]]:
-    """One after another; and a sentence for each that could not be fired."""
-    done: list[Fired | Plan] = []
-    refused: list[str] = []
-    try:
-        turns = OneAfterAnother()
-        with ended_by_interrupt(turns.stop):
-            for heard in events:
-                try:
-                    done.append(
-                        await fire_real(bench, heard, only=only, sandbox=sandbox, dry=dry, told=turns.begun)
-                    )
-                except Refusal as error:
-                    refused.append(f"{shown.short(heard)}: {error}")
-                except OSError as error:
-                    refused.append(f"{shown.short(heard)}: cannot make copies for the sandbox: {error}.")
-                if turns.stopped:
-                    refused.append(f"Stopped: {len(done)} of {len(events)} were fired.")
-                    break
-    finally:
-        await bench.close()
-    return done, refused
+    def fire(heard: Heard, told: Callable[[Running], object]) -> Awaitable[Fired | Plan]:
+        return fire_real(bench, heard, only=only, sandbox=sandbox, dry=dry, told=told)
+
+    return await fired_in_turn(bench, events, fire, shown.short)

@@ -14,7 +14,7 @@ from hookscope.core.standing import Gate
 from hookscope.systems.folders.discovery import FolderShape, FolderTexts, find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
-from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, message_of
+from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, own_text
 from hookscope.systems.folders.ranking import ranking_of
 from hookscope.systems.folders.wrong_settings import wrong_settings
 from hookscope.values import dataclass
@@ -38,7 +38,7 @@ class FolderSystem:
     failed_text: str | None = None  # said at the end of an event whose handlers failed: {count}
     type_first: bool = False  # does `command` go before `command:new`
     reports_by_rank: bool = False
-    words: Words = message_of  # what the host prints of a handler's error
+    words: Words = own_text  # what the host prints of a handler's error
     finder: Finder = find_hooks
     ranker: Ranker | None = None  # in place of the highest folder, then the last
 

@@ -15,13 +15,8 @@ ErrorText = Callable[[str, str, str], str]  # (key that matched, key of the even
 Words = Callable[[Failure], str]  # what a host prints of an error
 
 
-def message_of(failure: Failure) -> str:
-    """What the thrown thing says of itself, and nothing of its causes."""
-    return failure.own_text
-
-
 def own_text(failure: Failure) -> str:
-    """What the thrown thing says of itself: a message, or what `String` makes of it (milady 13)."""
+    """What the thrown thing says of itself, and nothing of its causes (milady 13)."""
     return failure.own_text
 
 
@@ -41,7 +36,7 @@ class SharedEvent:
     event_key: str  # as the event was fired: handlers may change the event's own words
     batched: bool = True
     failed_text: str | None = None  # the host's last line where handlers failed: {count}
-    words: Words = message_of
+    words: Words = own_text
 
     def start(self, event: Event) -> Fold:
         return Fold(event.live if event.live is not None else thawed(event))
