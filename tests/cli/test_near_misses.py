@@ -79,3 +79,13 @@ def test_the_nearest_is_told_first_and_neither_taps_nor_events_that_come_are_mis
 
     assert near("command:new") == ["b", "a", "d"]
     assert near("session:compact:before") == [], "command:compact is sent too, and is another event"
+
+
+def test_of_many_near_misses_six_are_told_and_the_others_counted(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path
+) -> None:
+    for number in range(9):
+        make_hook(workspace / "hooks", f"slip-{number}", "{openclaw: {events: ['command:nwe']}}")
+    planned = hookscope("--bundled", str(bundled), "plan", "command:new").out
+    assert planned.count("write command:new to hear this") == 6
+    assert "3 other hooks listen to other events" in planned
