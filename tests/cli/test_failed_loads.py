@@ -131,3 +131,19 @@ def test_a_state_folder_that_is_damaged_or_cannot_be_written_stops_no_look(
     kept.write_text("{")
     hookscope("fire", "command:new")
     assert "✗ broken" in row_of("lame", hookscope("list").out)
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "milady"])
+def test_a_script_whose_brackets_do_not_fit_is_broken_before_anybody_loads_it(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, dialect: str
+) -> None:
+    header = f'{{{dialect}: {{events: ["command:new"]}}}}'
+    code = "export default async (event) => {\n  if (event.type === 'command' {\n  }\n};\n"
+    make_hook(workspace / "hooks", "torn", header, handler=code, file="handler.ts")
+    make_hook(workspace / "hooks", "whole", header, handler="export default () => {};\n", file="handler.ts")
+    hookscope("trust", "hooks")
+    listed = hookscope("--dialect", dialect, "list").out
+    row = row_of("torn", listed)
+    assert row.lstrip().startswith("✗ broken"), row
+    assert row.endswith("handler.ts, line 2, column 6: `(` is never closed")
+    assert "● ready" in row_of("whole", listed)

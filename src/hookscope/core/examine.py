@@ -1,4 +1,4 @@
-"""A closer look: the handlers' own source, read and never run. Python only so far."""
+"""A closer look: the handlers' own source, read and never run. Python in full; of scripts their brackets."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -10,10 +10,12 @@ from hookscope.core.inventory import Inventory
 from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.core.surroundings import Files
 from hookscope.core.text import nearest
-from hookscope.formats import Export, FormatError, read_exports
+from hookscope.formats import Export, FormatError, check_brackets, read_exports
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
 LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
+LARGEST_SCRIPT = 65_536  # bytes; of a larger one nothing is said before its load
+SCRIPTS = ("typescript", "javascript")
 KNOWN_AFTER_LOAD = "known after a load"
 PLUGIN_DOORS = ("plugin", "default")  # an object, or a function, in place of `register`
 
@@ -65,6 +67,8 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
     handlers exports is the loader's to say."""
     unknown = _unknown(hook.meta.export)
     path = hook.handler
+    if path is not None and hook.kind == "folder" and hook.language in SCRIPTS:
+        return _script_gate(path, host.surroundings.files), unknown
     if path is None or hook.language != "python":
         return None, unknown
     try:
@@ -76,12 +80,26 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
         reason = f"{path.name} cannot be read: {(error.strerror or str(error)).lower()}"
         return Gate("handler", False, found="unreadable", reason=reason, place=Place(path)), unknown
     except FormatError as error:
-        place = Place(path, error.span.line, error.span.column)
-        gate = Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
-        return gate, Gate("export", None, found="not reached")
+        return _unread(path, error), Gate("export", None, found="not reached")
     if hook.kind == "stream" or (hook.kind == "plugin" and any(door in exports for door in PLUGIN_DOORS)):
         return None, unknown
     return None, export_gate(exports, hook.meta.export, path)
+
+
+def _script_gate(path: Path, files: Files) -> Gate | None:
+    """A script whose brackets surely do not fit. Its host's own list does not look."""
+    try:
+        check_brackets(files.read(path, LARGEST_SCRIPT + 1))
+    except OSError:  # the load says it
+        return None
+    except FormatError as error:
+        return replace(_unread(path, error), reported=False)
+    return None
+
+
+def _unread(path: Path, error: FormatError) -> Gate:
+    place = Place(path, error.span.line, error.span.column)
+    return Gate("handler", False, found="does not parse", reason=f"{path.name}, {error}", place=place)
 
 
 @lru_cache(maxsize=256)

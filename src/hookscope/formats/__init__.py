@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .listening_types import PluginRegistration
     from .places import FormatError, KeyPath, Span, span_at, text_of
     from .python_source import Export, read_exports
+    from .script_balance import check_brackets
     from .script_tokens import LONGEST, Script, Token, read_script
     from .script_values import script_number, script_text, script_trim
     from .text_header import header_block, read_text_header
@@ -58,6 +59,7 @@ _HOMES = {
     "plugin_registrations": "listening",
     "read_dotenv": "dotenv",
     "read_exports": "python_source",
+    "check_brackets": "script_balance",
     "read_frontmatter": "frontmatter",
     "read_json5": "json5",
     "read_own_yaml": "yaml12",
@@ -85,6 +87,7 @@ __all__ = [
     "Span",
     "Token",
     "agent_description",
+    "check_brackets",
     "cut_header",
     "head_of",
     "header_block",
