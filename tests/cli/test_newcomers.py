@@ -320,3 +320,58 @@ def test_an_event_that_is_fired_at_one_hook_tells_of_that_one(
     ]
     done = hookscope("fire", "command:new", "--only", "broken")
     assert (done.code, "broken did not run: broken: handler.py, line 1" in done.err) == (1, True)
+
+
+def test_a_file_that_lies_beside_the_handler_is_looked_for_elsewhere_and_that_is_said(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    code = "def handler(event):\n    event.messages.append(open('note.txt').read())\n"
+    (make_hook(workspace / "hooks", "reads", NEW, code) / "note.txt").write_text("hi")
+    make_hook(workspace / "hooks", "wants", NEW, code.replace("note", "other"))
+    fired = hookscope("fire", "command:new", "--json", "--trust").json["results"]
+    notes = {one["hook"]: one["notes"] for one in fired}
+    (said,) = notes["reads"]
+    assert said.startswith("note.txt lies beside handler.py, and was looked for in ")
+    assert said.endswith(": `Path(__file__).parent / 'note.txt'` finds it from everywhere")
+    assert notes["wants"] == []
+
+
+def test_what_stands_in_a_handlers_place_or_is_of_another_coding_is_named(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    hooks = workspace / "hooks"
+    text = "def handler(event):\n    event.messages.append('café')\n"
+    (make_hook(hooks, "wide", NEW) / "handler.py").write_bytes(text.encode("utf-16"))
+    (make_hook(hooks, "latin", NEW) / "handler.py").write_bytes(text.encode("latin-1"))
+    for name in ("folder", "link"):
+        (make_hook(hooks, name, NEW) / "handler.py").unlink()
+    (hooks / "folder/handler.py").mkdir()
+    (hooks / "link/handler.py").symlink_to("nowhere.py")
+    listed = hookscope("list").out
+    assert "handler.py, line 1, column 1: it is UTF-16 text; save it as UTF-8" in listed
+    (latin,) = (line for line in listed.splitlines() if " latin " in line)
+    assert latin.endswith("; save it as UTF-8")
+    assert "folder: HOOK.md but no handler: handler.py is a folder; looked for" in listed
+    assert "link: HOOK.md but no handler: handler.py is a link that leads nowhere; looked for" in listed
+
+
+def test_a_plugin_that_hears_a_slip_or_answers_in_other_words_is_told(
+    hookscope: Program, workspace: Path
+) -> None:
+    answers = (
+        "def guard(event, ctx):\n    return {answer}\n\n\ndef register(api):\n    api.on('{event}', guard)\n"
+    )
+    for name, event, answer in (
+        ("slips", "before_tool_cal", "None"),
+        ("shouts", "before_tool_call", "{'Block': True}"),
+        ("blocks", "before_tool_call", "{'block': True, 'blockReason': 'no'}"),
+    ):
+        (workspace / "plugins" / name).mkdir(parents=True)
+        file = workspace / "plugins" / name / "plugin.py"
+        file.write_text(answers.replace("{answer}", answer).replace("{event}", event))
+    hookscope("trust", "plugins")
+    (slips,) = (line for line in hookscope("list").out.splitlines() if " slips " in line)
+    assert slips.endswith("OpenClaw never sends before_tool_cal; did you mean before_tool_call?")
+    said = hookscope("fire", "before_tool_call", "--only", "shouts").out.splitlines()
+    assert said[said.index('      answered {"Block": true}') + 1] == "      → changes nothing"
+    assert "changes nothing" not in hookscope("fire", "before_tool_call", "--only", "blocks").out

@@ -89,6 +89,8 @@ def _merged(item: Run, plan: Plan | None) -> dict[Registration, list[str]]:
         in_order = [done[call] for call in plan.calls if call in done]
         for entry, step in zip(in_order, merge_steps(plan.policy, item.event, in_order), strict=False):
             more = [f"      → {one_line(name)} = {_brief(value)}" for name, value in step.changed.items()]
+            vain = entry.returned is not None and not (more or step.stopped or entry.error)
+            more += ["      → changes nothing"] if vain else []  # a member in other letters, most of the time
             ends = ["      ⊘ later handlers are not asked"] if step.stopped and entry.error is None else []
             lines[entry.call] += more + ends
     return lines

@@ -113,6 +113,8 @@ def _targets(target: ast.expr, value: ast.expr | None = None) -> Iterator[Export
             yield Export(part.id, "function" if is_function else "value", part.lineno)
 
 
+_MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+UTF_16 = "it is UTF-16 text; save it as UTF-8"
 _WARNINGS = threading.Lock()  # `catch_warnings` swaps a global list; two at once would leave the wrong one
 
 
@@ -123,11 +125,17 @@ def parse_python(source: bytes) -> ast.Module:
             warnings.simplefilter("ignore")  # `"\d"` in somebody's file is not ours to complain about
             return ast.parse(source)
     except SyntaxError as error:
-        raise FormatError(error.msg, _place(source, error.lineno or 1, error.offset or 1)) from None
+        if source.startswith(_MARKS_OF_UTF_16):  # which later Pythons report so
+            raise FormatError(UTF_16, _place(source, 1, 1)) from None
+        then = "; save it as UTF-8" if "codec can't decode" in error.msg else ""
+        raise FormatError(
+            f"{error.msg}{then}", _place(source, error.lineno or 1, error.offset or 1)
+        ) from None
     except (RecursionError, MemoryError):  # how the parser says that its stack is full
         raise FormatError("nested too deeply for Python", _place(source, 1, 1)) from None
     except (ValueError, LookupError) as error:  # null bytes before 3.12; codecs that break their promise
-        raise FormatError(str(error), _place(source, 1, 1)) from None
+        said = UTF_16 if source.startswith(_MARKS_OF_UTF_16) else str(error)
+        raise FormatError(said, _place(source, 1, 1)) from None
 
 
 def _place(source: bytes, line: int, column: int) -> Span:

@@ -63,8 +63,10 @@ def describe(error: BaseException, target: object = None) -> dict[str, Any]:
 
 
 def not_found(error: BaseException | None) -> tuple[str, ...]:
-    """Of a module that is not there: where it was looked for, and what helps. Never raises."""
+    """Of a module or file that is not there: where it was looked for, and what helps. Never raises."""
     try:
+        if type(error) is FileNotFoundError:
+            return _beside(error)
         name = error.name if type(error) is ModuleNotFoundError else None
     except BaseException:
         name = None
@@ -72,6 +74,22 @@ def not_found(error: BaseException | None) -> tuple[str, ...]:
         return ()
     looked = f"{name[:LINE]} is neither beside the handler nor installed for {sys.executable}, which runs it"
     return (f"{looked}: install it there, or name another Python with `python:` in .hookscope/config.yaml",)
+
+
+def _beside(error: FileNotFoundError) -> tuple[str, ...]:
+    """A file that was named as though the program ran in the folder of the code that names it."""
+    name, step = error.filename, _traceback_of(error)
+    if type(name) is not str or os.path.isabs(name):
+        return ()
+    while step is not None:
+        file = step.tb_frame.f_code.co_filename
+        if os.path.exists(os.path.join(os.path.dirname(file), name)):
+            looked = (
+                f"{name[:LINE]} lies beside {os.path.basename(file)}, and was looked for in {os.getcwd()}"
+            )
+            return (f"{looked}: `Path(__file__).parent / {name[:LINE]!r}` finds it from everywhere",)
+        step = step.tb_next
+    return ()
 
 
 def _kind(value: object) -> str:

@@ -305,7 +305,7 @@ def _handler_of(
         path = child.path / name
         facts = search.files.facts(path)
         if facts is None or not facts.file:
-            refused = f"{name} is not a readable file"
+            refused = f"{name} is {_what_else(path, search.files)}"
             continue
         if not facts.linked:
             return path, None, ""
@@ -316,6 +316,12 @@ def _handler_of(
             return path, target, ""
         refused = f"{name} leads out of its folder, to {target}"
     return None, None, refused
+
+
+def _what_else(path: Path, files: Files) -> str:
+    """What stands in the place of a file."""
+    facts = files.facts(path)
+    return "a link that leads nowhere" if facts is None else "a folder" if facts.folder else "no regular file"
 
 
 def no_handler(names: frozenset[str], refused: str, shape: FolderShape) -> str:

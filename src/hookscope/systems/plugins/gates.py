@@ -7,6 +7,7 @@ from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Hook
 from hookscope.core.plan import MAPPED
+from hookscope.core.runs import EventKind
 from hookscope.core.standing import Gate
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.gates import PATH_OPEN, SENT, GateRule, handler, trusted, typed_fields
@@ -87,10 +88,13 @@ def sent(hook: Hook, host: Host) -> Gate:
     keys = hook.meta.events
     if keys is None:
         return Gate("sent", None, found=KNOWN_AFTER_LOAD)
-    sends, crossing = host.dialect.catalogue().sends, hook.meta.of_folders
-    if any(sends(key, "folder" if key in crossing else "plugin") for key in keys):
+    catalogue = host.dialect.catalogue()
+    kinds: dict[str, EventKind] = {key: "folder" if key in hook.meta.of_folders else "plugin" for key in keys}
+    if any(catalogue.sends(key, kind) for key, kind in kinds.items()):
         return SENT
-    reason = f"{host.dialect.product} never sends {' or '.join(keys)}"
+    near = next((near for key, kind in kinds.items() if (near := catalogue.nearest(key, kind))), None)
+    meant = f"; did you mean {near}?" if near and near not in keys else ""
+    reason = f"{host.dialect.product} never sends {' or '.join(keys)}{meant}"
     return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
 
 
