@@ -350,3 +350,34 @@ def test_the_newer_version_takes_a_folder_whose_package_does_not_need_it_for_no_
     told = why.format(root=root, file=file) or "hook-name-invalid"
     assert told in row.verdict.why()
     assert {hook.state for hook in look(opened("eve")).hooks} == {elder.state}
+
+
+def test_hooks_of_mounted_extensions_are_heard_behind_the_agents_own(
+    project: Project, opened: OpenProject
+) -> None:
+    """Recorded from 0.80.1: what the author wrote where it is there, else what was built."""
+    manifest = '{"name": "@acme/%s", "eve": {"extension": {"source": "./extension", "dist": "./dist/e"}}}'
+    hook = "export default { events: { 'turn.started'() {} } };"
+    project(
+        {
+            "agent/hooks/z.ts": hook,
+            "agent/extensions/crm.ts": 'import crm from "@acme/crm";\nexport default crm();\n',
+            "agent/extensions/log/extension.ts": 'export { default } from "@acme/log";\n',
+            "agent/extensions/gone.ts": 'export { default } from "@acme/gone";\n',
+            "node_modules/@acme/crm/package.json": manifest % "crm",
+            "node_modules/@acme/crm/dist/e/hooks/audit.mjs": hook,
+            "node_modules/@acme/crm/dist/e/hooks/deep/d.mjs": hook,
+            "node_modules/@acme/crm/dist/e/hooks/audit.d.ts": "",
+            "node_modules/@acme/log/package.json": manifest % "log",
+            "node_modules/@acme/log/extension/hooks/all.ts": hook,
+            "node_modules/@acme/log/dist/e/hooks/built.mjs": hook,
+        }
+    )
+    inventory = look(opened())
+    names = [hook.name for hook in inventory.load_order]
+    assert names == ["z", "crm__deep/d", "crm__audit", "log__all"]
+    scopes = {hook.name: (hook.scope, hook.folder.path.parent.name) for hook in inventory.load_order}
+    assert scopes["crm__audit"] == ("", "e")
+    assert scopes["log__all"] == ("", "extension")
+    for other in ("eve", "eve@0.18"):
+        assert [hook.name for hook in look(opened(other)).load_order] == ["z"]

@@ -19,9 +19,10 @@ from hookscope.systems.streams.agents import (
     discover,
     in_order,
 )
+from hookscope.systems.streams.mounts import Extension, extensions_of
 from hookscope.systems.streams.project import said_of_project
 from hookscope.systems.streams.slots import HOOKS
-from hookscope.systems.streams.sources import ERROR, FileRules, Passed, TakenModule
+from hookscope.systems.streams.sources import ERROR, FileRules, Passed, TakenModule, sources_in
 from hookscope.values import dataclass
 
 AGENT, SUBAGENT = "agent", "subagent"
@@ -37,6 +38,8 @@ def project_folders(host: Host, rules: FileRules) -> tuple[Folder, ...]:
     files, paths = host.surroundings.files, []
     for agent in agents_of(host.workspace, rules, files):
         paths.append((agent, agent.root / HOOKS.folder))
+        for extension in _extensions(agent, rules, files):
+            paths.append((agent, extension.root / HOOKS.folder))
         for name in BESIDE:
             facts = files.facts(agent.root / name)
             if facts is not None and facts.folder and not facts.linked:
@@ -82,6 +85,7 @@ def find_hooks(host: Host, rules: FileRules, *, marks_python: bool) -> Found:
             finding.build, finding.thrown = problem, not said.code
     for discovery in discoveries:
         _take(discovery, finding)
+        finding.hooks += list(_of_extensions(discovery, rules, finding))
     return Found(tuple(finding.hooks), tuple(finding.rejected), tuple(finding.problems))
 
 
@@ -121,6 +125,21 @@ def _take(discovery: Discovery, finding: _Finding) -> None:
     ]
     finding.rejected += _rejected(discovery.hooks.passed, folder)
     finding.hooks += list(_listening(discovery, finding))
+
+
+def _extensions(agent: Agent, rules: FileRules, files: Files) -> tuple[Extension, ...]:
+    return () if agent.scope else extensions_of(agent.root, agent.workspace, rules, files)
+
+
+def _of_extensions(discovery: Discovery, rules: FileRules, finding: _Finding) -> Iterator[Hook]:
+    """The hooks that mounted packages bring: behind the agent's own, under the name of their mount."""
+    for extension in _extensions(discovery.agent, rules, finding.files):
+        folder = finding.folders.get(extension.root / HOOKS.folder)
+        if folder is None:
+            continue
+        for source in sources_in(extension.root, HOOKS, rules, finding.files).found:
+            hook = _hook(f"{extension.name}__{source.slug}", source, folder, discovery, finding)
+            yield replace(hook, root=extension.package, beside=())
 
 
 def _listening(discovery: Discovery, finding: _Finding) -> Iterator[Hook]:

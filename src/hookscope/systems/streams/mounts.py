@@ -97,11 +97,7 @@ def said_of_mounts(
     if place is None or not is_folder(place):
         return
     inner = entries_in(place.path, rules, files)
-    mounts = [
-        _Mount(stem, f"{EXTENSIONS}/{modules[0]}", place.path / modules[0])
-        for stem, modules in _stems(inner, rules).items()
-        if len(modules) == 1 and _illegal(stem, place.path) is None
-    ]
+    mounts = _in_a_file(place.path, inner, rules)
     by_file, twice = {mount.name for mount in mounts}, []
     for child in inner:
         if is_folder(child):
@@ -115,6 +111,56 @@ def said_of_mounts(
     for mount in mounts:
         if mount.name not in twice:
             yield from _located(mount, workspace, files)
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """A package that is mounted, and where what it brings lies: as it was written, else as it was built."""
+
+    name: str  # of its mount
+    package: Path
+    root: Path
+
+
+def extensions_of(root: Path, workspace: Path, rules: FileRules, files: Files) -> tuple[Extension, ...]:
+    """The extensions that the root agent mounts, in the host's order; those that it refuses are left out."""
+    if rules.household is None or EXTENSIONS not in rules.household.folders:
+        return ()
+    try:
+        place = of_name(EXTENSIONS, entries_in(root, rules, files))
+        if place is None or not is_folder(place):
+            return ()
+        inner = entries_in(place.path, rules, files)
+        mounts = [one for child in inner if is_folder(child) for one in _of_folder(child, rules, files)]
+        named = (_in_a_file(place.path, inner, rules), (one for one in mounts if isinstance(one, _Mount)))
+        found = [_extension(mount, workspace, files) for mounts_so in named for mount in mounts_so]
+    except OSError:
+        return ()
+    return tuple(one for one in found if one is not None)
+
+
+def _in_a_file(folder: Path, inner: list[FolderItem], rules: FileRules) -> list[_Mount]:
+    return [
+        _Mount(stem, f"{EXTENSIONS}/{modules[0]}", folder / modules[0])
+        for stem, modules in _stems(inner, rules).items()
+        if len(modules) == 1 and _illegal(stem, folder) is None
+    ]
+
+
+def _extension(mount: _Mount, workspace: Path, files: Files) -> Extension | None:
+    package = package_of(files.read(mount.file, LARGEST).decode(errors="replace"))
+    folder = _folder_of(package, mount.file.parent, workspace, files) if package else None
+    told = _manifest(folder / "package.json", files) if folder is not None else None
+    eve = told.get("eve") if isinstance(told, dict) else None
+    offered = eve.get("extension") if isinstance(eve, dict) else None
+    if folder is None or not isinstance(offered, dict):
+        return None
+    places = [folder / path for path in (offered.get("source"), offered.get("dist")) if isinstance(path, str)]
+    for place in places:
+        facts = files.facts(place)
+        if facts is not None and facts.folder:
+            return Extension(mount.name, folder, place)
+    return None
 
 
 def _stems(children: list[FolderItem], rules: FileRules) -> dict[str, list[str]]:
