@@ -162,6 +162,8 @@ def test_an_installed_python_package_that_carries_hooks(
     done = cli("install", "python:acme-hooks", "--yes", "--json")
     assert (done.code, done.json["resolved"]) == (0, "acme-hooks==2.1"), done.err
     assert {hook["name"] for hook in done.json["hooks"]} == {"hello", "bye"}
+    again = cli("install", "python:Acme_Hooks", "--yes")
+    assert "acme-hooks is installed already, from python:acme-hooks." in again.err, "it has one name"
     assert cli("uninstall", "acme-hooks", "--yes").code == 0
     refused = cli("install", "python:acme-nothing", "--yes")
     assert "has no package acme-nothing installed" in refused.err

@@ -167,6 +167,10 @@ def test_a_linked_folder_is_used_where_it_is(cli: Cli, home: Path, settings: Pat
     )
     assert hook["path"] == str(pack / "hooks" / "hello")
     assert "it is linked" in cli("update", "greetings", "--dialect", SHIPPED).out
+    pack.rename(tmp_path / "moved")
+    moved = cli("update", "greetings", "--dialect", SHIPPED)
+    assert (moved.code, "nothing is there any more" in moved.err) == (1, True)
+    (tmp_path / "moved").rename(pack)
     assert cli("uninstall", "greetings", "--yes", "--dialect", SHIPPED).code == 0
     assert on_disk(home) == before
     refused = cli("install", str(pack), "--link", "--yes", "--dialect", "milady")

@@ -39,7 +39,7 @@ def fetch_python(spec: Spec, how: Fetching) -> Fetched:
     """The folder that a distribution's entry point names. Raises PackError, Cancelled."""
     how.progress.step(f"looking for {spec.name} among the packages of {how.python}")
     ran = run(
-        [how.python, "-c", FINDER, spec.name, GROUP],
+        [how.python, "-c", FINDER, spec.text.removeprefix("python:"), GROUP],
         cwd=how.work,
         env=how.env,
         seconds=how.seconds,
@@ -53,7 +53,8 @@ def fetch_python(spec: Spec, how: Fetching) -> Fetched:
     if told is None:
         raise PackError(
             f"{how.python} has no package {spec.name} installed.",
-            f"`{quote(str(how.python))} -m pip install {spec.name}` installs it.",
+            f"`{quote(str(how.python))} -m pip install {spec.name}` installs it; `python:` in "
+            ".hookscope/config.yaml names another interpreter.",
         )
     places = told["places"]
     if len(places) != 1:

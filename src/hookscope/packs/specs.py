@@ -24,6 +24,7 @@ PLAIN_GIT = re.compile(
 )
 REF = re.compile(r"[\w][\w./+-]*")
 DISTRIBUTION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+RUNS = re.compile(r"[-_.]+")  # a distribution has one name, however these and capitals are written
 LOGIN = re.compile(r"(?<=://)[^/@\s]+(?=@)")
 KINDS = "A folder, an archive, `name` or `name@version` of npm, `python:NAME` or `git+https://…` is taken."
 
@@ -96,7 +97,7 @@ def _python(text: str) -> Spec:
     name = text.removeprefix("python:")
     if DISTRIBUTION.fullmatch(name) is None:
         raise PackError(f"{shown(text)} names no Python package.", "`python:NAME` wants an installed one.")
-    return Spec("python", text, name=name)
+    return Spec("python", text, name=RUNS.sub("-", name).lower())
 
 
 def _git(text: str) -> Spec:

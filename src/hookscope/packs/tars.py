@@ -15,6 +15,8 @@ from hookscope.packs.tree import PackFile
 
 BLOCK = tarfile.BLOCKSIZE
 CHUNK = 262_144
+GZIP = b"\x1f\x8b\x08"  # in front of each of its pieces
+PIECES = 1_000  # one is usual; each costs time, and may hold nothing
 HEADERS = 8 * MIB  # what the archive may need beside its files
 BROKEN = (tarfile.TarError, zlib.error, EOFError, OSError, ValueError, OverflowError)
 
@@ -34,6 +36,8 @@ def files_of_tar(source: bytes, name: str, limits: PackLimits, *, packed: bool) 
 
 
 def _unzipped(source: bytes, name: str, limits: PackLimits) -> bytes:
+    if source.count(GZIP) > PIECES:
+        raise refused(f"{name} is packed in more than {PIECES:,} pieces.")
     chunks: list[bytes] = []
     total = 0
     try:

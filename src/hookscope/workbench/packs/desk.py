@@ -130,9 +130,10 @@ class PackDesk:
         """What an update would do. `force`: put it in place again even if there is nothing newer."""
         with refusing():
             host, record = self._host(), self.record(name)
+            spec = self._spec_again(record)
             if record.linked is not None:
                 return UpToDate(record, "it is linked: its folder is used as it is")
-            fetched = self._fetch(self._spec_again(record), progress)
+            fetched = self._fetch(spec, progress)
             on_disk = standing_of(record)
             if fetched.integrity == record.integrity and not force:
                 return UpToDate(record, "nothing newer", on_disk)
