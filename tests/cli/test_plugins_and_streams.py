@@ -86,6 +86,20 @@ def test_before_a_load_the_order_is_that_of_the_priorities_in_the_text(
     assert [call["hook"] for group in plan["groups"] for call in group["calls"]] == ["guard", "audit"]
 
 
+@pytest.mark.parametrize(
+    ("event", "together"),
+    [("before_tool_call", False), ("message_received", True), ("skill_proposal_evaluate", True)],
+)
+def test_who_observes_or_evaluates_starts_at_once_and_who_changes_in_turn(
+    hookscope: Program, write: Write, event: str, together: bool
+) -> None:
+    body = f"def register(api):\n    api.on({event!r}, print)\n    api.on({event!r}, repr)\n"
+    write("plugins/twice/plugin.py", body)
+    hookscope("trust", "plugins")
+    plan = hookscope("--dialect", "openclaw@2026.9", "plan", event, "--json").json
+    assert [group["together"] for group in plan["groups"]] == [together]
+
+
 def test_a_block_ends_the_asking_and_says_by_whom(hookscope: Program, plugins: None) -> None:
     call = json.dumps({"toolName": "exec", "params": {"command": "rm -rf /"}})
     text = hookscope(
