@@ -137,6 +137,14 @@ def test_a_repository_is_read_without_a_checkout(
     assert (refused.code, "git cannot fetch" in refused.err) == (1, True)
     refused = cli("install", f"{spec}#0123abcd", "--yes")
     assert "A commit is named by all of its 40 digits." in refused.err
+    ssh = tmp_path / "ssh"
+    ssh.write_text(
+        "#!/bin/sh\necho 'warning: a key was added' >&2\necho 'git@host: Permission denied.' >&2\nexit 255\n"
+    )
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    refused = cli("install", "git+ssh://git@host/acme/hooks.git", "--yes")
+    assert "git@host: Permission denied. Nothing was written." in refused.err, "not what git says of it"
     assert not ran.exists()
 
 

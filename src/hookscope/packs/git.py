@@ -20,6 +20,7 @@ from hookscope.packs.specs import Spec, without_login
 
 OFF = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false")
 SHORT = re.compile(r"[0-9a-f]{6,39}")  # of a commit, perhaps
+ASIDE = ("warning:", "hint:")
 PROTOCOLS = "https:ssh:file"
 # What git tells its hooks, and would have ours work on the repository that they stand in.
 OF_A_REPOSITORY = frozenset(
@@ -76,8 +77,9 @@ def _git(words: Sequence[str], how: Fetching, *, own: bool = False, inside: bool
 
 
 def _failed(spec: Spec, ran: Ran) -> PackError:
-    lines = [line for line in ran.err.splitlines() if line.startswith(("fatal:", "error:"))]
-    said = one_line(lines[0].partition(":")[2]) if lines else f"it ended with {ran.code}"
+    lines = [line for line in ran.err.splitlines() if line.strip() and not line.startswith(ASIDE)]
+    first = lines[0] if lines else f"it ended with {ran.code}"  # of ssh, where it was that
+    said = one_line(first.removeprefix("fatal:").removeprefix("error:"))
     wanted = f" at {spec.wanted}" if spec.wanted else ""
     what = f"git cannot fetch {spec.url}{wanted}: {said.rstrip('.')}."
     then = "A commit is named by all of its 40 digits. " if SHORT.fullmatch(spec.wanted) else ""
