@@ -151,6 +151,15 @@ async def test_a_handler_of_one_object_finds_the_context_in_it(place: Home) -> N
     assert run.context == {"content": "Hi."}
 
 
+async def test_of_the_lent_members_only_a_changed_one_is_the_events_own_afterwards(place: Home) -> None:
+    def moves(view: Arguments) -> None:
+        view[EVENT]["channel"] = "signal"
+
+    ctx = {"sessionKey": "agent:main:main", "channel": "telegram"}
+    run = await fired(place.host(), "message_sent", [Plugin("moves", moves)], {"content": "Hi."}, ctx)
+    assert run.context == {"content": "Hi.", "channel": "signal"}
+
+
 async def test_what_is_known_of_the_context_is_filled_in(place: Home) -> None:
     run = await fired(place.host(), "message_sending", [], {"content": "Hi."}, {"channel": "signal"})
     assert run.event.ctx == {"channel": "signal", "direction": "sending"}

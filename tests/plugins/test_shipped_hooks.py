@@ -9,6 +9,7 @@ import pytest
 from tests.plugins.conftest import SHIPPED, Home, Plugin, fired
 
 from hookscope.core.arguments import ASKED, EVENT, NULL, PROMISE, SYNC, Arguments
+from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Event, Next, Registration, Result
 from hookscope.systems.plugins.shipped_merges import INVALID
@@ -452,6 +453,26 @@ async def test_a_limit_is_said_in_milliseconds(place: Home, hook: str) -> None:
     sentence = f"[hooks] {hook} handler from slow failed: timed out after 30ms"
     said = run.ending.failure or run.ending.log[0].text.removeprefix("[plugins] ")
     assert said == sentence
+
+
+def test_what_did_not_load_in_time_is_told_in_its_own_words_and_not_by_the_limit_to_run(place: Home) -> None:
+    event = Event("message_sending", kind="plugin")
+    policy = place.host(SHIPPED).dialect.system_of("plugin").policy(event)
+    call = Registration("message_sending", "slow", print, limit=0.03)
+    late = Failure("Timeout", "did not load within 10 s", phase="load")
+    fold, then = policy.take(policy.start(event), Result(call, "timeout", error=late))
+    assert then is Next.GO
+    sentence = "[plugins] [hooks] message_sending handler from slow failed: did not load within 10 s"
+    assert [line.text for line in policy.finish(fold).log] == [sentence]
+
+
+async def test_what_is_thrown_without_a_word_is_an_unknown_error(place: Home) -> None:
+    def bad(view: Arguments) -> None:
+        raise ValueError(" \n ")
+
+    run = await run_of(place, "message_sending", Plugin("bad", bad))
+    sentence = "[plugins] [hooks] message_sending handler from bad failed: unknown error"
+    assert [line.text for line in run.ending.log] == [sentence]
 
 
 # The option, where it is looked at, what the event says, whether the handler is called.
