@@ -466,13 +466,16 @@ def test_what_did_not_load_in_time_is_told_in_its_own_words_and_not_by_the_limit
     assert [line.text for line in policy.finish(fold).log] == [sentence]
 
 
-async def test_what_is_thrown_without_a_word_is_an_unknown_error(place: Home) -> None:
-    def bad(view: Arguments) -> None:
-        raise ValueError(" \n ")
-
-    run = await run_of(place, "message_sending", Plugin("bad", bad))
-    sentence = "[plugins] [hooks] message_sending handler from bad failed: unknown error"
-    assert [line.text for line in run.ending.log] == [sentence]
+@pytest.mark.parametrize(("thrown", "told"), [(" \n ", "unknown error"), ("one\n two", "one two")])
+def test_what_is_thrown_is_told_in_one_line_and_without_a_word_as_unknown(
+    place: Home, thrown: str, told: str
+) -> None:
+    event = Event("message_sending", kind="plugin")
+    policy = place.host(SHIPPED).dialect.system_of("plugin").policy(event)
+    result = Result(Registration("message_sending", "bad", print), "error", error=Failure("Error", thrown))
+    fold, _ = policy.take(policy.start(event), result)
+    sentence = f"[plugins] [hooks] message_sending handler from bad failed: {told}"
+    assert [line.text for line in policy.finish(fold).log] == [sentence]
 
 
 # The option, where it is looked at, what the event says, whether the handler is called.
