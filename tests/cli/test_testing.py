@@ -129,7 +129,7 @@ def test_without_expectations_no_handler_may_fail(
     done = test()
     assert done.code == 1
     assert "errors: expected 0, got 1" in done.out
-    assert "+ bad: ZeroDivisionError" in done.out
+    assert "+ bad: ZeroDivisionError: division by zero (handler.py:1)" in done.out
 
 
 def test_a_hook_that_could_not_run_is_a_miss(test: Program, save: Save) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from hookscope.core.alike import alike
 from hookscope.core.copies import FileChange
-from hookscope.core.runs import Result, Run
+from hookscope.core.runs import Code, Result, Run
 from hookscope.core.text import nearest
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
@@ -86,8 +86,17 @@ def _file_name(change: FileChange, workspace: Path, home: Path) -> str:
 def _errors(wanted: Any, run: Run) -> Iterator[Miss]:
     count = _number("errors", wanted)
     if len(run.failed) != count:
-        lines = tuple(f"+ {result.call.name}: {_said(result.error)}" for result in run.failed)
+        lines = tuple(f"+ {result.call.name}: {_said(result.error)}{_where(result)}" for result in run.failed)
         yield Miss("errors", count, len(run.failed), lines)
+
+
+def _where(result: Result) -> str:
+    """The innermost line of the hook's own code that the error came through."""
+    code = result.call.target
+    if result.error is None or not isinstance(code, Code):
+        return ""
+    own = [frame for frame in result.error.frames if Path(frame.file).is_relative_to(code.root)]
+    return f" ({Path(own[-1].file).name}:{own[-1].line})" if own else ""
 
 
 def _said(error: Any) -> str:

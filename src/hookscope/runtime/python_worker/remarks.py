@@ -41,7 +41,7 @@ def note_tasks(answer: dict[str, Any], left_over: int, who: str = "it") -> None:
     """Say that asyncio tasks were left behind."""
     if left_over:
         tasks = f"asyncio task{'s' * (left_over > 1)}"
-        note(answer, f"{who} left {left_over} {tasks} unfinished, cancelled now")
+        note(answer, f"{who} left {left_over} {tasks} unfinished, cancelled now: `await` what is to end")
 
 
 def note(answer: dict[str, Any], *notes: str) -> None:
