@@ -230,3 +230,15 @@ async def test_an_event_that_is_fired_stays_as_it_was_asked_for() -> None:
     run = await engine.fire(event)
     assert (run.context, run.messages) == ({"entry": {"enabled": False}}, ("changed",))
     assert (event.context, event.messages) == ({"entry": {"enabled": True}}, ())
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "eliza", "milady"])
+def test_of_two_extra_folders_the_later_one_has_the_hook(
+    tmp_path: Path, workspace: Path, make_hook: MakeHook, dialect: str
+) -> None:
+    first, second = (tmp_path / name for name in ("first", "second"))
+    for folder in (first, second):
+        make_hook(folder, "note", f"{{{dialect}: {{events: [command]}}}}")
+    for folders, winner in (((first, second), second), ((second, first), first)):
+        (hook,) = hookscope.discover_hooks(workspace, None, folders, host_config={}, dialect=dialect)
+        assert hook.path == winner / "note"

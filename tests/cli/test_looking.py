@@ -136,6 +136,25 @@ def test_only_false_switches_a_hook_off(
     assert done.json["enabled"] is on
 
 
+@pytest.mark.parametrize(("value", "dialect", "set_"), [
+    ("x", "openclaw", True), ("", "openclaw", False), (" ", "openclaw", True),
+    ("x", "openclaw@2026.9", True), ("", "openclaw@2026.9", False), (" ", "openclaw@2026.9", False),
+])  # fmt: skip
+def test_an_empty_variable_is_none_and_blanks_are_one_to_the_guide_alone(
+    hookscope: Program,
+    workspace: Path,
+    bundled: Path,
+    make_hook: MakeHook,
+    value: str,
+    dialect: str,
+    set_: bool,
+) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["NEEDED"]}}}'
+    make_hook(workspace / "hooks", "greet", metadata)
+    assumed = ("--dialect", dialect, "--bundled", str(bundled), "--env", f"NEEDED={value}")
+    assert hookscope(*assumed, "info", "greet", "--json").json["eligible"] is set_
+
+
 def test_an_entry_of_the_same_name_switches_no_legacy_handler_off(hookscope: Program, home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text(
