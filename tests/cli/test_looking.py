@@ -155,6 +155,44 @@ def test_an_empty_variable_is_none_and_blanks_are_one_to_the_guide_alone(
     assert hookscope(*assumed, "info", "greet", "--json").json["eligible"] is set_
 
 
+def test_what_only_hookscope_runs_wins_from_no_hook_that_its_host_sees(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"]}}'
+    seen = make_hook(
+        home / ".openclaw/hooks", "greet", metadata, "export default () => {};", file="handler.js"
+    )
+    unseen = make_hook(workspace / "hooks", "greet", metadata)
+    done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "list", "--json")
+    states = {hook["path"]: hook["state"] == "shadowed" for hook in done.json["hooks"]}
+    assert states == {str(seen): False, str(unseen): True}
+
+
+@pytest.mark.parametrize(("said", "on"), [("true", True), ("1", False), ("'yes'", False)])
+def test_under_the_shipped_program_only_true_switches_a_workspace_hook_on(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook, said: str, on: bool
+) -> None:
+    make_hook(workspace / "hooks", "greet", '{"openclaw": {"events": ["command:new"]}}')
+    (home / ".openclaw").mkdir()
+    entries = f"{{greet: {{enabled: {said}}}}}"
+    (home / ".openclaw/openclaw.json").write_text(f"{{hooks: {{internal: {{entries: {entries}}}}}}}")
+    done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "info", "greet", "--json")
+    gates = {gate["gate"]: gate["passed"] for gate in done.json["gates"]}
+    assert gates["enabled"] is on
+
+
+def test_names_that_every_object_has_are_no_settings(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    metadata = '{"openclaw": {"events": ["command:new"], "requires": {"config": ["constructor", "meta"]}}}'
+    make_hook(workspace / "hooks", "greet", metadata)
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{constructor: {a: 1}, meta: {a: 1}}")
+    done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "info", "greet", "--json")
+    (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "config")
+    assert gate["missing"] == ["constructor"]
+
+
 def test_an_entry_of_the_same_name_switches_no_legacy_handler_off(hookscope: Program, home: Path) -> None:
     (home / ".openclaw").mkdir()
     (home / ".openclaw/openclaw.json").write_text(
