@@ -155,15 +155,15 @@ def test_an_empty_variable_is_none_and_blanks_are_one_to_the_guide_alone(
     assert hookscope(*assumed, "info", "greet", "--json").json["eligible"] is set_
 
 
+@pytest.mark.parametrize("dialect", ["openclaw@2026.9", "eliza@2.0.0-beta.2", "milady@2.0.0-alpha.76"])
 def test_what_only_hookscope_runs_wins_from_no_hook_that_its_host_sees(
-    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
+    hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook, dialect: str
 ) -> None:
-    metadata = '{"openclaw": {"events": ["command:new"]}}'
-    seen = make_hook(
-        home / ".openclaw/hooks", "greet", metadata, "export default () => {};", file="handler.js"
-    )
+    host = dialect.partition("@")[0]
+    metadata, script = f'{{"{host}": {{"events": ["command:new"]}}}}', "export default () => {};"
+    seen = make_hook(bundled, "greet", metadata, script, file="handler.ts")
     unseen = make_hook(workspace / "hooks", "greet", metadata)
-    done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "list", "--json")
+    done = hookscope("--dialect", dialect, "--bundled", str(bundled), "list", "--json")
     states = {hook["path"]: hook["state"] == "shadowed" for hook in done.json["hooks"]}
     assert states == {str(seen): False, str(unseen): True}
 
