@@ -181,6 +181,18 @@ def test_under_the_shipped_program_only_true_switches_a_workspace_hook_on(
     assert gates["enabled"] is on
 
 
+def test_entries_that_are_all_off_are_a_list_of_nothing_where_hooks_are_on(
+    hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(home / ".openclaw/hooks", "greet", '{"openclaw": {"events": ["command:new"]}}')
+    (home / ".openclaw/openclaw.json").write_text(
+        "{hooks: {internal: {enabled: true, entries: {other: {enabled: false}}}}}"
+    )
+    done = hookscope("--dialect", "openclaw@2026.9", "--bundled", str(bundled), "info", "greet", "--json")
+    (gate,) = (gate for gate in done.json["gates"] if gate["gate"] == "selected")
+    assert gate["reason"] == "hooks.internal.entries is a list of what is loaded, and does not name it"
+
+
 def test_names_that_every_object_has_are_no_settings(
     hookscope: Program, workspace: Path, home: Path, bundled: Path, make_hook: MakeHook
 ) -> None:
