@@ -14,7 +14,7 @@ from hookscope.workbench.accepting import accept
 from hookscope.workbench.expect import misses
 from hookscope.workbench.saved import read_saved
 from hookscope.workbench.sequences import read_sequence
-from hookscope.workbench.testing import Tested
+from hookscope.workbench.testing import Verified
 from hookscope.workbench.variables import Variables, filled
 
 ODD = [
@@ -70,11 +70,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_an_accepted_run_is_met_and_accepting_twice_writes_once(folder: Path, start: str, run: Run) -> None:
     file = folder / "hello.yaml"
     file.write_bytes(start.encode())
-    if accept(Tested(file, run, misses(read_saved(file).expect, run))):
+    if accept(Verified(file, run, misses(read_saved(file).expect, run))):
         written = file.read_bytes()
         expect = filled(read_saved(file).expect, Variables(), run.event.timestamp)
         assert misses(expect, run) == ()
-        assert accept(Tested(file, run, ())) is False
+        assert accept(Verified(file, run, ())) is False
         assert file.read_bytes() == written
     else:
         assert misses(read_saved(file).expect, run) == ()
@@ -85,7 +85,7 @@ def test_what_no_text_can_hold_is_refused_and_nothing_written(folder: Path) -> N
     file.write_text("event: command:new\n")
     run = Run(1, Event("command", "new"), (), (), Ending(), messages=("half \ud800",))
     with pytest.raises(Refusal, match="cannot be edited with certainty"):
-        accept(Tested(file, run, ()))
+        accept(Verified(file, run, ()))
     assert file.read_text() == "event: command:new\n"
 
 
@@ -108,17 +108,17 @@ def test_what_steps_missed_is_accepted_where_they_stand(folder: Path, runs: list
     (folder / "hello.yaml").write_text("event: command:new\n")
     file.write_text(STEPS)
 
-    def checked() -> Tested:
+    def checked() -> Verified:
         events = [step.event for step in read_sequence(file).steps]
         expected = [
             filled(event.expect, Variables(), run.event.timestamp)
             for event, run in zip(events, runs, strict=True)
         ]
         done = [
-            Tested(event.file, run, misses(expect, run))
+            Verified(event.file, run, misses(expect, run))
             for event, expect, run in zip(events, expected, runs, strict=True)
         ]
-        return Tested(file, None, steps=tuple(done))
+        return Verified(file, None, steps=tuple(done))
 
     accept(checked())
     assert checked().passed
@@ -131,7 +131,7 @@ def test_a_step_whose_expectations_stand_elsewhere_is_refused_by_name(folder: Pa
     file.write_text("steps:\n- {event: command:new}\n- {file: other.yaml}\n")
     other.write_text("event: command:new\nexpect: {ran: [nobody]}\n")
     run = Run(1, Event("command", "new"), (), (), Ending())
-    steps = (Tested(file, run), Tested(other, run, misses({"ran": ["nobody"]}, run)))
+    steps = (Verified(file, run), Verified(other, run, misses({"ran": ["nobody"]}, run)))
     with pytest.raises(Refusal, match=r"far.yaml, step 2 expects what other.yaml says"):
-        accept(Tested(file, None, steps=steps))
+        accept(Verified(file, None, steps=steps))
     assert "expect" not in file.read_text()

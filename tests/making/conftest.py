@@ -12,7 +12,7 @@ from hookscope.workbench import Options, Workbench
 from hookscope.workbench.making.wish import Wish
 from hookscope.workbench.making.writing import Made, make, sketch_new
 from hookscope.workbench.saved import read_saved
-from hookscope.workbench.testing import Tested, tried
+from hookscope.workbench.testing import Verified, tried
 
 Bench = Callable[..., Workbench]
 
@@ -40,10 +40,10 @@ def new(bench: Workbench, name: str, trust: bool | None = None, **wish: object) 
     return make(bench, sketch_new(bench, bench.look(), asked), trust=trust)
 
 
-def missed(bench: Workbench, *made: Made) -> list[Tested]:
+def missed(bench: Workbench, *made: Made) -> list[Verified]:
     """Fires the saved event of each; those whose run is not what it says."""
 
-    async def fired() -> list[Tested]:
+    async def fired() -> list[Verified]:
         try:
             saved = [read_saved(one.sketched.saved) for one in made if one.sketched.saved is not None]
             assert len(saved) == len(made)

@@ -10,12 +10,12 @@ from hookscope.cli.cells import column, fitted
 from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
-from hookscope.workbench.testing import Tested
+from hookscope.workbench.testing import Verified
 
 NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, "Char"
 
 
-def document(item: Tested, dialect: str) -> Document:
+def document(item: Verified, dialect: str) -> Document:
     """One saved event of `test --json`."""
     return {
         "file": str(item.file),
@@ -37,7 +37,7 @@ def document(item: Tested, dialect: str) -> Document:
     }
 
 
-def text(items: Sequence[Tested]) -> str:
+def text(items: Sequence[Verified]) -> str:
     """`test`: a line for each, under it what was missed, item by item; the count last."""
     width = column((one_line(item.file.stem) for item in items), 40)
     lines = [line for item in items for line in _lines(item, width)]
@@ -50,7 +50,7 @@ def text(items: Sequence[Tested]) -> str:
     return "\n".join([*lines, "", f"{count}, {result}" + (f", {accepted} accepted" if accepted else "")])
 
 
-def _lines(item: Tested, width: int) -> Iterator[str]:
+def _lines(item: Verified, width: int) -> Iterator[str]:
     took = f"{duration(item.took):>9}" if item.took is not None else ""
     sign = "✎" if item.accepted else "✓" if item.passed else "✗"
     yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
@@ -61,7 +61,7 @@ def _writable(text: str) -> str:
     return NOT_IN_XML.sub("\ufffd", text)
 
 
-def junit(items: Sequence[Tested]) -> str:
+def junit(items: Sequence[Verified]) -> str:
     """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds."""
     failed = sum(not item.passed for item in items)
     suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))

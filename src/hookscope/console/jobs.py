@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.fuzzing import Fuzzed
     from hookscope.workbench.sequences import EventSequence
     from hookscope.workbench.sequencing import Stepped
-    from hookscope.workbench.testing import Tested
+    from hookscope.workbench.testing import Verified
 
 NOT_FIRED = "Cancelled before anything was fired."
 
@@ -183,7 +183,7 @@ async def test(
     runner: Runner,
     files: Sequence[Path],
     begins: Callable[[Path], object],
-    told: Callable[[Tested], object],
+    told: Callable[[Verified], object],
 ) -> None:
     """Fire saved events one after another, each compared with its file."""
     from hookscope.workbench.sequencing import checked_file

@@ -22,7 +22,7 @@ from hookscope.workbench.drafts import SavedDraft, create, overwrite, read_draft
 from hookscope.workbench.left_out import could_not, not_yet_trusted
 from hookscope.workbench.saved import EVENTS, expected_of, read_saved, saved_listing
 from hookscope.workbench.saving import place_of
-from hookscope.workbench.testing import Tested, compared
+from hookscope.workbench.testing import Verified, compared
 
 if TYPE_CHECKING:
     from hookscope.console.fire.pane import FirePane
@@ -40,7 +40,7 @@ class SavedDesk:
 
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
-        self.checked: dict[Path, Tested] = {}  # the last comparison of each file
+        self.checked: dict[Path, Verified] = {}  # the last comparison of each file
         self._runs: dict[int, tuple[View, Plan, Path | None]] = {}  # of this sitting, for a comparison later
         self._list: SavedScreen | None = None
 
@@ -114,7 +114,7 @@ class SavedDesk:
         if self._list is not None:
             self._list.begins(file)
 
-    def _tested(self, done: Tested) -> None:
+    def _tested(self, done: Verified) -> None:
         self.checked[done.file] = done
         if self._list is not None:
             self._list.show(done)
@@ -224,26 +224,26 @@ class SavedDesk:
         view, plan, file = known[0], known[1], known[2]
         bench = self.screen.bridge.bench
 
-        def comparing() -> Tested:
+        def comparing() -> Verified:
             left = (*not_yet_trusted(view, plan), *could_not(view, plan))
             expect = expected_of(bench, view, read_saved(file), plan.event)
             return compared(file, expect, run, view, left)
 
         self.screen.bridge.ask(ROOM, comparing, lambda done: self._compared(number, done))
 
-    def _compared(self, number: int, done: Tested) -> None:
+    def _compared(self, number: int, done: Verified) -> None:
         self.checked[done.file] = done
         self.pane.compared(number, done)
         if done.expects and not done.passed:
             self.screen.log_line("expect", one_line("; ".join(done.why), 300), "error", done.file.name)
 
-    def accept(self, number: int, item: Tested) -> None:
+    def accept(self, number: int, item: Verified) -> None:
         """Show what would be written, so that what happened is expected."""
         self.screen.bridge.ask(
             ROOM, lambda: acceptance(item), lambda change: self._accept(number, item, change), opens=True
         )
 
-    def _accept(self, number: int, item: Tested, change: Change | None) -> None:
+    def _accept(self, number: int, item: Verified, change: Change | None) -> None:
         view = self._view()
         if view is None:
             return
@@ -260,7 +260,7 @@ class SavedDesk:
         sheet = change_sheet(change, view.host.surroundings)
         self.screen.app.push_screen(EditScreen("Expect what happened?", sheet), answered)
 
-    def _accepted(self, number: int, item: Tested) -> None:
+    def _accepted(self, number: int, item: Verified) -> None:
         self.screen.log_line("accepted", "what happened is expected from now on", subject=item.file.name)
         if item.run is not None:
             self.ran(number, item.run)

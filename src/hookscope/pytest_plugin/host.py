@@ -18,7 +18,7 @@ from hookscope.workbench import Options, View, Workbench
 from hookscope.workbench.left_out import could_not
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.sequencing import checked_file
-from hookscope.workbench.testing import Tested
+from hookscope.workbench.testing import Verified
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class HookHost:
             return self._bench.template(view, what)
         return read_saved_event(self._bench, view, Path(what))
 
-    def test(self, file: Path) -> Tested:
+    def test(self, file: Path) -> Verified:
         """Fire a saved event or a sequence, and compare its run with what the file expects."""
         return self._wait(checked_file(self._bench, file))
 

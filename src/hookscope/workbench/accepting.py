@@ -14,7 +14,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, literally, was_blocked
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import flow, says
-from hookscope.workbench.testing import Tested
+from hookscope.workbench.testing import Verified
 from hookscope.workbench.user_files import Write, write
 from hookscope.workbench.variables import escaped
 
@@ -44,7 +44,7 @@ def draft(run: Run, files: Sequence[str] | None = None) -> Mapping[str, Any]:
     return wanted if files is None else {**wanted, FILES: _patterns(files)}
 
 
-def acceptance(item: Tested) -> Change | None:
+def acceptance(item: Verified) -> Change | None:
     """The edit that makes what happened expected; None where nothing is to be written.
 
     Only what was missed is replaced; a file without expectations gets a draft. Raises Refusal where the
@@ -69,7 +69,7 @@ def acceptance(item: Tested) -> Change | None:
     return Change(item.file, f"accept what happened in {item.file.name}", source, new)
 
 
-def _check_whole(item: Tested, what: str) -> None:
+def _check_whole(item: Verified, what: str) -> None:
     if item.run is None or item.left or item.run.cancelled:
         why = f"it did not run as a whole: {item.left[0]}" if item.left else "it did not run as a whole."
         raise Refusal(f"{what} is not accepted: {why}", "Mend that first.")
@@ -90,7 +90,7 @@ def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
     return source, text, document
 
 
-def _of_event(item: Tested, document: Mapping[str, Any], path: KeyPath = ()) -> list[_Asked]:
+def _of_event(item: Verified, document: Mapping[str, Any], path: KeyPath = ()) -> list[_Asked]:
     before = document.get("expect")
     if before and not item.misses:
         return []
@@ -100,7 +100,7 @@ def _of_event(item: Tested, document: Mapping[str, Any], path: KeyPath = ()) -> 
     return [_Asked(path, item.misses if before else (), wanted, written="expect" in document)]
 
 
-def _of_steps(item: Tested, document: Mapping[str, Any]) -> list[_Asked]:
+def _of_steps(item: Verified, document: Mapping[str, Any]) -> list[_Asked]:
     """What the steps that missed expect from now on. Raises Refusal for one that cannot be accepted."""
     written = document.get("steps")
     if not isinstance(written, list) or len(written) < len(item.steps):
@@ -130,7 +130,7 @@ def _with(value: Any, path: KeyPath, new: Any) -> Any:
     return {**value, step: _with(value.get(step), rest, new)}
 
 
-def accept(item: Tested, writing: Write = write) -> bool:
+def accept(item: Verified, writing: Write = write) -> bool:
     """Write it; False where nothing was to be written. Raises Refusal; then the file is as it was."""
     change = acceptance(item)
     if change is not None:

@@ -13,7 +13,7 @@ from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import event_of, saved_in
 from hookscope.workbench.sections import read_section
 from hookscope.workbench.sequences import EventSequence, SequenceStep, is_sequence, sequence_in
-from hookscope.workbench.testing import Tested, tried
+from hookscope.workbench.testing import Verified, tried
 
 if TYPE_CHECKING:
     from hookscope.runtime import Firing
@@ -25,7 +25,7 @@ class Stepped:
     """One step that was fired, or could not be."""
 
     step: SequenceStep
-    done: Tested
+    done: Verified
     plan: Plan | None
 
 
@@ -127,7 +127,7 @@ def planned(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]:
 
 async def checked_file(
     bench: Workbench, file: Path, told: Callable[[Firing | Sequencing], object] | None = None
-) -> Tested:
+) -> Verified:
     """Fire the saved event of a file, or its sequence, and compare with what it expects.
 
     A file that says nothing of use is an answer, not an error. `told` hears of what is fired, to cancel it.
@@ -141,9 +141,9 @@ async def checked_file(
         planned(bench, sequence)
     except Refusal as refused:
         unplayed = section is not None and is_sequence(section)
-        return Tested(file, None, problem=str(refused), sequence=unplayed)
+        return Verified(file, None, problem=str(refused), sequence=unplayed)
     sequencing = Sequencing(bench, sequence)
     if told is not None:
         told(sequencing)
     over = await sequencing.run()
-    return Tested(file, None, steps=tuple(one.done for one in over.steps), sequence=True)
+    return Verified(file, None, steps=tuple(one.done for one in over.steps), sequence=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Verified:
     """One saved event that was fired, or one sequence of them."""
 
     file: Path
@@ -36,7 +36,7 @@ class Tested:
     files: tuple[str, ...] | None = None  # what it wrote, where it ran on copies; see `files_of`
     expects: bool = True  # does the file say what it expects
     accepted: bool = False  # what it did is what its file expects now
-    steps: tuple[Tested, ...] = ()  # of a sequence, which has no run of its own
+    steps: tuple[Verified, ...] = ()  # of a sequence, which has no run of its own
     sequence: bool = False  # is it one; it has no steps where its file cannot be read
 
     @property
@@ -146,7 +146,7 @@ async def tried(
     *,
     sandbox: bool = False,
     told: Callable[[Firing], object] | None = None,
-) -> tuple[Tested, Plan | None]:
+) -> tuple[Verified, Plan | None]:
     """Fire a saved event and compare; with the plan that was fired. What cannot be fired is an answer.
 
     Args:
@@ -167,15 +167,15 @@ async def tried(
             told(firing)
         return compared(file, expect, await firing, view, left), plan
     except Refusal as refused:
-        return Tested(file, None, problem=str(refused)), plan
+        return Verified(file, None, problem=str(refused)), plan
     except OSError as error:
-        return Tested(file, None, problem=f"{file.name} wants copies, and there are none: {error}."), plan
+        return Verified(file, None, problem=f"{file.name} wants copies, and there are none: {error}."), plan
 
 
 def compared(
     file: Path, expect: Mapping[str, Any], run: Run, view: View, left: tuple[str, ...] = ()
-) -> Tested:
+) -> Verified:
     """A run beside what the file of its event expects. Raises Refusal for what nobody can expect."""
     host = view.host
     files = files_of(run, host.workspace, host.surroundings.home)
-    return Tested(file, run, misses(expect, run, files), left, files=files, expects=bool(expect))
+    return Verified(file, run, misses(expect, run, files), left, files=files, expects=bool(expect))

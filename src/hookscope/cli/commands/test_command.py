@@ -26,7 +26,7 @@ from hookscope.workbench.saved import EVENTS
 from hookscope.workbench.sections import ENDINGS
 from hookscope.workbench.sequences import SEQUENCES
 from hookscope.workbench.sequencing import checked_file
-from hookscope.workbench.testing import Tested, saved_events
+from hookscope.workbench.testing import Verified, saved_events
 from hookscope.workbench.variables import DOTENV
 from hookscope.workbench.watching import AUTHORED, POLL, Watched, watched_of
 
@@ -166,7 +166,7 @@ def _next(
             return saved
 
 
-def _accepted(bench: Workbench, item: Tested, refused: list[str]) -> Tested:
+def _accepted(bench: Workbench, item: Verified, refused: list[str]) -> Verified:
     try:
         return replace(item, accepted=accept_run(item, bench.edits.keep))
     except Refusal as error:
@@ -174,8 +174,8 @@ def _accepted(bench: Workbench, item: Tested, refused: list[str]) -> Tested:
         return item
 
 
-async def _all(bench: Workbench, files: Sequence[Path], turns: OneAfterAnother) -> list[Tested]:
-    items: list[Tested] = []
+async def _all(bench: Workbench, files: Sequence[Path], turns: OneAfterAnother) -> list[Verified]:
+    items: list[Verified] = []
     try:
         with ended_by_interrupt(turns.stop):
             for file in files:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.core.runs import Event
     from hookscope.workbench.drafts import SavedDraft
-    from hookscope.workbench.testing import Tested
+    from hookscope.workbench.testing import Verified
 
 
 class FireAsked(Message):
@@ -105,7 +105,7 @@ class CompareAsked(Message):
 class AcceptAsked(Message):
     """What happened in a run is to be what its saved event expects."""
 
-    def __init__(self, number: int, checked: Tested) -> None:
+    def __init__(self, number: int, checked: Verified) -> None:
         super().__init__()
         self.number, self.checked = number, checked
 

@@ -7,12 +7,12 @@ from textual.content import Content
 from hookscope.console.fire.tabs.shown import foreign, muted, stack
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.marks import MUTED, count, word
-from hookscope.workbench.testing import Tested
+from hookscope.workbench.testing import Verified
 
 STYLES = {"+": "$text-success", "-": "$text-error"}
 
 
-def remark(checked: Tested) -> tuple[str, str]:
+def remark(checked: Verified) -> tuple[str, str]:
     """One line about it, and its colour."""
     name = word(checked.file.name, 60)
     if checked.problem:
@@ -30,12 +30,12 @@ def remark(checked: Tested) -> tuple[str, str]:
     return f"✓ as {name} expects", "$text-success"
 
 
-def text(checked: Tested) -> Content:
+def text(checked: Verified) -> Content:
     """Each thing that was missed, expected and got; else that all is as expected."""
     return stack(_lines(checked))
 
 
-def _lines(checked: Tested) -> Iterator[Content]:
+def _lines(checked: Verified) -> Iterator[Content]:
     if not checked.why:
         said, style = remark(checked)
         yield Content.styled(said, style)

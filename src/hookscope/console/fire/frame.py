@@ -26,7 +26,7 @@ from hookscope.core.runs import Plan, Run, Step
 if TYPE_CHECKING:
     from hookscope.console.state import Composed as Asked
     from hookscope.workbench import PastRun
-    from hookscope.workbench.testing import Tested
+    from hookscope.workbench.testing import Verified
 
 FRAME = 0.1  # seconds between two drawings of a running run
 NOTICED = 0.3  # seconds after which somebody may want to stop something
@@ -93,7 +93,7 @@ class FireFrame(FireComposing):
             self._unseen = True
             self._draw_run()
 
-    def compared(self, number: int, checked: Tested | None) -> None:
+    def compared(self, number: int, checked: Verified | None) -> None:
         """A run was compared with what its saved event expects; None: that event is gone."""
         self.runs.check(number, checked)
         self._draw_run()

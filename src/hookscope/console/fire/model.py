@@ -14,7 +14,7 @@ from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, 
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
-    from hookscope.workbench.testing import Tested
+    from hookscope.workbench.testing import Verified
 
 Phase = Status | Literal["waiting", "running", "not run"]
 
@@ -77,7 +77,7 @@ class RunSheet:
     run: Run | None = None
     problem: str = ""  # why there is no run, where firing itself failed
     before: tuple[int, Run] | None = None  # the last run of the same event, and its number
-    checked: Tested | None = None  # beside what its saved event expects
+    checked: Verified | None = None  # beside what its saved event expects
 
     @property
     def running(self) -> bool:

@@ -12,7 +12,7 @@ from hookscope.core.runs import Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.workbench import PastRun
-    from hookscope.workbench.testing import Tested
+    from hookscope.workbench.testing import Verified
 
 KEPT = 50
 
@@ -83,7 +83,7 @@ class Runs:
         """A run that is kept."""
         return self._sheets.get(number)
 
-    def check(self, number: int, checked: Tested | None) -> None:
+    def check(self, number: int, checked: Verified | None) -> None:
         """A run was compared with what its saved event expects; None: that event is gone."""
         if number in self._sheets:
             self._sheets[number] = replace(self._sheets[number], checked=checked)

@@ -24,7 +24,7 @@ from hookscope.values import dataclass
 if TYPE_CHECKING:
     from hookscope.workbench.saved import SavedRow
     from hookscope.workbench.sequences import EventSequence, SequenceRow
-    from hookscope.workbench.testing import Tested
+    from hookscope.workbench.testing import Verified
 
 WIDEST = 28  # cells of an event's key
 VERDICT = 16  # of how its last test ended
@@ -75,7 +75,7 @@ def matching(rows: Sequence[Kept], typed: str) -> tuple[Kept, ...]:
     return tuple(row for row in rows if holds(f"{row.name} {row.what} {' '.join(row.tags)}", typed))
 
 
-def verdict(row: Kept, checked: Tested | None) -> Content:
+def verdict(row: Kept, checked: Verified | None) -> Content:
     """How its last test in this sitting ended."""
     if row.problem:
         return Content.styled("✗ cannot be read", "$text-error")
@@ -112,7 +112,7 @@ class SavedScreen(Picker[Kept, Kept]):
     def __init__(
         self,
         rows: Sequence[Kept],
-        checked: Mapping[Path, Tested],
+        checked: Mapping[Path, Verified],
         test: Callable[[tuple[Path, ...]], bool],
         stop: Callable[[], bool],
         current: Path | None = None,
@@ -145,7 +145,7 @@ class SavedScreen(Picker[Kept, Kept]):
         self._goes = file
         self._redraw()
 
-    def show(self, checked: Tested) -> None:
+    def show(self, checked: Verified) -> None:
         """One was tested."""
         self._checked[checked.file], self._goes = checked, None
         self._redraw()
