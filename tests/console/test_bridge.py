@@ -17,13 +17,13 @@ from hookscope.console.bridge import LARGEST_SOURCE, Bridge, read_source
 from hookscope.console.happening import LookBegan, Looked, LookFailed
 from hookscope.console.jobs import fire
 from hookscope.console.messages import Changed, FiringOver, FiringStarted, StepsCame, Trusted
+from hookscope.console.opening import Opener
 from hookscope.console.runner import Runner
 from hookscope.console.state import Composed
-from hookscope.core.inventory import Inventory
-from hookscope.core.registry import Registry
 from hookscope.core.runs import Event, Plan
 from hookscope.core.surroundings import real_surroundings
 from hookscope.systems.folders.policy import SharedEvent
+from hookscope.workbench import Options, View, Workbench
 
 EVENT = Event("command", "new")
 PLAN = Plan(EVENT, 1, (), (), SharedEvent(lambda key, event, message: message, EVENT.key))
@@ -57,27 +57,18 @@ class Stage(App[None]):
         yield Listener()
 
 
-class SlowBench:
+class SlowBench(Workbench):
     """A workbench whose look waits until it is let go."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Path) -> None:
+        super().__init__(Options(workspace=workspace, bundled=workspace / "none"))
         self.gate = threading.Event()
         self.looks = 0
 
-    def look(self) -> Any:
+    def look(self) -> View:
         self.looks += 1
         assert self.gate.wait(60)
-        dialect = SimpleNamespace(catalogue=lambda: SimpleNamespace(events=()))
-        nothing = {
-            "inventory": Inventory(),
-            "registry": Registry(),
-            "quarantined": frozenset(),
-            "folders": (),
-            "work_out": lambda: None,
-        }
-        return SimpleNamespace(host=SimpleNamespace(dialect=dialect), **nothing)
-
-    def filling(self, view: Any) -> None: ...
+        return super().look()
 
 
 class Burst:
@@ -112,11 +103,11 @@ async def wait_for(app: Any, condition: Any) -> None:
     pytest.fail("waited in vain")
 
 
-async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits() -> None:
-    app, bench = Stage(), SlowBench()
+async def test_many_wishes_to_look_are_one_that_runs_and_one_that_waits(workspace: Path) -> None:
+    app, bench = Stage(), SlowBench(workspace)
     async with app.run_test() as pilot:
         listener = app.query_one(Listener)
-        bridge = Bridge(listener, lambda: bench)  # type: ignore[arg-type]
+        bridge = Bridge(listener, Opener(lambda: bench))
         for _ in range(20):
             bridge.look()
         bench.gate.set()

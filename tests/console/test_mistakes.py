@@ -65,4 +65,4 @@ async def test_a_ready_hook_that_did_not_load_is_not_said_to_run(
         await story.press("f", "ctrl+r")
         await story.shows("no_such_thing is neither beside the handler")
         await story.press("1")
-        await story.shows("ready – but does not load", "No check stops it, and it cannot run as it is")
+        await story.shows("broken – does not load", "No check stops it, and it cannot run as it is")

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from hookscope.workbench import Workbench
 
-# Name → the line in `--help`. A command's module has its name and is imported when it is called.
 ASKED_BY_A_SHELL = "_HOOKSCOPE_COMPLETE"  # what stands in the line is to be completed
 STREAMS = {"--json-lines", "--follow", "--watch"}  # what they print are lines as they come
+# Name → the line in `--help`. A command's module has its name and is imported when it is called.
 COMMANDS = {
     "list": "What hooks there are, and why some would not run.",
     "info": "One hook: every check, which copy wins, what it declares.",
