@@ -9,7 +9,8 @@ bridge posts a change, `happening.reduce` makes the next state of it, and the pa
     state.py, happening, layout     pure: what is known, what changes it, which panes a size shows
     hangup.py                       what ends when the terminal does
     bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
-    dialog.py, picking, palette     what stands over the panes
+    dialog.py, form, picking,       what stands over the panes, and what shines through it
+    palette, shining
     painting.py, strips, leaving    where Textual would paint, lay out or answer once too often
     text.py                         the one door for foreign text
     hooks/ fire/ log/ hosts/        the four modes

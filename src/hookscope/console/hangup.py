@@ -10,6 +10,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Thread
 from time import sleep
 
@@ -30,6 +31,7 @@ def _wait(leave: Callable[[], object]) -> None:
     terminal.register(0, 0)  # asks for nothing: an end is told all the same, and no key wakes us
     if not any(events & select.POLLHUP for _, events in terminal.poll()):
         return  # a system that cannot watch terminals says so at once
-    leave()
+    with suppress(RuntimeError):  # its loop is closed: it is about to end by itself
+        leave()
     sleep(GRACE)
     os._exit(STATUS)

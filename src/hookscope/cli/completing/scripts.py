@@ -6,7 +6,6 @@ Nothing that goes wrong there is told: somebody is in the middle of a line.
 from __future__ import annotations
 
 SHELLS = ("bash", "zsh", "fish")
-PROGRAM, VARIABLE = "hookscope", "_HOOKSCOPE_COMPLETE"
 BASH = """\
 _hookscope_completion() {
     local kind value
