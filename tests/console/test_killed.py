@@ -100,12 +100,11 @@ def test_what_cannot_be_opened_behind_the_first_frame_ends_the_console_with_its_
         until(lambda: console.shows("`limits:` in .hookscope/config.yaml wants a mapping"), "it is said why")
 
 
-def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
-    workspace: Path, make_hook: MakeHook
-) -> None:
+@contextmanager
+def firing(workspace: Path, make_hook: MakeHook) -> Iterator[Terminal]:
+    """A console in which a handler runs for ever; whose worker is gone once the console is."""
     make_hook(workspace / "hooks", "loops", "{openclaw: {events: ['command:new']}}", LOOPS)
-    bench = Workbench(Options(workspace=workspace))
-    bench.trust(workspace)
+    Workbench(Options(workspace=workspace)).trust(workspace)
     pid = workspace / "pid"
     with terminal(workspace) as console:
         until(lambda: console.shows("loops"), "the hook is listed")
@@ -113,11 +112,25 @@ def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
         until(lambda: console.shows("sessionId"), "an event is composed")
         console.press(b"\x12")  # ctrl+r
         until(lambda: pid.exists() and pid.read_text(), "the handler runs")
-        os.kill(console.process.pid, signal.SIGKILL)
+        yield console
     until(lambda: gone(int(pid.read_text())), "its worker is gone")
+
+
+def outcome(workspace: Path) -> str:
+    """What the record has of the only run."""
+    bench = Workbench(Options(workspace=workspace))
     with bench.record.journal(bench.open()) as journal:
         (run,) = journal.recent()
-    assert (run.key, run.outcome) == ("command:new", "interrupted")
+    assert run.key == "command:new"
+    return run.outcome
+
+
+def test_a_killed_console_leaves_no_process_and_an_interrupted_run(
+    workspace: Path, make_hook: MakeHook
+) -> None:
+    with firing(workspace, make_hook) as console:
+        os.kill(console.process.pid, signal.SIGKILL)
+    assert outcome(workspace) == "interrupted"
 
 
 def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
@@ -137,18 +150,10 @@ def test_a_console_that_is_asked_to_end_gives_the_terminal_back(
 def test_a_console_whose_terminal_is_gone_ends_with_its_handlers(
     workspace: Path, make_hook: MakeHook
 ) -> None:
-    make_hook(workspace / "hooks", "loops", "{openclaw: {events: ['command:new']}}", LOOPS)
-    Workbench(Options(workspace=workspace)).trust(workspace)
-    pid = workspace / "pid"
-    with terminal(workspace) as console:
-        until(lambda: console.shows("loops"), "the hook is listed")
-        console.press(b"f")
-        until(lambda: console.shows("sessionId"), "an event is composed")
-        console.press(b"\x12")  # ctrl+r
-        until(lambda: pid.exists() and pid.read_text(), "the handler runs")
+    with firing(workspace, make_hook) as console:
         console.hang_up()
         assert console.process.wait(60) == 0
-    until(lambda: gone(int(pid.read_text())), "its worker is gone")
+    assert outcome(workspace) == "cancelled"
 
 
 async def test_the_last_runs_are_there_when_the_console_opens_again(

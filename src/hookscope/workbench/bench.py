@@ -83,6 +83,7 @@ class Workbench:
         self._looking = Looking(self.crew, self.modules, self.failed_loads)
         self._trust_all = trust_all
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
+        self._firing: list[Firing] = []  # and what has ended since the last of them began
         if options.environment is not None:
             from hookscope.workbench.environments import read_environment
 
@@ -263,7 +264,9 @@ class Workbench:
             await self.learn(engine.host, tried_in(run), begun)
             return run
 
-        return engine.fire(plan, complete=ended if engine.recorder is not None else complete, follow=follow)
+        firing = engine.fire(plan, complete=ended if engine.recorder is not None else complete, follow=follow)
+        self._firing = [*(one for one in self._firing if not one.done), firing]
+        return firing
 
     async def learn(self, host: Host, tried: Sequence[Tried], begun: float) -> None:
         """Remember what did not load, and forget what has since: not under a what-if, which is no trial."""
@@ -313,6 +316,14 @@ class Workbench:
         asyncio.run(self.close())
 
     async def close(self) -> None:
-        """End all workers and wait until they are gone; what waits for the journal is written."""
+        """Cancel what runs, end all workers, and wait until they are gone and all is on record.
+
+        Cancelled first: a handler whose worker is taken away would be said to have died.
+        """
+        going, self._firing = [one for one in self._firing if not one.done], []
+        for firing in going:
+            firing.cancel()
+        for firing in going:
+            await firing
         await self.crew.close()
         await self.record.close()
