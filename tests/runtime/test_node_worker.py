@@ -292,6 +292,12 @@ async def test_what_is_not_installed_is_stubbed_and_said_each_time(
     )
 
 
+async def test_a_stub_of_a_file_speaks_of_a_file(hook: WriteHook, outcome_of: OutcomeOf) -> None:
+    calls = hook("calls", body("load();", top="import { load } from '../dist/load.js';"))
+    error = error_of((await outcome_of(calls))["calls"])
+    assert error.message == "`load` of ../dist/load.js is a stub: that file is not there"
+
+
 @pytest.mark.parametrize("text", ["await import('nopackage');", "require('nopackage');"])
 async def test_what_is_imported_at_run_time_is_not_stubbed(
     text: str, hook: WriteHook, outcome_of: OutcomeOf
@@ -545,6 +551,40 @@ async def test_the_environment_is_the_lanes_with_the_hooks_own_on_top(
     for _ in range(2):
         outcome = await outcome_of(own, other)
         assert [result.returned for result in outcome.results] == [["mine", "mine", "1"], [None] * 3]
+
+
+async def test_a_file_operation_that_has_failed_is_none_that_runs(
+    hook: WriteHook, outcome_of: OutcomeOf, tmp_path: Path
+) -> None:
+    top = "import fs from 'node:fs/promises';"
+    reads = hook("reads", body("await fs.readdir('/nowhere').catch(() => []);", top=top))
+    tries = hook("tries", body("try { await fs.access('/nowhere'); } catch {}", top=top))
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    leaves = hook("leaves", body(f"fs.open({str(fifo)!r}).catch(() => {{}});", top=top))
+    outcome = await outcome_of(reads, tries, leaves)
+    assert outcome["reads"].notes == outcome["tries"].notes == ()
+    assert outcome["leaves"].notes[0].startswith("it left 1 file operation running")
+
+
+async def test_members_of_the_context_that_are_read_of_the_event_are_told(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    strays = hook("strays", body("return [event.from ?? null, event['content'] ?? null];"))
+    guesses = hook(
+        "guesses", body("return String(event.text) + Object.keys(event) + JSON.stringify(event).length;")
+    )
+    careful = hook("careful", body("const { context } = event; return ['from' in event, context.from];"))
+    again = hook("again", body("return event.from ?? null;"))
+    event = HookEvent("message", "received", "main", {"from": "+1", "content": "hi"})
+    outcome = await outcome_of(strays, guesses, careful, again, event=event)
+    assert outcome["strays"].returned == [None, None]
+    assert outcome["strays"].notes == (
+        "it read event.from, event.content, which no event has: they are in event.context",
+    )
+    assert outcome["guesses"].notes == outcome["careful"].notes == ()
+    assert outcome["careful"].returned == [False, "+1"]
+    assert outcome["again"].notes == ("it read event.from, which no event has: it is in event.context",)
 
 
 async def test_what_is_left_running_is_said(hook: WriteHook, outcome_of: OutcomeOf) -> None:

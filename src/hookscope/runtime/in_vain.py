@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hookscope.core.runs import Event, Result
 
-RETURNED = "what it returned is ignored: a hook of a HOOK.md folder answers by `event.messages`"
+WHAT = "what it returned"
+RETURNED = f"{WHAT} is ignored: a hook of a HOOK.md folder answers by `event.messages`"
 GENERATORS = ("<generator>", "<async_generator>")
 NOTHING_RAN = "it has `yield`, so that its call made a generator and ran nothing of it: take `yield` out"
+
+
+def with_what_was_in_vain(result: Result, event: Event) -> Result:
+    """The result, noted on what nobody heeds: how that was written down is not told then."""
+    notes = in_vain(result, event)
+    if not notes:
+        return result
+    kept = (note for note in result.notes if RETURNED not in notes or not note.startswith(WHAT))
+    return replace(result, notes=(*kept, *notes))
 
 
 def in_vain(result: Result, event: Event) -> tuple[str, ...]:

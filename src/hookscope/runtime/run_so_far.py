@@ -12,7 +12,7 @@ from hookscope.core.breakage import Breakage
 from hookscope.core.hooks import LogLine
 from hookscope.core.lanes import PlanRecorder, Recorder
 from hookscope.core.runs import UNRECORDED, Ending, Fold, NotRun, Plan, Registration, Result, Run, Step
-from hookscope.runtime.in_vain import in_vain
+from hookscope.runtime.in_vain import with_what_was_in_vain
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.views import messages_in
 from hookscope.runtime.waiting import to_the_end
@@ -50,8 +50,7 @@ class RunSoFar:
             if step.call.breakage is not None:
                 self.purposely[f"{step.call.name} was broken on purpose: {step.call.breakage.text}"] = None
                 step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
-            if notes := in_vain(step, self.plan.event):
-                step = replace(step, notes=(*step.notes, *notes))
+            step = with_what_was_in_vain(step, self.plan.event)
             self.results.append(step)
         self.tell(step)
 

@@ -14,6 +14,9 @@ const EMPTY = {
   context: () => ({}),
 };
 const NAMES = Object.keys(EMPTY);
+const LISTED = 5; // strays that a note lists
+const { hasOwn, prototype: ObjectPrototype, setPrototypeOf } = Object;
+const OwnProxy = Proxy;
 
 /** The seeds' object. A timestamp that is no moment is handed over as it is. */
 export function eventOf(document) {
@@ -23,6 +26,33 @@ export function eventOf(document) {
   const moment = isMoment ? new Date(timestamp) : timestamp;
   return { type, action, sessionKey, timestamp: moment, messages, context };
 }
+
+/**
+ * Hear of members that are read of the event and stand in its context: they are undefined without a word.
+ * Only what the event has not reaches its prototype, so that nothing else is slower or otherwise.
+ */
+export function heedStrays(event) {
+  const { context } = event;
+  const strays = new Set();
+  const get = (target, name) => {
+    const isStray = typeof name === "string" && !(name in target) && !NAMES.includes(name);
+    if (isStray && isObject(context) && hasOwn(context, name)) strays.add(name);
+    return target[name];
+  };
+  setPrototypeOf(event, new OwnProxy(ObjectPrototype, { get }));
+  return strays;
+}
+
+/** One sentence for all members that were read of the event in vain; none where there are none. */
+export function strayed(strays) {
+  if (!strays.size) return [];
+  const names = [...strays].slice(0, LISTED);
+  strays.clear();
+  const list = names.map((name) => `event.${name}`).join(", ");
+  return [`it read ${list}, which no event has: ${names.length > 1 ? "they are" : "it is"} in event.context`];
+}
+
+const isObject = (value) => value !== null && typeof value === "object";
 
 /** Give the event, empty, what was deleted of it. One sentence for each. */
 export function putBack(event) {

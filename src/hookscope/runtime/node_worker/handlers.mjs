@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe } from "./faults.mjs";
 import { NoHandler } from "./picking.mjs";
 import { changesOfEnvironment, environmentNow, layOver } from "./restore.mjs";
+import { isFile } from "./stubs.mjs";
 
 const LISTED = 8; // handlers that a message names
 
@@ -92,7 +93,6 @@ export class Handlers {
   }
 }
 
-const isFile = (specifier) => /^\.{0,2}\//.test(specifier);
 const OF_HOSTS = /^(?:openclaw|eve|@elizaos\/[^/]+|@milady(?:-?ai)?\/[^/]+)(?:\/|$)/;
 
 /** What brings something that is imported and is not there. */

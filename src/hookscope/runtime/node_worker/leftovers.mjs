@@ -12,6 +12,7 @@ const MANY = 64; // descriptors that a handler may leave open before we call it 
 const CHILDREN = `/proc/self/task/${process.pid}/children`;
 const active = process.getActiveResourcesInfo.bind(process);
 
+const FILES = "file operation";
 // Node's names of what keeps its event loop alive, in words. The others end by themselves.
 const WORDS = new Map([
   ["Timeout", "timer"],
@@ -25,8 +26,8 @@ const WORDS = new Map([
   ["UDPWRAP", "socket"],
   ["UDPWrap", "socket"],
   ["Worker", "thread"],
-  ["FSReqCallback", "file operation"],
-  ["FSReqPromise", "file operation"],
+  ["FSReqCallback", FILES],
+  ["FSReqPromise", FILES],
   ["FSEventWrap", "file watcher"],
   ["StatWatcher", "file watcher"],
 ]);
@@ -72,6 +73,11 @@ export function left(before, after) {
     if (more > 0) words.push(more === 1 ? `1 ${word}` : `${more.toLocaleString("en-US")} ${plural(word)}`);
   }
   return words.join(" and ");
+}
+
+/** Are there more file operations than before. */
+export function readsMore(before, after) {
+  return (after.get(FILES) ?? 0) > (before.get(FILES) ?? 0);
 }
 
 const plural = (word) => (word.endsWith("s") ? `${word}es` : `${word}s`);

@@ -5,7 +5,7 @@ import process from "node:process";
 import { answerOf, fillIn, fillInView } from "./answers.mjs";
 import { describe } from "./faults.mjs";
 import { Handlers } from "./handlers.mjs";
-import { isAnything, leaksDescriptors, left, running } from "./leftovers.mjs";
+import { isAnything, leaksDescriptors, left, readsMore, running } from "./leftovers.mjs";
 import { Modules } from "./loading.mjs";
 import { putFence } from "./output.mjs";
 import { Baseline } from "./restore.mjs";
@@ -87,13 +87,13 @@ export class Runner {
   async call(id, number, call, view, isAnnounced) {
     const load = await this.handlers.load(call.who ?? "", call.code, call.env);
     const answer = answerOf(id, number, load, this.isShared);
-    if (!load.handler) return this.withRest(answer, call.code, load.loaded);
+    if (!load.handler) return await this.withRest(answer, call.code, load.loaded);
     if (!isAnnounced) this.line.say({ id, started: number, loaded: load.took });
     const outcome = await this.start(call, load, view);
     // First, for what follows stands on what it puts back.
     answer.dirty = !this.baseline.restore() || !load.isClean;
     fillIn(answer, outcome);
-    return this.withRest(answer, call.code, load.loaded);
+    return await this.withRest(answer, call.code, load.loaded);
   }
 
   /**
@@ -115,7 +115,7 @@ export class Runner {
         ready.push({ call, load, answer, view, known: view.seen() });
       } else failed.push({ call, load, answer });
     }
-    for (const one of failed) this.end(one, beside);
+    for (const one of failed) await this.end(one, beside);
     const ends = [];
     for (const one of ready) {
       const end = this.runBeside(one, beside);
@@ -135,17 +135,17 @@ export class Runner {
     fillIn(answer, outcome);
     view.close();
     fillInView(answer, view, known);
-    this.end(one, beside);
+    await this.end(one, beside);
   }
 
   /** Tell the answer. Only the last is charged with what became of the process: nobody knows whose doing it is. */
-  end({ call, load, answer }, beside) {
+  async end({ call, load, answer }, beside) {
     beside.open -= 1;
     answer.dirty = false;
     this.noteModule(answer, call.code, load.loaded);
     if (!beside.open) {
       answer.dirty = !this.baseline.restore() || !beside.isClean;
-      this.noteProcess(answer, beside.who);
+      await this.noteProcess(answer, beside.who);
     }
     this.tell(answer, beside.message);
   }
@@ -169,15 +169,19 @@ export class Runner {
   }
 
   /** The answer, and in it what the call left running, and what it had to do without. */
-  withRest(answer, code, loaded) {
-    this.noteProcess(answer);
+  async withRest(answer, code, loaded) {
+    await this.noteProcess(answer);
     this.noteModule(answer, code, loaded);
     return answer;
   }
 
-  noteProcess(answer, who = "it") {
+  async noteProcess(answer, who = "it") {
     const before = this.there;
     this.there = running();
+    if (readsMore(before, this.there)) {
+      await new OwnPromise(soon); // one that has just failed is told until its own callback has returned
+      this.there = running();
+    }
     answer.left = left(before, this.there);
     this.isShared = isAnything(this.there);
     if (leaksDescriptors()) {

@@ -7,13 +7,17 @@ export const SCHEME = "hookscope:";
 
 const QUIET = new Set(["then", "toJSON", "constructor", "name", "length", "__esModule", "default"]);
 
+/** Does it name a file, not a package. */
+export const isFile = (specifier) => /^\.{0,2}\//.test(specifier);
+
 export class NotInstalled extends Error {}
 
 /** A value that can be handed around, but neither called nor read. */
 export function stub(name, specifier) {
   const what = name === "default" ? `the default export of ${specifier}` : `\`${name}\` of ${specifier}`;
   const refuse = () => {
-    throw new NotInstalled(`${what} is a stub: that package is not installed here`);
+    const why = isFile(specifier) ? "that file is not there" : "that package is not installed here";
+    throw new NotInstalled(`${what} is a stub: ${why}`);
   };
   return new Proxy(function stub() {}, {
     apply: refuse,

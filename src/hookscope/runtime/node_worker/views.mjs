@@ -3,7 +3,7 @@
 // A view is called with a handler, and afterwards says what it holds: {text, notes}.
 
 import { contextOf } from "./context.mjs";
-import { documentOf, eventOf, putBack } from "./event.mjs";
+import { documentOf, eventOf, heedStrays, putBack, strayed } from "./event.mjs";
 import { plain, plainEvent } from "./plain.mjs";
 
 const CANCEL = "cancel";
@@ -28,7 +28,7 @@ class Value {
     return target(this.value);
   }
 
-  /** What had to be put back, in sentences. */
+  /** What had to be put back, and what it looked for in vain, in sentences. */
   putBack() {
     return [];
   }
@@ -45,10 +45,11 @@ class Value {
 class SeedEvent extends Value {
   constructor(document) {
     super(eventOf(document));
+    this.strays = heedStrays(this.value);
   }
 
   putBack() {
-    return putBack(this.value);
+    return [...strayed(this.strays), ...putBack(this.value)];
   }
 
   seen() {
