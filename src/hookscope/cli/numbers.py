@@ -15,12 +15,12 @@ class Whole(click.IntRange):
 
 
 class Seconds(click.FloatRange):
-    """A time of more than 0 seconds, which ends."""
+    """A time of more than 0 seconds, which ends; with `zero` 0 too."""
 
     name = "number of seconds"
 
-    def __init__(self) -> None:
-        super().__init__(min=0, min_open=True)
+    def __init__(self, *, zero: bool = False) -> None:
+        super().__init__(min=0, min_open=not zero)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)

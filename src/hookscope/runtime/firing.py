@@ -63,6 +63,11 @@ class Firing:
         """Is there a Run, recorded where somebody records."""
         return self._run is not None
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Has somebody asked it to end, though perhaps too late."""
+        return self._cancelled
+
     async def number(self) -> int | None:
         """The id of the run, as soon as its beginning is on record; None where it is on none."""
         while self._recorder is not None and not self.done:

@@ -26,6 +26,7 @@ class Ledger:
     _faults: dict[Path, list[float]] = field(default_factory=dict)
     _content: dict[Path, str] = field(default_factory=dict)  # with which it last did harm
     _restless: dict[Path, str] = field(default_factory=dict)  # with which it left something running
+    _lasting: dict[Path, str] = field(default_factory=dict)  # with which that went on for longer than we wait
 
     def fault(self, code: Code, content: str) -> bool:
         """Note one. True where it is the one that puts the hook into quarantine."""
@@ -39,6 +40,14 @@ class Ledger:
     def leaves_running(self, code: Code, content: str) -> None:
         """Note that it left a thread, a timer or a process: no fault, but others shall not feel it."""
         self._restless[code.path] = content
+
+    def outlasts(self, code: Code, content: str) -> None:
+        """Note that what it left running went on for longer than anybody waits."""
+        self._lasting[code.path] = content
+
+    def is_lasting(self, code: Code, content: str) -> bool:
+        """Has this very content left something that goes on: who waits for it again waits in vain."""
+        return self._lasting.get(code.path) == content
 
     @property
     def is_blank(self) -> bool:

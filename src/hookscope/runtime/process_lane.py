@@ -22,6 +22,7 @@ from hookscope.runtime.ledger import Ledger
 from hookscope.runtime.limits import Limits
 from hookscope.runtime.order import Order, Orders
 from hookscope.runtime.peer import NotStarted, Peer
+from hookscope.runtime.rest import AT_REST, Patience, Rest
 from hookscope.runtime.seat import Seat
 from hookscope.runtime.shared import Shared
 from hookscope.runtime.spare import Spare
@@ -194,6 +195,14 @@ class ProcessLane:
         except NotStarted:
             return failure
         return await seat.load(order)
+
+    async def settle(self, waits: Patience) -> Rest:
+        """What handlers do that have answered, until it is over or `waits` is."""
+        rest = AT_REST
+        async with self._turn:
+            for seat in self._seats():
+                rest += await seat.settle(waits)
+        return rest
 
     def holds(self, code: Code) -> bool:
         """Is some version of this handler loaded: it runs where a newer one does not load."""

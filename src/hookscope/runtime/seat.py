@@ -22,6 +22,7 @@ from hookscope.runtime.order import Numbers, Order
 from hookscope.runtime.peer import Peer, WorkerLost
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.runtime.reports import Reports
+from hookscope.runtime.rest import AT_REST, Patience, Rest, still_running
 from hookscope.runtime.shared import Shared
 from hookscope.runtime.talk import Talk
 from hookscope.runtime.together import COMPANY, Together
@@ -149,6 +150,33 @@ class Seat:
             left = [courses[number] for number in talk.left]
             await self._drop_under(worker, [(course, course.lost("cancelled", CANCELLED)) for course in left])
             raise
+
+    async def settle(self, waits: Patience) -> Rest:
+        """What handlers do that have answered, as long as that goes on and `waits` is not over.
+
+        What went on for longer once is not waited for again.
+        """
+        worker, order, ledger = self.worker, self.restless, self._shared.ledger
+        if worker is None or not self.calls:
+            return AT_REST
+        known = order is not None and ledger.is_lasting(order.code, order.name)
+        self._between.hush()
+        left = lost = ""
+        try:
+            with worker.listening():
+                left = await still_running(worker, None if order is None or known else waits)
+        except WorkerLost as ended:
+            lost = f"ended its worker after it had answered: that {ended.text}"
+        late = self._traces.late_news(worker)
+        if lost:
+            await self.drop()
+            return Rest((*late, (self._traces.last or "a handler", lost)))
+        if not left:
+            self._traces.nothing_left()
+        elif order is not None and not known:
+            ledger.outlasts(order.code, order.name)
+            return Rest(tuple(late), ((order.code.root.name, left),))
+        return Rest(tuple(late))
 
     async def load(self, order: Order) -> Code | Module | Failure:
         """Load, and run nothing. The order's code, or what the module declares. Only a cancel comes out."""

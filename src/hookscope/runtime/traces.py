@@ -9,7 +9,7 @@ from hookscope.runtime.course import told_failure
 from hookscope.runtime.escapes import Process, marked_since, newest_pid
 from hookscope.runtime.peer import Late, Peer, WorkerLost
 
-LATE = 200  # characters of late output that a note quotes
+LATE = 160  # characters of a late text that a note quotes; of output so many at its beginning and its end
 BURST = 0.001  # seconds; handlers that end within it start no process
 INSTANT = 0.00004  # seconds; those that take no more in all start none either, whenever that was
 NAMED = 4  # processes that a note names
@@ -96,8 +96,7 @@ class Traces:
         text = (printed.stdout + printed.stderr).strip()
         news: list[tuple[str, str]] = []
         if text:
-            more = f"… ({len(text) - LATE:,} characters more)" if len(text) > LATE else ""
-            news.append((self.last or "a handler", f"printed late: {text[:LATE]}{more}"))
+            news.append((self.last or "a handler", f"printed late: {_quoted(text)}"))
         return [*news, *map(late_in_words, worker.late())]
 
 
@@ -105,6 +104,12 @@ def _left_outside(found: Sequence[Process]) -> str:
     names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
     others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     return f"it left {names}{others} running outside of its process group; ended with its worker"
+
+
+def _quoted(text: str) -> str:
+    """Its beginning and its end: the last line of a traceback says what it was."""
+    left_out = len(text) - 2 * LATE
+    return text if left_out <= 0 else f"{text[:LATE]}… ({left_out:,} characters) …{text[-LATE:]}"
 
 
 def late_in_words(late: Late) -> tuple[str, str]:

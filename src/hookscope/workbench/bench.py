@@ -24,7 +24,7 @@ from hookscope.workbench.crew import Crew
 from hookscope.workbench.failed_loads import FILE, FailedLoads, Tried, tried_for, tried_in
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
-from hookscope.workbench.options import Options, Setup, set_up
+from hookscope.workbench.options import LINGER, Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.run_record import RunRecord
 from hookscope.workbench.state_files import state_folder
@@ -34,7 +34,7 @@ from hookscope.workbench.view import View
 if TYPE_CHECKING:
     from hookscope.engine import HookEngine
     from hookscope.journal.secrets import Secret
-    from hookscope.runtime import Firing
+    from hookscope.runtime import Firing, ProcessLane
     from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.doctor import SetupFinding
     from hookscope.workbench.edits import Edits
@@ -59,6 +59,7 @@ class Workbench:
         timeout: float | None = None,
         spare: bool = False,
         told_late: Callable[[str, str], None] | None = None,
+        lingers: float | None = None,
     ) -> None:
         """Raises Refusal where an option names what is not there, or an environment that cannot be read.
 
@@ -67,6 +68,8 @@ class Workbench:
             timeout: seconds that each handler may run, whatever it says of itself; 0: any.
             spare: keep a worker ready beside each that runs. For one event loop, until `close`.
             told_late: hears whose handler did what after it had answered. As `spare`.
+            lingers: seconds that a run waits at most for what handlers leave running; what that does is in
+                the Run. None: only on copies, which are thrown away behind it.
         """
         self.options = options
         self._given = (trust_all, limits, timeout, spare)
@@ -82,6 +85,7 @@ class Workbench:
         self.failed_loads = FailedLoads(state_folder() / FILE, python)
         self._looking = Looking(self.crew, self.modules, self.failed_loads)
         self._trust_all = trust_all
+        self._lingers = lingers
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
         self._firing: list[Firing] = []  # and what has ended since the last of them began
         if options.environment is not None:
@@ -224,7 +228,7 @@ class Workbench:
 
     def fire(self, view: View, plan: Plan) -> Firing:
         """Run a plan of this view in worker processes."""
-        return self._fired(self._engine(view), plan)
+        return self._fired(self._engine(view), plan, self.crew.running, self._lingers)
 
     async def fire_guarded(self, view: View, plan: Plan) -> Firing:
         """Run a plan on copies of the workspace, the host's state folder and HOME, thrown away afterwards.
@@ -232,7 +236,8 @@ class Workbench:
         Raises OSError where the copies cannot be made.
         """
         guard = await self.guard(view)
-        return self._fired(self._engine(view, guard.lanes), plan, guard.complete)
+        lingers = LINGER if self._lingers is None else self._lingers
+        return self._fired(self._engine(view, guard.lanes), plan, guard.running, lingers, guard.complete)
 
     async def guard(self, view: View) -> Guard:
         """Copies for several runs. They are the caller's to close. Raises OSError."""
@@ -240,7 +245,7 @@ class Workbench:
 
     def fire_on(self, view: View, plan: Plan, guard: Guard) -> Firing:
         """Run a plan on copies that stay; what was done to them since they were made is in the Run."""
-        return self._fired(self._engine(view, guard.lanes), plan, guard.tell)
+        return self._fired(self._engine(view, guard.lanes), plan, complete=guard.tell)
 
     def fire_aside(self, view: View, plan: Plan, guard: Guard | None = None) -> Firing:
         """Run a plan that goes on no record: one of very many. On copies where there are some."""
@@ -248,10 +253,17 @@ class Workbench:
         return self._fired(self._engine(view, lanes, recorded=False), plan)
 
     def _fired(
-        self, engine: HookEngine, plan: Plan, complete: Callable[[Run], Awaitable[Run]] | None = None
+        self,
+        engine: HookEngine,
+        plan: Plan,
+        running: Callable[[], Iterable[ProcessLane]] = tuple,
+        lingers: float | None = None,
+        complete: Callable[[Run], Awaitable[Run]] | None = None,
     ) -> Firing:
         """What the event causes is fired at whom it was fired at: at one hook, or at all but taps."""
-        from hookscope.workbench.tap.plans import without_taps  # here: a look fires nothing
+        from hookscope.runtime.rest import patience  # here: a look fires nothing
+        from hookscope.workbench.lingering import lingered
+        from hookscope.workbench.tap.plans import without_taps
 
         def follow(caused: Event) -> Plan:
             then = engine.plan(caused, only=plan.only)
@@ -260,6 +272,8 @@ class Workbench:
         begun = time()
 
         async def ended(run: Run) -> Run:
+            if lingers:
+                run = await lingered(run, running(), patience(lingers, lambda: firing.is_cancelled))
             run = await complete(run) if complete is not None else run
             await self.learn(engine.host, tried_in(run), begun)
             return run
@@ -296,6 +310,16 @@ class Workbench:
         engine = HookEngine(view.host, lanes, self.record.journal(view.host) if recorded else None)
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
+
+    async def settled(self, seconds: float) -> tuple[str, ...]:
+        """What handlers did after they had answered, and what of theirs runs on, as sentences.
+
+        Waits until it is over, so many seconds at most.
+        """
+        from hookscope.runtime.rest import patience  # here: one command or two ask it
+        from hookscope.workbench.lingering import in_words, settled
+
+        return tuple(in_words(await settled(self.crew.running(), patience(seconds)), seconds))
 
     def doctor(self, view: View) -> tuple[SetupFinding, ...]:
         """What was detected and from where, and what is missing."""

@@ -100,6 +100,10 @@ class Crew:
         """Is some version of this handler loaded."""
         return any(lane.holds(code) for lane in self._processes.values())
 
+    def running(self) -> tuple[ProcessLane, ...]:
+        """The lanes of worker processes, of the environment in force."""
+        return tuple(self._processes.values())
+
     @property
     def holds_any(self) -> bool:
         """Has any worker loaded anything."""

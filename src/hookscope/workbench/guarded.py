@@ -46,6 +46,10 @@ class Guard:
         }
         self.lanes = Lanes(functions, dict(code))
 
+    def running(self) -> tuple[ProcessLane, ...]:
+        """The lanes of worker processes."""
+        return tuple(self._lanes.values())
+
     async def complete(self, run: Run) -> Run:
         """The run with what its handlers did to the copies, which are gone then."""
         for lane in self._lanes.values():

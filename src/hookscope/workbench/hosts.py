@@ -16,7 +16,7 @@ from hookscope.dialects import DIALECTS, GUIDES, UnknownDialect, dialect_named
 from hookscope.systems.folders import folder_system_of
 from hookscope.systems.folders.line_header import read_line_header
 from hookscope.workbench.bench import Workbench
-from hookscope.workbench.options import Options, set_up
+from hookscope.workbench.options import LINGER, Options, set_up
 from hookscope.workbench.refusal import Refusal
 
 
@@ -57,7 +57,7 @@ def chosen_dialects(names: str) -> tuple[Dialect, ...]:
 def bench_at(bench: Workbench, dialect: Dialect, *, trust_all: bool = False) -> Workbench:
     """The same folders under another host's rules: the workspace in force and what the options assume are
     its own too; its settings, state folder and managed hooks are that host's."""
-    return Workbench(_options(bench, dialect), trust_all=trust_all, limits=bench.limits)
+    return Workbench(_options(bench, dialect), trust_all=trust_all, limits=bench.limits, lingers=LINGER)
 
 
 def compared(bench: Workbench, dialects: Sequence[Dialect]) -> Comparison:

@@ -32,6 +32,7 @@ WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
 LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
 LOCK = ".hookscope-lock"  # how the names end of what changes/ locks by; looking loads none of that
+LINGER = 2.0  # seconds that a command waits for what handlers leave running behind their answers
 PLATFORMS = ("linux", "darwin", "win32")
 
 

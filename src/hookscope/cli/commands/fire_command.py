@@ -15,7 +15,7 @@ import click
 
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
@@ -54,6 +54,7 @@ PARAMETERS = (
         ["--repeat"], type=Whole(2, MOST), metavar="N", help="N times, and what was done again."
     ),
     timeout_option(),
+    wait_option(),
     trust_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
     click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
@@ -91,6 +92,7 @@ def command(
     breaks: Sequence[str],
     repeat: int | None,
     timeout: float | None,
+    wait: float,
     trust: bool,
     sandbox: bool,
     save: str | None,
@@ -117,7 +119,8 @@ def command(
         raise Refusal("--json prints one document, --json-lines a line for each step.", "Take one.", code=2)
     if context == ctx == STANDARD_INPUT:
         raise Refusal("--context and --ctx both read standard input.", "Name a file for one of them.", code=2)
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
+    lingers = wait if repeat is None else None  # a host does not wait between two events
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     asked = Asked(
         session,

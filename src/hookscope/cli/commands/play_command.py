@@ -11,7 +11,7 @@ import click
 
 from hookscope.cli import answers, plays
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option
+from hookscope.cli.firing_options import timeout_option, wait_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.core.registry import LoadReport
 from hookscope.workbench import Options, Refusal, Workbench
@@ -29,6 +29,7 @@ PARAMETERS = (
     ),
     click.Option(["--script"], metavar="FILE", help="A YAML or JSON list of the model's replies."),
     timeout_option(),
+    wait_option(),
     click.Option(["--trust"], is_flag=True, help="Run code of untrusted folders too, this once."),
 )
 
@@ -40,6 +41,7 @@ def command(
     replies: Sequence[str],
     script: str | None,
     timeout: float | None,
+    wait: float,
     trust: bool,
 ) -> Answer:
     """Play a whole session: send messages, and see every event with what its hooks did.
@@ -56,7 +58,7 @@ def command(
         told_late=lambda who, what: late.append(f"{who}, after it had answered: {what}"),
     )
     wanted = Wanted(tuple(messages) or (FIRST,), secrets.token_hex(8), _script(replies, script))
-    played, report, folders = asyncio.run(_play(bench, wanted))
+    played, report, folders = asyncio.run(_play(bench, wanted, late, wait))
     left = answers.not_trusted(topmost(folders), bench.setup.surroundings)
     not_loaded = [f"{name} did not load; `hookscope load` says why." for name in report.failed]
     return Answer(
@@ -81,14 +83,18 @@ def _script(replies: Sequence[str], script: str | None) -> Script | None:
     return tuple(replies) or None
 
 
-async def _play(bench: Workbench, wanted: Wanted) -> tuple[Played, LoadReport, Sequence[Path]]:
-    """Ctrl-C cancels it, and what was played is still the answer."""
+async def _play(
+    bench: Workbench, wanted: Wanted, late: list[str], wait: float
+) -> tuple[Played, LoadReport, Sequence[Path]]:
+    """Ctrl-C cancels it, and what was played is still the answer. `late` gets what comes behind it."""
     try:
         engine, report = await staged(bench)
         folders = untrusted_folders(bench.look())
         playing = Playing(engine, wanted)
         with ended_by_interrupt(playing.cancel):
             played = await playing
+        if played.rest != "cancelled":
+            late += await bench.settled(wait)
         refused = untrusted_in(cast_of(engine.host)) if played.untrusted else ()
         return played, report, (*folders, *refused)
     except OSError as error:

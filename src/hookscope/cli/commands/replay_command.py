@@ -12,7 +12,7 @@ from hookscope.cli import answers, replay_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.dry import only_planned
 from hookscope.cli.filters import filter_options, wanted_of
-from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import Running, fired_in_turn
 from hookscope.cli.numbers import Whole
 from hookscope.core.runs import Plan
@@ -31,6 +31,7 @@ PARAMETERS = (
     ),
     click.Option(["--dry"], is_flag=True, help="Say who would run, and run nothing."),
     timeout_option(),
+    wait_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies; so is what ran on copies then."),
     trust_option(),
 )
@@ -57,6 +58,7 @@ def command(
     dry: bool,
     sandbox: bool,
     timeout: float | None,
+    wait: float,
     trust: bool,
     **given: Any,
 ) -> Answer:
@@ -76,7 +78,7 @@ def command(
     if numbers and (every or last or asked_for or given["failed"]):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
     wide = last is None and (every or bool(asked_for))
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout)
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=wait)
     try:
         past = past_runs(bench, numbers, wanted_of(given), None if wide else last or 1)
     except OSError as error:

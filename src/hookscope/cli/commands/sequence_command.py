@@ -9,7 +9,7 @@ import click
 
 from hookscope.cli import answers, sequence_tables
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.asking import stranger
@@ -23,6 +23,7 @@ PARAMETERS = (
     click.Option(["--no-delays"], is_flag=True, help="Wait between no steps."),
     click.Option(["--stop"], is_flag=True, help="Fire nothing after a step that fails."),
     timeout_option(),
+    wait_option(),
     trust_option(),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, made anew for each step."),
 )
@@ -36,6 +37,7 @@ def command(
     no_delays: bool,
     stop: bool,
     timeout: float | None,
+    wait: float,
     trust: bool,
     sandbox: bool,
 ) -> Answer:
@@ -70,21 +72,29 @@ def command(
     folders = dict.fromkeys(
         one for several in plans for plan in several for one in waiting_for_trust(view, plan)
     )
-    over = asyncio.run(_all(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox))
+    over, late = asyncio.run(_all(bench, wanted, delays=not no_delays, stop=stop, sandbox=sandbox, wait=wait))
     documents = [sequence_tables.document(one, bench.dialect.name) for one in over]
     return Answer(
         documents[0] if len(names) == len(documents) == 1 else documents,
         "\n\n".join(sequence_tables.text(one, bench.setup.surroundings) for one in over),
         yes=len(over) == len(wanted) and all(one.passed for one in over),
-        aside=(*strange, *answers.not_trusted(folders, bench.setup.surroundings)),
+        aside=(*strange, *answers.not_trusted(folders, bench.setup.surroundings), *late),
     )
 
 
 async def _all(
-    bench: Workbench, wanted: Sequence[EventSequence], *, delays: bool, stop: bool, sandbox: bool
-) -> list[Sequenced]:
-    """One after another, until one is cancelled; with `stop`, until one has failed."""
+    bench: Workbench,
+    wanted: Sequence[EventSequence],
+    *,
+    delays: bool,
+    stop: bool,
+    sandbox: bool,
+    wait: float,
+) -> tuple[list[Sequenced], tuple[str, ...]]:
+    """One after another, until one is cancelled; with `stop`, until one has failed. And in sentences what
+    handlers did behind the last."""
     over: list[Sequenced] = []
+    late: tuple[str, ...] = ()
     try:
         for sequence in wanted:
             running = Sequencing(bench, sequence, delays=delays, stop=stop, sandbox=sandbox)
@@ -92,6 +102,8 @@ async def _all(
                 over.append(await running.run())
             if running.cancelled or (stop and not over[-1].passed):
                 break
+        if not over[-1].cancelled:
+            late = await bench.settled(wait)
     finally:
         await bench.close()
-    return over
+    return over, late

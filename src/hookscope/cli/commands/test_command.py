@@ -14,7 +14,7 @@ import click
 
 from hookscope.cli import answers, test_tables
 from hookscope.cli.answers import Answer
-from hookscope.cli.firing_options import timeout_option, trust_option
+from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
 from hookscope.core.dialect import Host
 from hookscope.core.text import one_line
@@ -40,6 +40,7 @@ PARAMETERS = (
     ),
     click.Option(["--watch"], is_flag=True, help="Test again on every save; Ctrl-C ends it."),
     timeout_option(),
+    wait_option(),
     trust_option(),
 )
 
@@ -53,6 +54,7 @@ class Asked:
     junit: Path | None
     accept: bool
     timeout: float | None
+    wait: float
     trust: bool
 
 
@@ -64,6 +66,7 @@ def command(
     accept: bool,
     watch: bool,
     timeout: float | None,
+    wait: float,
     trust: bool,
     as_json: bool,
 ) -> Answer:
@@ -74,7 +77,7 @@ def command(
     a file without `expect:` gets a first draft. With --watch all is tested again on every save.
     """
     named = [Path(name) for name in what]
-    asked = Asked(options, named, None if junit is None else Path(junit), accept, timeout, trust)
+    asked = Asked(options, named, None if junit is None else Path(junit), accept, timeout, wait, trust)
     if watch and accept:
         raise Refusal("--accept writes once; with --watch it would accept every mistake.", code=2)
     if watch:
@@ -83,7 +86,7 @@ def command(
 
 
 def _bench(asked: Asked) -> Workbench:
-    return answers.bench_of(asked.options, trust_all=asked.trust, timeout=asked.timeout)
+    return answers.bench_of(asked.options, trust_all=asked.trust, timeout=asked.timeout, lingers=asked.wait)
 
 
 def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:

@@ -29,6 +29,7 @@ export class Runner {
     this.known = new Map(); // number → call, as the host has told it once
     this.compiled = 0; // how many loads are in the cache
     this.there = new Map(); // what ran at the last look, see running()
+    this.before = this.there; // and when the last run began
     this.isShared = false; // something of an earlier handler's runs
   }
 
@@ -37,6 +38,7 @@ export class Runner {
     for (;;) {
       const message = await this.inbox.next();
       if (message.do === "settings") this.handlers.settings = message.value;
+      else if (message.do === "rest") this.line.say({ id: message.id, rest: left(this.before, running()) });
       else if (message.do === "load") await this.loadOnly(message);
       else if (message.do === "run") await (message.together ? this.runTogether(message) : this.run(message));
     }
@@ -70,7 +72,7 @@ export class Runner {
     const view = viewOf(message, message.view, (who, text) => this.lateText(who, text));
     let known = view.seen();
     let isAnnounced = false; // does the host know that this call begins
-    this.there = running(); // the look behind each call is the one before the next
+    this.before = this.there = running(); // the look behind each call is the one before the next
     for (const [number, call] of calls.entries()) {
       const answer = await this.call(id, number, call, view, isAnnounced);
       known = fillInView(answer, view, known);
@@ -104,7 +106,7 @@ export class Runner {
     const { id, calls, views } = message;
     const who = calls.length > 1 ? "one of those that ran together" : "it";
     const beside = { who, open: calls.length, isClean: true, message };
-    this.there = running();
+    this.before = this.there = running();
     const [ready, failed] = [[], []];
     for (const [number, call] of calls.entries()) {
       const load = await this.handlers.load(call.who ?? "", call.code, call.env);

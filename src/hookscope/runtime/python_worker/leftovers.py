@@ -27,17 +27,28 @@ class Running:
     """What runs beside the handlers, from one look to the next."""
 
     def __init__(self) -> None:
-        self._threads, self._processes = _threads(), _children()
+        self._threads, self._processes = self._first = _threads(), _children()
 
     def left(self) -> tuple[str, bool]:
         """(in words what has come since the last look and still runs, does anything of any handler's run)."""
         threads, processes = _threads(), _children()
         if threads == self._threads and not processes and not self._processes:  # nearly always
             return "", threads > _OWN
-        more, new = threads - self._threads, len(processes - self._processes)
+        words = _more((self._threads, self._processes), (threads, processes))
         self._threads, self._processes = threads, processes
-        words = [_words(count, what) for count, what in ((more, "thread"), (new, "process")) if count > 0]
-        return " and ".join(words), threads > _OWN or bool(processes)
+        return words, threads > _OWN or bool(processes)
+
+    def rest(self) -> str:
+        """In words what has come since the very first look and still runs."""
+        return _more(self._first, (_threads(), _children()))
+
+
+def _more(before: tuple[int, set[int]], now: tuple[int, set[int]]) -> str:
+    """In words what has come between two looks at threads and processes."""
+    more, new = now[0] - before[0], len(now[1] - before[1])
+    return " and ".join(
+        _words(count, what) for count, what in ((more, "thread"), (new, "process")) if count > 0
+    )
 
 
 def is_large(memory: int) -> bool:

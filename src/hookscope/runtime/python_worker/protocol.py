@@ -9,6 +9,7 @@ host to worker
                                             run these in order on one view of the event
     {"do": "run", …, "together": true, "calls": [call], "views": [view]}
                                             run these at once, each on the view of its number
+    {"do": "rest", "id"}                    does anything still run that the handlers of the last run left
     {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is;
                                             of those that run together it is "call", a number
 worker to host
@@ -19,6 +20,7 @@ worker to host
     {"id", "result": n, "status", "phase", "took", "loaded", "returned", "error", "stale", "view", "notes",
      "dirty", "worn", "left", "shared", "files", "printed", "next"}
                                             call n ended; "view" only where it differs from the one before
+    {"id", "rest": text}                    the answer to rest, in words; empty where nothing does
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
     {"late": {"who", "text", "adds"}}       else in words; with "adds", {"name", "row"}, where

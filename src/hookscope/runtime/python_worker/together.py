@@ -46,7 +46,7 @@ class Together:
     def run(self) -> None:
         """Run them all. Returns when all have ended and are told."""
         worker = self._worker
-        there = self._parts("leftovers").Running()
+        there = self._worker.there = self._parts("leftovers").Running()
         ready = [one for one in self._ones if self._prepare(one)]
         for one in self._ones:
             if one not in ready:

@@ -73,6 +73,7 @@ class Worker:
         self.telling = telling.Telling(to_host, protocol, watched, self.baseline)
         self.reserve = bytes(RESERVE)
         self.settings: dict[str, Any] = {}  # of the host, for plugins
+        self.there = leftovers.Running()  # what ran beside the handlers when the last run began, and since
         self.remarks = remarks.Remarks(to_host, leftovers, memory)
         self._calls: dict[int, Any] = {}  # those that the host has told once, by its numbers
         self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
@@ -90,6 +91,9 @@ class Worker:
                 self._run(message)
             elif message["do"] == "settings":
                 self.settings = message["value"]
+            elif message["do"] == "rest":
+                self.telling.flush()
+                self.line.say({"id": message["id"], "rest": self.there.rest()})
 
     def _rehearse(self) -> None:
         """Run a handler of ours, and tell nobody: the first of theirs takes half as long then."""
@@ -132,7 +136,8 @@ class Worker:
         calls = [(number, self._calls[number]) for number in message["calls"]]
         view = self.views.of(message["view"], message)
         announced = False  # does the host know that this call begins
-        there, last = leftovers.Running(), _len(calls) - 1
+        self.there = there = leftovers.Running()
+        last = _len(calls) - 1
         for number, (known, call) in enumerate(calls):
             view.begin(call["who"])
             answer = self._call(run, number, call, view.value, announced, there, known)
