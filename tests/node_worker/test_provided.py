@@ -112,12 +112,76 @@ async def test_what_we_do_not_have_of_them_is_a_stub(talk: Talk) -> None:
         "export default defineTool({ execute: () => farAway(slackChannel) });"
     )
     (answer,) = await talk.run(tool(talk, text), view=two({}))
-    sentence = "`farAway` of eve/tools is a stub: that package is not installed here"
+    sentence = "`farAway` of eve/tools is a stub: that package is not installed here; its host brings it"
     assert answer["error"]["message"] == sentence
     assert answer["notes"] == [
         "eve/tools is not installed here: farAway was stubbed; its host brings it",
         "eve/channels/slack is not installed here: slackChannel was stubbed; its host brings it",
     ]
+
+
+ASKED = (
+    "that package is not installed here; the project's package.json asks for it: `{} install` there brings it"
+)
+ADDED = "that package is not installed here; `{}` in the handler's folder or above it brings it"
+NO_PATHS = "that file is not there; no `paths` of a tsconfig.json above its file says what {} stands for"
+NO_FILE = "that file is not there; tsconfig.json takes it for {}: write that file or correct one of them"
+SHOP = '{"devDependencies": {"@shop/db": "workspace:*"}}'
+PATHS = '{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}'
+
+
+@pytest.mark.parametrize(
+    ("files", "specifier", "step"),
+    [
+        ({"package.json": SHOP, "pnpm-lock.yaml": ""}, "@shop/db/read", ASKED.format("pnpm")),
+        ({"bun.lock": ""}, "ledger", ADDED.format("bun add ledger")),
+        (
+            {"package.json": '{"dependencies": null}', "yarn.lock": ""},
+            "ledger/x",
+            ADDED.format("yarn add ledger"),
+        ),
+        ({"package.json": '{"dependencies": {"eve": "*"}}'}, "eve/channels/slack", ASKED.format("npm")),
+        ({}, "@/lib/db", NO_PATHS.format("@/lib/db")),
+        ({"tsconfig.json": PATHS}, "@/lib/db", NO_FILE.format("src/lib/db")),
+    ],
+)
+async def test_what_is_absent_is_said_with_what_brings_it(
+    files: dict[str, str], specifier: str, step: str, talk: Talk
+) -> None:
+    for name, text in files.items():
+        (talk.root / name).write_text(text)
+    top = f"import {{ open }} from '{specifier}';"
+    (answer,) = await talk.run(
+        tool(talk, f"{top}\nexport default {{ execute: () => open() }};"), view=two({})
+    )
+    assert answer["error"]["message"] == f"`open` of {specifier} is a stub: {step}"
+    assert answer["notes"] == [
+        f"{specifier} {step.removeprefix('that package ').removeprefix('that file ').partition(';')[0]}: "
+        f"open was stubbed;{step.partition(';')[2]}"
+    ]
+    later = f"export default {{ execute: () => import('{specifier}') }};"
+    (answer,) = await talk.run(tool(talk, later), view=two({}))
+    assert answer["error"]["message"].endswith(step.partition(";")[2])
+    assert step not in answer["error"]["plain"]
+
+
+async def test_what_we_do_not_have_of_an_installed_package_is_its_own(talk: Talk) -> None:
+    folder = talk.root / "node_modules/eve"
+    folder.mkdir(parents=True)
+    (folder / "package.json").write_text('{"type": "module", "exports": {"./tools": "./tools.js"}}')
+    (folder / "tools.js").write_text(
+        "export const defineTool = () => 0;\nexport const shortened = (text) => text[0];"
+    )
+    text = (
+        "import { defineTool, shortened, farAway } from 'eve/tools';\n"
+        "export default defineTool({ execute: (input) => (input ? shortened(input) : farAway()) });"
+    )
+    code = tool(talk, text)
+    (answer,) = await talk.run(code, view=two("abc"))
+    assert (answer["returned"], answer["notes"]) == ("a", [])
+    (answer,) = await talk.run(code, view=two(None))
+    sentence = "`farAway` of eve/tools is a stub: the package that is installed has no such export"
+    assert answer["error"]["message"] == sentence
 
 
 INSTALLED = {

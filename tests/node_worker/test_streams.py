@@ -364,3 +364,43 @@ async def test_the_last_version_that_loaded_runs_where_the_new_one_does_not(talk
     assert (answer["returned"], answer["error"]) == ("good", None)
     assert answer["stale"]["message"].startswith("Expected the hook export")
     assert (await talk.load(bad))["error"]["message"].startswith("Expected the hook export")
+
+
+SLOT = (
+    "import { defineState, type StateHandle } from 'eve/context';\n"
+    "export const tally: StateHandle<string[]> = defineState('shop.tally', () => ['new']);\n"
+)
+
+
+def in_session(name: str) -> Message:
+    return two(turn(), {"session": {"id": name}})
+
+
+async def test_each_session_has_slots_of_its_own_that_modules_share(talk: Talk) -> None:
+    talk.code("lib/tally.ts", SLOT)
+    adds = hook("await null; tally.update((all: string[]) => [...all, ctx.session.id]); return tally.get();")
+    add = talk.code("hooks/add.ts", f"import {{ tally }} from '../lib/tally';\n{adds}")
+    tells = "import { defineState } from 'eve/context';\nconst same = defineState('shop.tally', () => 0);\n"
+    tell = talk.code("hooks/tell.ts", tells + hook("return same.get();"))
+    seen = []
+    for session in ("s1", "s2", "s1"):
+        answers = await talk.run(handler_of(add), handler_of(tell), view=in_session(session))
+        assert [answer["notes"] for answer in answers] == [[], []]
+        seen.append([answer["returned"] for answer in answers])
+    once, twice = ["new", "s1"], ["new", "s1", "s1"]
+    assert seen == [[once, once], [["new", "s2"], ["new", "s2"]], [twice, twice]]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("tally.get();", 'get() of the state "shop.tally" was called outside of a session'),
+        ("tally.update(() => []);", 'update() of the state "shop.tally" was called outside of a session'),
+        ("defineState('eve.tally', () => 0);", 'names that begin with "eve." are Eve\'s own'),
+    ],
+)  # fmt: skip
+async def test_a_slot_that_no_session_can_give_is_an_error_as_in_eve(
+    line: str, words: str, talk: Talk
+) -> None:
+    answer = await talk.load(talk.code("hooks/a.ts", f"{SLOT}{line}\nexport default {{}};"))
+    assert words in answer["error"]["message"]

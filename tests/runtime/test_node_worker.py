@@ -288,14 +288,17 @@ async def test_what_is_not_installed_is_stubbed_and_said_each_time(
             ), result
     assert outcome["quiet"].returned == ["function", "function"]
     assert error_of(outcome["calls"]).message == (
-        "`foo` of openclaw/plugin-sdk is a stub: that package is not installed here"
+        "`foo` of openclaw/plugin-sdk is a stub: that package is not installed here; its host brings it"
     )
 
 
 async def test_a_stub_of_a_file_speaks_of_a_file(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     calls = hook("calls", body("load();", top="import { load } from '../dist/load.js';"))
     error = error_of((await outcome_of(calls))["calls"])
-    assert error.message == "`load` of ../dist/load.js is a stub: that file is not there"
+    assert error.message == (
+        "`load` of ../dist/load.js is a stub: that file is not there; "
+        "write that file or correct its path, unless its host has it"
+    )
 
 
 @pytest.mark.parametrize("text", ["await import('nopackage');", "require('nopackage');"])

@@ -21,6 +21,13 @@ export function aliased(specifier, folder) {
   return found;
 }
 
+/** {file, targets} of the tsconfig.json whose `paths` name it; null where none does. Never throws. */
+export function targetsOf(specifier, folder) {
+  const config = nearest(folder);
+  const named = Object.keys(config?.paths ?? {}).some((one) => one !== "*" && matched(one, specifier) !== null);
+  return named ? { file: config.file, targets: aliased(specifier, folder) } : null;
+}
+
 /** What the star stands for; null where the pattern is another. */
 function matched(pattern, specifier) {
   const [before, after] = pattern.split("*");

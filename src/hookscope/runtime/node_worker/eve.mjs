@@ -1,6 +1,7 @@
 // What Eve's packages are to its hooks, channels, tools and agents: definitions that are handed on as they are.
 
 import { scriptModel, toolResultFrom } from "./definitions.mjs";
+import { defineState } from "./state.mjs";
 
 const NO_REPLY = 'mockModel responders must return text or at least one item in "toolCalls".';
 const METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "WS"];
@@ -24,6 +25,7 @@ function saying(...names) {
 export const EVE = new Map(Object.entries({
   "eve": handingOn("defineAgent", "defineDynamic", "defineRemoteAgent", "defineWorkspaceAgent"),
   "eve/hooks": handingOn("defineHook"),
+  "eve/context": { defineState },
   "eve/tools": {
     ...handingOn("defineTool", "defineWorkflowTool", "defineDynamic"),
     ...saying("disableTool"),
@@ -48,6 +50,10 @@ export const EVE = new Map(Object.entries({
 
 /** What they export to the reader of types alone: imported without `type`, nothing of it is missed. */
 export const TYPES_OF_EVE = new Map(Object.entries({
+  "eve/context": [
+    "Session", "SessionAuth", "SessionAuthContext", "SessionContext", "SessionParent", "SessionPredecessor",
+    "SessionTurn", "StateHandle",
+  ],
   "eve/hooks": [
     "HookContext", "HookDefinition", "HookEvent", "HookEventKey", "HookEventMap", "HookEventType",
     "StreamEventHook", "StreamEventHooks",

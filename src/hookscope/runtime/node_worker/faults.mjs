@@ -5,6 +5,7 @@
 
 import { types } from "node:util";
 import { framesOf, isOurs, placeBefore, Sources } from "./frames.mjs";
+import { adviceOf } from "./missing.mjs";
 import { ClassHandler } from "./picking.mjs";
 import { Unsupported } from "./sources.mjs";
 import { cut, kindOf, safeText } from "./kinds.mjs";
@@ -24,7 +25,7 @@ export function describe(error) {
     if (at && !isOurs(at.file) && !frames.some((frame) => frame.file === at.file && frame.line === at.line)) {
       frames.push(new Sources().frame(at.file, at.line, at.column, "", at.source));
     }
-    const [message, plain] = [messageOf(error), plainOf(error)];
+    const [message, plain] = [`${messageOf(error)}${adviceOf(error)}`, plainOf(error)];
     const own = plain === message ? {} : { plain };
     return { type: typeOf(error), message, frames, ...own, chain: chainOf(error) };
   } catch { // no room left to describe it with

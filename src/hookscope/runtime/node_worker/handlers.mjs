@@ -4,7 +4,6 @@ import path from "node:path";
 import { describe } from "./faults.mjs";
 import { NoHandler } from "./picking.mjs";
 import { changesOfEnvironment, environmentNow, layOver } from "./restore.mjs";
-import { isFile } from "./stubs.mjs";
 
 const LISTED = 8; // handlers that a message names
 
@@ -81,26 +80,16 @@ export class Handlers {
   /** {files, stubs, news}: what its import reached; of the sentences, `news` are said once. */
   reached(code, loaded) {
     const { files, stubs, standIns } = this.modules.reached(code);
-    const missing = ([specifier, names]) => {
+    const missing = ([specifier, { names, absent }]) => {
       const all = [...names].join(", ");
       const were = names.size > 1 ? "were" : "was";
       const came = all ? `${all} ${were} stubbed` : "its import did nothing";
-      return `${specifier} is not ${isFile(specifier) ? "there" : "installed here"}: ${came}${thenOf(specifier)}`;
+      return `${specifier} ${absent.is}: ${came}${absent.then}`;
     };
     const accepting = (specifier) => `${specifier} is not installed here: its schemas accept everything`;
     const news = loaded && !loaded.isTold ? [...standIns].map(accepting) : [];
     return { files, stubs: [...stubs].map(missing), news };
   }
-}
-
-const OF_HOSTS = /^(?:openclaw|eve|@elizaos\/[^/]+|@milady(?:-?ai)?\/[^/]+)(?:\/|$)/;
-
-/** What brings something that is imported and is not there. */
-function thenOf(specifier) {
-  if (isFile(specifier)) return "; write that file or correct its path, unless its host has it";
-  if (OF_HOSTS.test(specifier)) return "; its host brings it";
-  const name = /^(?:@[\w.-]+\/)?[\w.-]+/.exec(specifier)?.[0];
-  return name ? `; \`npm install ${name}\` in the handler's folder or above it brings it` : "";
 }
 
 /** A handler of a plugin is asked for by its number; before anybody knows that, by its event as well. */

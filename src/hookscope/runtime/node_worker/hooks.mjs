@@ -6,6 +6,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { aliased } from "./aliases.mjs";
 import { namesImported, withoutUnused } from "./imports.mjs";
+import { absence, advise } from "./missing.mjs";
 import { isOurs, isProvided, makesSchemas, providedAddress, providedSource, unprovided } from "./provided.mjs";
 import { asModule, bundledFormat, formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
 import { ownSource, SCHEME, stubAddress } from "./stubs.mjs";
@@ -13,6 +14,7 @@ import { isPackaged, isWithin, split } from "./worlds.mjs";
 
 const ENDINGS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 const TYPED = new Map([[".js", ".ts"], [".mjs", ".mts"], [".cjs", ".cts"]]);
+const HAS_NO_SUCH = "the package that is installed has no such export";
 const MISSING = new Set(["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ERR_UNSUPPORTED_DIR_IMPORT"]);
 
 const { readFileSync, statSync } = fs;
@@ -42,17 +44,19 @@ const isRequire = (context) => context.conditions?.includes("require") ?? false;
 
 /** As Node resolves it; else as the loaders of the hosts do; else what we have for it, or a stub. */
 function find(worlds, world, specifier, context, next) {
-  if (isOurs(specifier, world)) return providedFor(worlds, specifier, context.parentURL);
+  if (isOurs(specifier, world)) return providedFor(worlds, specifier, context, next);
   try {
     return next(specifier, context);
   } catch (error) {
     if (!MISSING.has(error?.code)) throw error;
     const file = world.isPlain ? "" : repaired(world, specifier, context.parentURL);
     if (file) return next(pathToFileURL(file).href, context);
-    if (!world.isPlain && isProvided(specifier)) return providedFor(worlds, specifier, context.parentURL);
+    if (!world.isPlain && isProvided(specifier)) return providedFor(worlds, specifier, context, null);
     const stub = isRequire(context) || world.isPlain ? null : stubFor(worlds, world, specifier, context.parentURL);
     if (stub) return stub;
-    worlds.missing.set(error, { file: split(context.parentURL).path, specifier });
+    const parent = split(context.parentURL).path;
+    worlds.missing.set(error, { file: parent, specifier });
+    if (!isRelative(specifier)) advise(error, absence(specifier, parent).then);
     throw error;
   }
 }
@@ -90,13 +94,28 @@ function isFile(file) {
   return statSync(file, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** A module of ours, with stubs for what we do not have of that package. */
-function providedFor(worlds, specifier, parentUrl) {
-  const names = namesImported(readFileSync(split(parentUrl).path, "utf8"), specifier) ?? [];
+/** A module of ours; what we do not have of that package is taken of it where it is installed, else stubbed. */
+function providedFor(worlds, specifier, context, next) {
+  const { parentURL } = context;
+  const parent = split(parentURL).path;
+  const names = namesImported(readFileSync(parent, "utf8"), specifier) ?? [];
   const missing = unprovided(specifier, names);
-  if (missing.length) worlds.stub(parentUrl, specifier, missing);
-  if (makesSchemas(specifier)) worlds.standFor(parentUrl, specifier);
-  return { url: providedAddress(specifier, names), format: "module", shortCircuit: true };
+  const real = missing.length && next ? resolved(specifier, context, next) : "";
+  const why = real ? HAS_NO_SUCH : whyOf(absence(specifier, parent));
+  if (missing.length && !real) worlds.stub(parentURL, specifier, missing);
+  if (makesSchemas(specifier)) worlds.standFor(parentURL, specifier);
+  return { url: providedAddress(specifier, names, why, real), format: "module", shortCircuit: true };
+}
+
+const whyOf = ({ what, is, then }) => `${what} ${is}${then}`;
+
+/** Where Node finds it; "" where it does not. */
+function resolved(specifier, context, next) {
+  try {
+    return next(specifier, context).url;
+  } catch {
+    return "";
+  }
 }
 
 /**
@@ -110,7 +129,8 @@ function stubFor(worlds, world, specifier, parentUrl) {
   const names = namesImported(readFileSync(parent, "utf8"), specifier);
   if (!names) return null;
   worlds.stub(parentUrl, specifier, names);
-  return { url: stubAddress(specifier, names), format: "module", shortCircuit: true };
+  const why = whyOf(absence(specifier, parent));
+  return { url: stubAddress(specifier, names, why), format: "module", shortCircuit: true };
 }
 
 function load(worlds, url, context, next) {

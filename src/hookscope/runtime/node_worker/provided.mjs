@@ -25,10 +25,10 @@ export function isProvided(specifier) {
   return PACKAGES.has(specifier) || makesSchemas(specifier);
 }
 
-/** The address of a module with what we have, and with stubs for the other names. */
-export function providedAddress(specifier, names) {
+/** The address of a module with what we have; other names are of the package at `real`, or stubs that say `why`. */
+export function providedAddress(specifier, names, why, real) {
   const all = new Set([...Object.keys(PACKAGES.get(specifier) ?? { z: 0 }), "default", ...names]);
-  return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all]]))}`;
+  return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all], why, real]))}`;
 }
 
 /** The names among these that we have nothing for, and that are no mere types. */
@@ -39,20 +39,22 @@ export function unprovided(specifier, names) {
   return names.filter((name) => name !== "default" && !Object.hasOwn(given, name) && !types.includes(name));
 }
 
-/** The value of one name. */
-export function provided(specifier, name) {
+/** The value of one name; `installed` is what the package has that is there. */
+export function provided(specifier, name, why, installed) {
   if (makesSchemas(specifier)) return standIn;
   const given = PACKAGES.get(specifier);
   if (Object.hasOwn(given, name)) return given[name];
-  return name === "default" ? given : stub(name, specifier);
+  if (name === "default") return given;
+  return name in installed ? installed[name] : stub(name, specifier, why);
 }
 
 /** The source of the module at such an address. */
 export function providedSource(query) {
-  const [specifier, names] = JSON.parse(decodeURIComponent(query));
+  const [specifier, names, why, real] = JSON.parse(decodeURIComponent(query));
   const lines = names.map((name, at) => {
-    const value = `provided(${JSON.stringify(specifier)}, ${JSON.stringify(name)})`;
-    return `const value${at} = ${value};\nexport { value${at} as ${JSON.stringify(name)} };`;
+    const given = [specifier, name, why].map((text) => JSON.stringify(text)).join(", ");
+    return `const value${at} = provided(${given}, installed);\nexport { value${at} as ${JSON.stringify(name)} };`;
   });
-  return [`import { provided } from ${JSON.stringify(import.meta.url)};`, ...lines].join("\n");
+  const installed = real ? `import * as installed from ${JSON.stringify(real)};` : "const installed = {};";
+  return [`import { provided } from ${JSON.stringify(import.meta.url)};`, installed, ...lines].join("\n");
 }

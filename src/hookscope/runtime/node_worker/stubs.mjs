@@ -7,16 +7,12 @@ export const SCHEME = "hookscope:";
 
 const QUIET = new Set(["then", "toJSON", "constructor", "name", "length", "__esModule", "default"]);
 
-/** Does it name a file, not a package. */
-export const isFile = (specifier) => /^\.{0,2}\//.test(specifier);
-
 export class NotInstalled extends Error {}
 
-/** A value that can be handed around, but neither called nor read. */
-export function stub(name, specifier) {
+/** A value that can be handed around, but neither called nor read. `why` it stands there. */
+export function stub(name, specifier, why) {
   const what = name === "default" ? `the default export of ${specifier}` : `\`${name}\` of ${specifier}`;
   const refuse = () => {
-    const why = isFile(specifier) ? "that file is not there" : "that package is not installed here";
     throw new NotInstalled(`${what} is a stub: ${why}`);
   };
   return new Proxy(function stub() {}, {
@@ -31,15 +27,15 @@ export function stub(name, specifier) {
 }
 
 /** The address of a module that exports these names, and no others. */
-export function stubAddress(specifier, names) {
-  return `${SCHEME}stub?${encodeURIComponent(JSON.stringify([specifier, names]))}`;
+export function stubAddress(specifier, names, why) {
+  return `${SCHEME}stub?${encodeURIComponent(JSON.stringify([specifier, names, why]))}`;
 }
 
 /** The source of the module at that address. */
 function stubSource(query) {
-  const [specifier, names] = JSON.parse(decodeURIComponent(query));
+  const [specifier, names, why] = JSON.parse(decodeURIComponent(query));
   const lines = names.map((name, at) => {
-    const value = `stub(${JSON.stringify(name)}, ${JSON.stringify(specifier)})`;
+    const value = `stub(${[name, specifier, why].map((text) => JSON.stringify(text)).join(", ")})`;
     return `const stub${at} = ${value};\nexport { stub${at} as ${JSON.stringify(name)} };`;
   });
   return [`import { stub } from ${JSON.stringify(import.meta.url)};`, ...lines].join("\n");

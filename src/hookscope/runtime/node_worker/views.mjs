@@ -5,6 +5,7 @@
 import { contextOf } from "./context.mjs";
 import { documentOf, eventOf, heedStrays, putBack, strayed } from "./event.mjs";
 import { plain, plainEvent } from "./plain.mjs";
+import { inSession } from "./state.mjs";
 
 const CANCEL = "cancel";
 const PROMISE = "promise";
@@ -70,7 +71,8 @@ class Arguments extends Value {
 
   call(target, who) {
     const { ctx, methods, sync, nulls } = this.document;
-    const returned = target(this.value, contextOf(ctx, methods, { cancel: () => this.cancel(who) }));
+    const made = contextOf(ctx, methods, { cancel: () => this.cancel(who) });
+    const returned = inSession(ctx.session?.id, () => target(this.value, made));
     if (nulls) return this.noted(returned);
     if (!sync || !isPromise(returned)) return returned;
     this.asked.push(PROMISE);

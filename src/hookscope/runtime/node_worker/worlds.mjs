@@ -6,6 +6,7 @@
 
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { absence } from "./missing.mjs";
 
 const QUERY = "hookscope";
 const PACKAGES = `${path.sep}node_modules${path.sep}`;
@@ -47,7 +48,7 @@ export class Worlds {
     this.missing = new WeakMap(); // error → the file and the specifier whose import failed
     this.required = new Set(); // modules that CommonJS required: Node keeps those by their path alone
     this.kept = ""; // one of them that has changed since, so that this process cannot load it anew
-    this.stubs = new Map(); // address → specifier → names that were stubbed there
+    this.stubs = new Map(); // address → specifier → names that were stubbed there, and how it is absent
     this.standIns = new Map(); // address → specifiers of schemas that accept everything there
     this.reloads = 0; // how often a folder's content was replaced: the older ones stay in memory
   }
@@ -125,7 +126,7 @@ export class Worlds {
 
   stub(parent, specifier, names) {
     if (!this.stubs.has(parent)) this.stubs.set(parent, new Map());
-    this.stubs.get(parent).set(specifier, names);
+    this.stubs.get(parent).set(specifier, { names, absent: absence(specifier, split(parent).path) });
   }
 
   standFor(parent, specifier) {
@@ -149,8 +150,8 @@ export class Worlds {
     for (const step of seen) {
       const file = split(step).path;
       if (file && !isWithin(root, file) && !isPackaged(file, root)) files.push(file);
-      for (const [specifier, names] of this.stubs.get(step) ?? []) {
-        stubs.set(specifier, new Set([...(stubs.get(specifier) ?? []), ...names]));
+      for (const [specifier, { names, absent }] of this.stubs.get(step) ?? []) {
+        stubs.set(specifier, { names: new Set([...(stubs.get(specifier)?.names ?? []), ...names]), absent });
       }
       for (const specifier of this.standIns.get(step) ?? []) standIns.add(specifier);
       for (const from of [step, addressOf(file, "")]) { // CommonJS imports under the bare address
