@@ -189,10 +189,92 @@ async def test_the_api_has_what_plugins_read(talk: Talk) -> None:
     assert (printed.stdout, printed.stderr) == ("hello agent\n", "careful\n")
 
 
-async def test_the_hosts_runtime_is_a_stub_that_says_so(talk: Talk) -> None:
-    code = plugin(talk, registering("api.on('agent_end', () => api.runtime.config.load());"))
+async def test_what_only_the_running_host_has_says_so_in_a_handler(talk: Talk) -> None:
+    code = plugin(talk, registering("api.on('agent_end', () => api.runtime.subagent.run({}));"))
     (answer,) = await talk.run({**code, "member": "0"}, view=two({}))
     assert answer["error"]["type"] == "NotInstalled"
+    assert answer["error"]["message"].startswith("api.runtime.subagent.run belongs to the running host")
+
+
+async def test_what_only_the_running_host_has_lets_a_plugin_load(talk: Talk) -> None:
+    text = registering(
+        "const { runtime, lifecycle } = api;",
+        "lifecycle.onDispose(() => {});",
+        "if (runtime?.events?.onAgentEvent) runtime.events.onAgentEvent(() => {});",
+        "const store = runtime.agent.session.openStore('x');",
+        "runtime.mark = `${store.path}`;",
+        "api.on('agent_end', () => [runtime.mark, typeof runtime.nodes.list, runtime.config.current()]);",
+    )
+    code = plugin(talk, text)
+    answer = await talk.load(code)
+    calls = {
+        "level": "info",
+        "text": "calls api.runtime.agent.session.openStore as it loads, which only its host has",
+    }
+    assert (answer["error"], answer["module"]["log"]) == (None, [calls])
+    (ran,) = await talk.run({**code, "member": "0"}, view=two({}))
+    assert ran["returned"] == ["[api.runtime.agent.session.openStore().path]", "function", {}]
+
+
+async def test_what_a_handler_tells_its_host_comes_to_nothing_and_is_noted(talk: Talk) -> None:
+    code = plugin(
+        talk, registering("api.on('agent_end', () => { api.runtime.system.enqueueSystemEvent('x', {}); });")
+    )
+    await talk.load(code)
+    (answer,) = await talk.run({**code, "member": "0"}, view=two({}), late=1)
+    assert answer["error"] is None
+    assert [late.text for late in talk.told] == [
+        "calls api.runtime.system.enqueueSystemEvent, which only its host has: nothing came of it"
+    ]
+
+
+SHIPPED: Message = {"plain": True, "id": "p"}  # under a host as it ships
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"enum Kind {{ A = 'a' }}\n{registering('api.on(Kind.A, () => {});')}",
+        f"const here = __dirname;\n{registering('api.on(`a${here ? 1 : 2}`, () => {});')}",
+        "import { Api } from 'openclaw/plugin-sdk';\n"
+        "export default { register(api: Api) { api.on('a', () => {}); } };",
+        "import { names, Other } from './near.js';\nconst all: Other[] = [...names];\n"
+        "export default { register(api: any) { api.on(all, () => {}); } };",
+        "import { definePluginEntry } from 'openclaw/plugin-sdk/plugin-entry';\n"
+        "import { createPluginRuntimeStore } from 'openclaw/plugin-sdk/runtime-store';\n"
+        "import { jsonUnheardOf } from 'openclaw/plugin-sdk/tool-results';\n"
+        "const store = createPluginRuntimeStore({ pluginId: 'p', errorMessage: 'none' });\n"
+        "const unheard = jsonUnheardOf({ a: 1 });\n"
+        "export default definePluginEntry({ register(api: any) { store.setRuntime(api.runtime);\n"
+        "  api.on('a', () => [unheard, store.getRuntime()]); } });",
+    ],
+)
+async def test_a_shipped_host_loads_what_its_own_loader_mends(text: str, talk: Talk) -> None:
+    talk.code("near.ts", "export interface Other { x: 1 }\nexport const names = ['a'];\n")
+    answer = await talk.load(plugin(talk, text, **SHIPPED))
+    assert answer["error"] is None, answer
+    assert len(answer["module"]["declares"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("import { x } from 'openclaw/plugin-sdk';\nx();", "'./plugin-sdk' is not defined by \"exports\""),
+        ("import { x } from 'openclaw/plugin-sdk/nowhere';\nx();", "'./plugin-sdk/nowhere' is not defined"),
+        ("import { z } from 'zod';\nz.string();", "Cannot find package 'zod'"),
+        ("import { x } from 'gone';\nx();", "Cannot find package 'gone'"),
+        ("export default { activate() {} };", "which its host no longer calls: name it register"),
+        (registering("api.registerHttpHandler(() => {});"), "api.registerHttpHandler is not a function"),
+    ],
+)
+async def test_a_shipped_host_does_not_load(text: str, message: str, talk: Talk) -> None:
+    answer = await talk.load(plugin(talk, text, **SHIPPED))
+    assert message in answer["error"]["message"]
+
+
+async def test_an_id_that_is_not_the_manifests_is_told(talk: Talk) -> None:
+    answer = await talk.load(plugin(talk, "export default { id: 'q', register() {} };", **SHIPPED))
+    assert answer["module"]["asked"] == ["misnamed\np\nq"]
 
 
 @pytest.mark.parametrize(

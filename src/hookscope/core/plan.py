@@ -172,6 +172,7 @@ def code_of(hook: Hook, host: Host) -> Code:
         plain=host.dialect.load_rules.plain,
         shape="arguments" if hook.role == MAPPED else SHAPES.get(hook.kind, "hook"),
         beside=hook.beside,
+        plugin=hook.name if hook.kind == "plugin" and hook.role != MAPPED else "",
         config=hook.meta.config,
         settings=host.settings.value if hook.kind == "plugin" else {},
     )

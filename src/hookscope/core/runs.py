@@ -28,6 +28,7 @@ Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "input", "model
 
 PROMISE = "promise"  # a plugin whose `register` is not done when it returns
 UNNAMED = "unnamed"  # one that registers a hook of folder events without a name
+MISNAMED = "misnamed\n"  # one whose code has another id than its manifest: both follow, a line each
 UNRECORDED = "the event could not be recorded"  # why hooks of a stream did not run
 
 
@@ -69,6 +70,7 @@ class Code:
     shape: Shape = "hook"
     member: str = ""  # which of the module's handlers; empty: the module as a whole
     beside: tuple[Beside, ...] = ()  # what the module may name by its definition
+    plugin: str = ""  # the id of the plugin that it is
     config: Mapping[str, Any] = field(default_factory=dict)  # what the settings say to a plugin itself
     settings: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # and all of them
 

@@ -9,7 +9,7 @@ from hookscope.core.dialect import Dialect, Host
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Folder, Problem
 from hookscope.core.rules import LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
-from hookscope.core.runs import PROMISE, UNNAMED, Module
+from hookscope.core.runs import MISNAMED, PROMISE, UNNAMED, Module
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import OPENCLAW, PLUGINS
@@ -119,6 +119,11 @@ def error_text(key: str, event: str, message: str) -> str:
 
 def refused(module: Module) -> Failure | None:
     """Why the program fails a plugin that registers this, in its words. The first that it comes to."""
+    for asked in module.asked:
+        if asked.startswith(MISNAMED):
+            manifest, _, own = asked.removeprefix(MISNAMED).partition("\n")
+            text = f'plugin id mismatch (config uses "{manifest}", export uses "{own}")'
+            return Failure("Error", text, phase="load")
     if UNNAMED in module.asked:
         return Failure("Error", "hook registration missing name", phase="load")
     if (failure := TOOLS.refused(module)) is not None:

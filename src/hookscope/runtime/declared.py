@@ -26,6 +26,7 @@ def code_document(code: Code, name: str, shared: str = "") -> Message:
         "plain": code.plain,
         "shape": code.shape,
         "member": code.member,
+        **({"id": code.plugin} if code.plugin else {}),
         **({"config": code.config} if code.config else {}),
         "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.beside],
     }

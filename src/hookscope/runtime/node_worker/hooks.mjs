@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { aliased } from "./aliases.mjs";
 import { namesImported, withoutUnused } from "./imports.mjs";
 import { absence, advise } from "./missing.mjs";
+import { isSdk, refusedSdk, SUBPATH_ADVICE } from "./openclaw.mjs";
 import { isOurs, isProvided, makesSchemas, providedAddress, providedSource, unprovided } from "./provided.mjs";
 import { asModule, bundledFormat, formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
 import { ownSource, SCHEME, stubAddress } from "./stubs.mjs";
@@ -45,20 +46,31 @@ const isRequire = (context) => context.conditions?.includes("require") ?? false;
 /** As Node resolves it; else as the loaders of the hosts do; else what we have for it, or a stub. */
 function find(worlds, world, specifier, context, next) {
   if (isOurs(specifier, world)) return providedFor(worlds, specifier, context, next);
+  if (world.isStrict && isSdk(specifier)) refuse(worlds, specifier, context.parentURL);
   try {
     return next(specifier, context);
   } catch (error) {
     if (!MISSING.has(error?.code)) throw error;
     const file = world.isPlain ? "" : repaired(world, specifier, context.parentURL);
     if (file) return next(pathToFileURL(file).href, context);
-    if (!world.isPlain && isProvided(specifier)) return providedFor(worlds, specifier, context, null);
-    const stub = isRequire(context) || world.isPlain ? null : stubFor(worlds, world, specifier, context.parentURL);
+    const isBare = world.isPlain || (world.isStrict && !isSdk(specifier)); // its host has nothing for it either
+    if (!isBare && isProvided(specifier)) return providedFor(worlds, specifier, context, null);
+    const stub = isRequire(context) || isBare ? null : stubFor(worlds, world, specifier, context.parentURL);
     if (stub) return stub;
     const parent = split(context.parentURL).path;
     worlds.missing.set(error, { file: parent, specifier });
     if (!isRelative(specifier)) advise(error, absence(specifier, parent).then);
     throw error;
   }
+}
+
+/** Throws where the shipped host's SDK has no such part. */
+function refuse(worlds, specifier, parentUrl) {
+  const why = refusedSdk(specifier);
+  if (!why) return;
+  const error = Object.assign(new Error(`${why}; ${SUBPATH_ADVICE}`), { code: "ERR_PACKAGE_PATH_NOT_EXPORTED" });
+  worlds.missing.set(error, { file: split(parentUrl).path, specifier });
+  throw error;
 }
 
 /** A file that is meant by a specifier which names none; "" where there is none either. */
@@ -98,7 +110,7 @@ function isFile(file) {
 function providedFor(worlds, specifier, context, next) {
   const { parentURL } = context;
   const parent = split(parentURL).path;
-  const names = namesImported(readFileSync(parent, "utf8"), specifier) ?? [];
+  const names = namesUsed(worlds, specifier, parentURL) ?? [];
   const missing = unprovided(specifier, names);
   const real = missing.length && next ? resolved(specifier, context, next) : "";
   const why = real ? HAS_NO_SUCH : whyOf(absence(specifier, parent));
@@ -126,11 +138,19 @@ function stubFor(worlds, world, specifier, parentUrl) {
   const parent = split(parentUrl).path;
   if (specifier.startsWith("#") || specifier.startsWith("node:")) return null;
   if (isRelative(specifier) && isWithin(world.root, pathOf(specifier, parentUrl))) return null;
-  const names = namesImported(readFileSync(parent, "utf8"), specifier);
+  const names = namesUsed(worlds, specifier, parentUrl);
   if (!names) return null;
   worlds.stub(parentUrl, specifier, names);
   const why = whyOf(absence(specifier, parent));
   return { url: stubAddress(specifier, names, why), format: "module", shortCircuit: true };
+}
+
+/** See `namesImported`: as the source is loaded. */
+function namesUsed(worlds, specifier, parentUrl) {
+  const file = split(parentUrl).path;
+  const source = readFileSync(file, "utf8");
+  const isBare = isTypeScript(file) && worlds.of(parentUrl)?.isOfPlugin;
+  return namesImported(isBare ? withoutUnused(stripped(source, parentUrl)) : source, specifier);
 }
 
 function load(worlds, url, context, next) {
@@ -147,8 +167,10 @@ function load(worlds, url, context, next) {
   const bundled = worlds.of(url)?.isOfEve ? asBundled(url, file, context) : null;
   if (bundled) return bundled;
   if (isTypeScript(file)) {
-    const source = readFileSync(file, "utf8");
-    if (file.includes("node_modules") || needsUs(source)) return loadStripped(url, file, source, context);
+    const [source, isOfPlugin] = [readFileSync(file, "utf8"), worlds.of(url)?.isOfPlugin ?? false];
+    if (file.includes("node_modules") || isOfPlugin || needsUs(source)) {
+      return loadStripped(url, file, source, context, isOfPlugin);
+    }
   }
   const loaded = next(url, context);
   if (loaded.format?.startsWith("module") && isRequire(context)) worlds.required.add(file);
@@ -175,9 +197,10 @@ function asBundled(url, file, context) {
   return withNames({ ...loaded, shortCircuit: true }, url);
 }
 
-/** Stripped by us, where Node would refuse it. */
-function loadStripped(url, file, source, context) {
-  const text = stripped(source, url);
+/** Stripped by us, where Node would refuse it, or keep an import that only types use and its host leaves out. */
+function loadStripped(url, file, source, context, isOfPlugin) {
+  const plain = stripped(source, url);
+  const text = isOfPlugin ? withoutUnused(plain) : plain;
   const declared = context.format?.replace("-typescript", "");
   const format = formatOf(file, declared, text);
   return withNames({ format, source: text, shortCircuit: true }, url);

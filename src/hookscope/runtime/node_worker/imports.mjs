@@ -2,6 +2,7 @@
 
 const STATEMENT = /(?:^|[;}\n])\s*(import|export)\s+(type\s+)?([^;'"]*?)\s*\bfrom\s*(["'])(.*?)\4/g;
 const BINDING = /((?:^|[;}\n])\s*)import\s+([\w$*{][^;'"()]*?)\s*\b(from\s*(["']).*?\4(?:\s*with\s*\{[^}]*\})?)/g;
+const OWN = "(?<![\\w$]|(?<!\\.\\.)\\.)"; // stands before a name that is no other's member: `...x` is x
 const BARE = /(?:^|[;}\n])\s*import\s*(["'])(.*?)\1/g;
 
 /** The same text, as long, with spaces where comments are. Strings are left as they are. */
@@ -39,7 +40,7 @@ function namesIn(clause, word, text) {
   }
   const space = /\*\s*as\s+([\w$]+)/.exec(rest);
   if (space && word === "import") {
-    const used = new RegExp(`(?<![\\w$.])${space[1].replaceAll("$", "\\$")}\\s*\\??\\.\\s*([\\w$]+)`, "g");
+    const used = new RegExp(`${OWN}${space[1].replaceAll("$", "\\$")}\\s*\\??\\.\\s*([\\w$]+)`, "g");
     for (const [, name] of text.matchAll(used)) names.push(name);
   }
   return names;
@@ -57,7 +58,7 @@ export function withoutUnused(source) {
     const [all, before, clause, rest] = match;
     const [start, end] = [match.index + before.length, match.index + all.length];
     const others = text.slice(0, start) + blank(text.slice(start, end)) + text.slice(end);
-    const isUsed = (name) => new RegExp(`(?<![\\w$.])${name.replaceAll("$", "\\$")}(?![\\w$])`).test(others);
+    const isUsed = (name) => new RegExp(`${OWN}${name.replaceAll("$", "\\$")}(?![\\w$])`).test(others);
     const bindings = bindingsIn(clause);
     const kept = bindings.filter(({ name }) => isUsed(name));
     if (kept.length === bindings.length) continue;
@@ -91,7 +92,7 @@ export function usesUndeclared(source, name) {
   const declared = new RegExp(
     `\\b(?:const|let|var|function|class|import)\\b[^;=()]*?(?<![\\w$.])${name}(?![\\w$])`,
   );
-  return new RegExp(`(?<![\\w$.])${name}(?![\\w$:])`).test(text) && !declared.test(text);
+  return new RegExp(`${OWN}${name}(?![\\w$:])`).test(text) && !declared.test(text);
 }
 
 /** Does it have statements that only modules have? */

@@ -11,6 +11,7 @@ import { install } from "./hooks.mjs";
 import { exportedOfBundle, isHolder, pick } from "./picking.mjs";
 import { pluginOf } from "./plugins.mjs";
 import { streamOf } from "./streams.mjs";
+import { whileLoading } from "./stubs.mjs";
 import { refuseHashbang } from "./sources.mjs";
 import { explained } from "./syntax.mjs";
 import { addressOf, Worlds } from "./worlds.mjs";
@@ -44,11 +45,16 @@ export class Modules {
    * {handlers, module}: functions by member, and what the module declares; null where it is one handler
    * alone, which stands under the empty name. Throws what the file throws, NoHandler or Malformed.
    */
-  async importHandler(code, late) {
+  importHandler(code, late) {
+    return whileLoading(() => this.importNow(code, late));
+  }
+
+  async importNow(code, late) {
     const mark = this.markOf(code);
     this.addresses.set(keyOf(code), addressOf(code.path, mark));
     const isOfEve = OF_EVE.has(code.shape);
-    const kind = { isPlain: code.plain === true, isOfEve };
+    const [isPlain, isOfPlugin] = [code.plain === true, code.shape === "plugin"];
+    const kind = { isPlain: isPlain && !isOfPlugin, isOfEve, isOfPlugin, isStrict: isPlain && isOfPlugin };
     if (isOfEve) refuseHashbang(code.path);
     this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
     const namespace = await this.imported(code.path, mark, code);

@@ -3,14 +3,18 @@
 import path from "node:path";
 import { exported, isHolder, NoHandler } from "./picking.mjs";
 import { cut } from "./kinds.mjs";
+import { loggerOf } from "./openclaw.mjs";
+import { MEMBERS } from "./openclaw_names.mjs";
 import { plain } from "./plain.mjs";
-import { stub } from "./stubs.mjs";
+import { runtimeOf } from "./host_runtime.mjs";
+import { askedWhileLoading, ofHost } from "./stubs.mjs";
 
 const OPTIONS = 16 * 1024; // bytes of one registration's options
 const LINES = 100; // of the log
 const LATE = 100; // handlers that are taken after `register`
 const PROMISE = "promise"; // its `register` is not done when it returns
 const UNNAMED = "unnamed"; // it registers a hook of folder events without a name
+const MISNAMED = "misnamed\n"; // its code has another id than its manifest: both follow
 
 const { apply } = Reflect;
 const { isArray } = Array;
@@ -24,8 +28,9 @@ const isText = (value) => typeof value === "string";
 export async function pluginOf(namespace, code, late) {
   const { holder, register } = entryOf(namespace, code);
   const about = isHolder(holder) ? holder : {};
-  const id = isText(about.id) ? about.id : path.basename(code.root);
+  const id = code.id || (isText(about.id) ? about.id : path.basename(code.root));
   const registrations = new Registrations(late, code.plain === true, id, code.config ?? {});
+  if (isText(about.id) && about.id !== id) registrations.asked.push(`${MISNAMED}${id}\n${about.id}`);
   const waiting = apply(register, holder, [apiOf(registrations, about, id, code)]);
   if (typeof waiting?.then === "function") {
     registrations.asked.push(PROMISE);
@@ -41,10 +46,12 @@ export async function pluginOf(namespace, code, late) {
 function entryOf(namespace, code) {
   for (const found of [exported(namespace, code.export || "default"), exported(namespace, "default"), namespace]) {
     if (typeof found === "function") return { holder: undefined, register: found };
-    const register = found?.register ?? found?.activate;
+    const register = found?.register ?? (code.plain === true ? undefined : found?.activate);
     if (typeof register === "function") return { holder: found, register };
   }
   const file = path.basename(code.path);
+  const isOld = typeof (exported(namespace, "default") ?? namespace)?.activate === "function";
+  if (isOld) throw new NoHandler(`${file} exports activate, which its host no longer calls: name it register`);
   throw new NoHandler(`${file} registers nothing: export default a function register(api), or an object with one`);
 }
 
@@ -122,9 +129,17 @@ class Registrations {
     this.others.set(kind, (this.others.get(kind) ?? 0) + 1);
   }
 
+  /** It asks its host for something that leaves no answer. */
+  vain(name) {
+    const text = `calls ${name}, which only its host has: nothing came of it`;
+    if (this.isOpen) this.say("info", text);
+    else this.late(text);
+  }
+
   /** What there is, and the end of it. */
   close() {
     this.isOpen = false;
+    for (const name of askedWhileLoading()) this.say("info", `calls ${name} as it loads, which only its host has`);
     for (const [kind, count] of this.others) {
       this.say("info", `registers ${counted(kind, count)}, which Hookscope does not run`);
     }
@@ -150,7 +165,8 @@ function apiOf(registrations, about, id, code) {
     config: code.settings ?? {},
     pluginConfig: registrations.config,
     logger: loggerOf(console),
-    runtime: stub("runtime", "openclaw"),
+    runtime: runtimeOf(code.settings ?? {}, (name) => registrations.vain(name)),
+    lifecycle: { signal: new AbortController().signal, onDispose: () => {} },
     resolvePath: (file) => path.resolve(code.root, file),
     on: (key, handler, settings) => registrations.add(key, handler, settings),
     registerHook: (first, handler, settings) => registerHook(registrations, first, handler, settings),
@@ -191,16 +207,13 @@ function heard(handler, config) {
   };
 }
 
-/** `registerHttpRoute` registers a http route. Any other unknown name is not there. */
+/**
+ * `registerHttpRoute` registers a http route. What else the host has is its own. Any other name is not there, and where
+ * the host is the shipped one, neither is what only older ones had.
+ */
 function quiet(registrations, name) {
-  const kind = isText(name) ? /^(?:register|on)([A-Z]\w*)$/.exec(name)?.[1] : undefined;
-  return kind && (() => registrations.other(kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase()));
-}
-
-function loggerOf(made) {
-  const written = (method) => (...words) => made[method](...words);
-  return {
-    debug: written("debug"), trace: written("debug"), info: written("info"), warn: written("warn"),
-    error: written("error"), child: () => loggerOf(made),
-  };
+  if (!isText(name) || (registrations.isPlain && !MEMBERS.has(name))) return undefined;
+  const kind = /^(?:register|on)([A-Z]\w*)$/.exec(name)?.[1];
+  if (kind) return () => registrations.other(kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase());
+  return MEMBERS.has(name) ? ofHost(`api.${name}`) : undefined;
 }

@@ -2,12 +2,10 @@
 // as they are, models are scripted, schemas accept everything. What else is imported of them is a stub.
 
 import { EVE, TYPES_OF_EVE } from "./eve.mjs";
+import { HELPERS, isSdk } from "./openclaw.mjs";
 import { standIn } from "./schemas.mjs";
-import { SCHEME, stub } from "./stubs.mjs";
+import { ofHost, SCHEME, stub } from "./stubs.mjs";
 
-const ENTRY = { definePluginEntry: (entry) => entry, emptyPluginConfigSchema: () => ({ type: "object" }) };
-const OPENCLAW = new Map(["", "/core", "/plugin-entry"].map((end) => [`openclaw/plugin-sdk${end}`, ENTRY]));
-const PACKAGES = new Map([...EVE, ...OPENCLAW]);
 const SCHEMAS = /^(?:zod(?:\/(?:v3|v4|mini|v4-mini))?|@sinclair\/typebox|typebox)$/;
 
 /** Are its values ours in a module of this kind, installed or not? */
@@ -22,19 +20,21 @@ export function makesSchemas(specifier) {
 
 /** Have we anything for it? */
 export function isProvided(specifier) {
-  return PACKAGES.has(specifier) || makesSchemas(specifier);
+  return EVE.has(specifier) || isSdk(specifier) || makesSchemas(specifier);
 }
+
+const packageOf = (specifier) => (isSdk(specifier) ? HELPERS : EVE.get(specifier));
 
 /** The address of a module with what we have; other names are of the package at `real`, or stubs that say `why`. */
 export function providedAddress(specifier, names, why, real) {
-  const all = new Set([...Object.keys(PACKAGES.get(specifier) ?? { z: 0 }), "default", ...names]);
+  const all = new Set([...Object.keys(packageOf(specifier) ?? { z: 0 }), "default", ...names]);
   return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all], why, real]))}`;
 }
 
 /** The names among these that we have nothing for, and that are no mere types. */
 export function unprovided(specifier, names) {
   if (makesSchemas(specifier)) return [];
-  const given = PACKAGES.get(specifier);
+  const given = packageOf(specifier);
   const types = TYPES_OF_EVE.get(specifier) ?? [];
   return names.filter((name) => name !== "default" && !Object.hasOwn(given, name) && !types.includes(name));
 }
@@ -42,10 +42,11 @@ export function unprovided(specifier, names) {
 /** The value of one name; `installed` is what the package has that is there. */
 export function provided(specifier, name, why, installed) {
   if (makesSchemas(specifier)) return standIn;
-  const given = PACKAGES.get(specifier);
+  const given = packageOf(specifier);
   if (Object.hasOwn(given, name)) return given[name];
   if (name === "default") return given;
-  return name in installed ? installed[name] : stub(name, specifier, why);
+  if (name in installed) return installed[name];
+  return isSdk(specifier) ? ofHost(`\`${name}\` of ${specifier}`, why) : stub(name, specifier, why);
 }
 
 /** The source of the module at such an address. */

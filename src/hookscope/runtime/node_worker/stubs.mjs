@@ -7,7 +7,51 @@ export const SCHEME = "hookscope:";
 
 const QUIET = new Set(["then", "toJSON", "constructor", "name", "length", "__esModule", "default"]);
 
+const loading = { depth: 0, asked: new Set() }; // what code asked of its host while it loaded
+
 export class NotInstalled extends Error {}
+
+/** What the task gives. Until it is done, what belongs to the host answers, with more that belongs to it. */
+export async function whileLoading(task) {
+  loading.depth += 1;
+  try {
+    return await task();
+  } finally {
+    loading.depth -= 1;
+  }
+}
+
+/** The names of what was called of the host since this was asked last. */
+export function askedWhileLoading() {
+  const names = [...loading.asked];
+  loading.asked.clear();
+  return names;
+}
+
+/**
+ * What only the running host has. It can be read to any depth. A call gives another such value while code loads, since
+ * there most of it is arrangement; in a handler it throws, since nothing true can be answered.
+ */
+export function ofHost(name, why = "") {
+  const refusal = why ? `is a stub: ${why}` : "belongs to the running host, and nothing stands in for it here";
+  const answer = () => {
+    if (!loading.depth) throw new NotInstalled(`${name} ${refusal}`);
+    loading.asked.add(name);
+    return ofHost(`${name}()`, why);
+  };
+  const kept = new Map(); // what code has set
+  return new Proxy(function stub() {}, {
+    apply: answer,
+    construct: answer,
+    set: (target, member, value) => Boolean(kept.set(member, value)),
+    get(target, member) {
+      if (kept.has(member)) return kept.get(member);
+      if (member === "prototype") return target.prototype;
+      if (member === Symbol.toPrimitive) return () => `[${name}]`;
+      return typeof member === "symbol" || QUIET.has(member) ? undefined : ofHost(`${name}.${member}`, why);
+    },
+  });
+}
 
 /** A value that can be handed around, but neither called nor read. `why` it stands there. */
 export function stub(name, specifier, why) {

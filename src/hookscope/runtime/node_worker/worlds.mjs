@@ -56,13 +56,14 @@ export class Worlds {
   /**
    * Make this content of the folder the present one. Which files are to be forgotten for it.
    * `isPlain`: Node alone loads it, nothing is repaired, stubbed or transformed. `isOfEve`: Eve's
-   * packages are ours, installed or not.
+   * packages are ours, installed or not. `isOfPlugin`: its host leaves out imports that only types use.
+   * `isStrict`: it repairs and transforms as we do, and brings its own SDK; what else is not installed is missing.
    */
-  enter(root, name, shared, { isPlain = false, isOfEve = false } = {}) {
+  enter(root, name, shared, kind = {}) {
     const before = this.roots.get(root);
     const [isNew, isNewAround] = [before?.name !== name, !this.marks.has(shared)];
     if (before && isNew) this.reloads += 1;
-    const world = { root, name, shared, isPlain, isOfEve };
+    const world = { root, name, shared, isPlain: false, isOfEve: false, isOfPlugin: false, isStrict: false, ...kind };
     this.roots.set(root, world);
     this.marks.set(name, world);
     this.marks.set(shared, world);
