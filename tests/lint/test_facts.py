@@ -171,6 +171,16 @@ SCRIPTS: dict[str, tuple[str, str, list[str]]] = {
     "if (!['a', 'b'].includes(event.action)) return;": ("guards", "", ["a", "b"]),
     "switch (event.action) { case 'a': case 'b': break; default: }": ("guards", "", ["a", "b"]),
     "const { type } = event; if (type === 'a') return;": ("guards", "", ["a"]),
+    "use(event.a, event?.b, (event as any).c);": ("strays", "ts", ["a", "b", "c"]),
+    "const { a, context } = event;": ("strays", "", ["a"]),
+    "use(event.type, event.messages, event.timestamp, event.toString());": ("strays", "", []),
+    "event.a = 1; use(event.a);": ("strays", "", []),
+    "lines.forEach((event) => use(event.a, event.type));": ("strays", "", []),
+    "lines.forEach((line, event) => use(event.a));": ("strays", "", []),
+    "enum A { x } enum B { x }": ("code", "ts", ["enum", "enum"]),
+    "class A { constructor(private a: string, b: string) {} }": ("code", "ts", ["parameter property"]),
+    "@seen class A {}": ("code", "ts", ["decorator"]),
+    "const a: string = <string>b!; type A = string; interface B {} declare enum C { x }": ("code", "ts", []),
     "event.messages.push('a');": ("pushes", "", ["push"]),
     "return { block: true };": ("answers", "", ["block"]),
     "const f = () => ({ block: true });": ("answers", "", []),
@@ -237,6 +247,70 @@ def test_places_count_letters_and_not_bytes() -> None:
     source = "import os\rdef handler(event):\r\n    'žluťoučký\u2028', os.environ['KEY']\n"
     (met,) = python_facts(source).env
     assert (met.line, met.column) == (3, 1 + source.split("\n")[1].index("os."))
+
+
+def test_what_a_handler_hands_on_is_the_event_too() -> None:
+    text = """
+function speaker(event) { return event.from; }
+function deeper(it, event) { return event.never; }
+const line = (event) => speaker(event) + event.text;
+export const make = () => async (event) => { if (event.type && event.action) return line(event); };
+const watcher = (event) => event.code;
+export default make();
+"""
+    facts = read_scripts([Script("one", text, False)])["one"]
+    assert isinstance(facts, HandlerFacts)
+    assert [(met.name, met.line) for met in facts.strays] == [("text", 4), ("from", 2)]
+    taken = "export default async ({ message, context, action: a }) => { use(message, context, a); };"
+    facts = read_scripts([Script("one", taken, False)])["one"]
+    assert isinstance(facts, HandlerFacts)
+    assert names(facts.strays) == ["message"]
+
+
+def test_imports_of_types_that_do_not_say_so() -> None:
+    text = """
+import { A, type B } from "a";
+import { type C } from "c";
+import type { D } from "d";
+import E, { F } from "e";
+import * as G from "g";
+import { h } from "h";
+import "i";
+const one: A<B> = new F<E>(); let two: C | D | G.T = h;
+namespace J { export type K = string; }
+namespace L { export const m = 1; }
+import n = require("n");
+export = one;
+"""
+    facts = read_scripts([Script("one", text, True)])["one"]
+    assert isinstance(facts, HandlerFacts)
+    kinds = {met.name: met.kind for met in facts.imports}
+    assert kinds == {"a": "types", "c": "types", "d": "type", "e": "", "g": "", "h": "", "i": ""}
+    assert [met.name for met in facts.code] == ["namespace", "import … = require()", "export ="]
+
+
+def test_common_js_tells_its_exports_where_they_are_one_object() -> None:
+    told: dict[str, dict[str, bool] | None] = {
+        "function a() {}\nconst b = () => {}, c = 1;\nmodule.exports = { a, b, c, d() {}, e: a, f: 2 };": {
+            "a": True,
+            "b": True,
+            "c": False,
+            "d": True,
+            "e": True,
+            "f": False,
+        },
+        "module.exports = { a: 1, ...rest };": None,
+        "module.exports = { default: () => {} };": None,
+        "module.exports = { a: 1 };\nmodule.exports.b = 2;": None,
+        "module.exports = { a: 1 };\nexports.b = 2;": None,
+        "if (x) module.exports = { a: 1 };": None,
+        "module.exports = run;": None,
+    }
+    found = read_scripts([Script(text, text, False) for text in told])
+    for text, exports in told.items():
+        facts = found[text]
+        assert isinstance(facts, HandlerFacts)
+        assert facts.exports == exports, text
 
 
 @pytest.mark.parametrize("typescript", [True, False])

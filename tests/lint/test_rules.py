@@ -216,6 +216,11 @@ def test_a_json_fix_can_be_made(rule: Rule, lint_under: Lint, write_hook: WriteH
             "async function handler(event) {}\n",
             "Write `export default` before the function that is called.",
         ),
+        (
+            "handler.js",
+            "async function run(event) {}\nmodule.exports = { run, other: 1 };\n",
+            "Write `module.exports = run;`, or put `export: run` into the metadata.",
+        ),
         ("handler.py", "x = 1\n", "Write `def handler(event)`."),
         (
             "handler.py",
@@ -254,4 +259,75 @@ def test_common_js_below_a_package_of_es_modules_is_an_error(lint_under: Lint, w
     assert (finding.rule, finding.severity) == ("module-type", Severity.ERROR)
     assert [edit.meaning for edit in finding.fix or ()] == ['"type": "commonjs"']
     write_hook({"package.json": "{}"})
+    assert not lint_under(folder).report.findings
+
+
+def strict(lint_under: Lint, folder: Path) -> list[tuple[str, str, str]]:
+    """What is said of it under a program that loads scripts as Node does."""
+    found = lint_under(folder, dialect="openclaw@2026.9").report.findings
+    return [(one.rule, str(one.severity), one.then) for one in found]
+
+
+def test_what_keeps_a_script_from_loading_is_said_where_its_host_mends_nothing(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    lines = [
+        'import { a } from "./a.js";',
+        'import { b } from "./b";',
+        'import { c } from "./c/index.js";',
+        'import { d } from "../dist/d.js";',
+        'import { e } from "../../src/e.js";',
+        'import pad from "left-pad/deep";',
+        'import scoped from "@some/one/deep";',
+        'import { sdk } from "openclaw/plugin-sdk";',
+        'import { existsSync } from "fs";',
+        'import { z } from "node:zlib";',
+        'import { own } from "#own";',
+        'import type { F } from "./f.js";',
+        "export default (event) => use(a, b, c, d, e, pad, scoped, sdk, existsSync, z, own);",
+    ]
+    files = {"HOOK.md": header(), "handler.ts": "\n".join(lines), "a.ts": "", "b.ts": ""}
+    folder = write_hook(files)
+    (folder / "c").mkdir()
+    (folder / "c" / "index.js").write_text("")
+    assert strict(lint_under, folder) == [
+        ("import-missing", "error", "Write `./a.ts`, or compile both to JavaScript."),
+        ("import-missing", "error", "Write `./b.ts`, or compile both to JavaScript."),
+        ("import-missing", "error", "Write that file, or correct its path."),
+        ("import-missing", "error", "Write that file, or correct its path."),
+        ("import-missing", "warning", "`npm install left-pad` there brings it."),
+        ("import-missing", "warning", "`npm install @some/one` there brings it."),
+        ("import-missing", "warning", "Import types alone (`import type`), and do without the rest."),
+    ]
+    (folder / "node_modules" / "left-pad").mkdir(parents=True)
+    guide = lint_under(folder).report
+    assert [(one.place.line, str(one.severity)) for one in guide.findings] == [(4, "warning"), (7, "warning")]
+    assert not guide.failed
+
+
+def test_members_that_no_event_has_are_told_in_two_sentences_at_most(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    text = """
+export default async (event) => {
+  use(event.from, event.content, event.content, event.a, event.b, event.c, event.d, event.e, event.f);
+};
+"""
+    found = lint_under(
+        write_hook({"HOOK.md": header("message:received"), "handler.ts": text})
+    ).report.findings
+    assert [(str(one.severity), one.text) for one in found] == [
+        ("warning", "No event has `event.from`, `event.content`: they stand in its context."),
+        ("hint", "No event has `event.a`, `event.b`, `event.c`, `event.d`, `event.e` and 1 more."),
+    ]
+
+
+def test_es_modules_fail_below_a_package_of_common_js_alone(lint_under: Lint, write_hook: WriteHook) -> None:
+    folder = write_hook({"HOOK.md": header(), "handler.js": "export default () => {};\n"})
+    for package, severity in ((None, "hint"), ("{}", "hint"), ('{"type": "commonjs"}', "error")):
+        if package is not None:
+            write_hook({"package.json": package})
+        (finding,) = lint_under(folder).report.findings
+        assert (finding.rule, str(finding.severity)) == ("module-type", severity)
+    write_hook({"package.json": '{"type": "module"}'})
     assert not lint_under(folder).report.findings

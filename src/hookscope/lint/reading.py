@@ -11,6 +11,7 @@ from hookscope.core.hooks import LANGUAGE_OF, Hook
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.lint.header import LIMIT, Header, read_header
+from hookscope.lint.importing import absent_imports
 from hookscope.lint.source.facts import LARGEST, HandlerFacts, Met
 from hookscope.lint.source.python import python_facts
 from hookscope.lint.source.scripts import Script, ScriptReader
@@ -167,7 +168,7 @@ def _package_above(handler: Path, files: Files) -> Package | None:
 # Facts of the source
 
 
-def with_facts(subjects: Iterable[Subject], scripts: ScriptReader) -> tuple[Subject, ...]:
+def with_facts(subjects: Iterable[Subject], scripts: ScriptReader, files: Files) -> tuple[Subject, ...]:
     """The subjects with the facts of their handlers. Scripts are parsed together, by one child."""
     subjects = tuple(subjects)
     wanted = [
@@ -176,16 +177,19 @@ def with_facts(subjects: Iterable[Subject], scripts: ScriptReader) -> tuple[Subj
         if not subject.unread and not _is_python(subject)
     ]
     read = scripts(wanted) if wanted else {}
-    return tuple(_with_facts(subject, read) for subject in subjects)
+    return tuple(_with_facts(subject, read, files) for subject in subjects)
 
 
-def _with_facts(subject: Subject, read: dict[str, HandlerFacts | str]) -> Subject:
+def _with_facts(subject: Subject, read: dict[str, HandlerFacts | str], files: Files) -> Subject:
     if subject.unread:
         return subject
     if _is_python(subject):
         return replace(subject, facts=python_facts(subject.text))
     found = read.get(str(subject.handler), "it was not parsed")
-    return replace(subject, unread=found) if isinstance(found, str) else replace(subject, facts=found)
+    if isinstance(found, str) or subject.handler is None:
+        return replace(subject, unread=str(found))
+    absent = absent_imports(subject.handler, found, files, plain=subject.host.plain)
+    return replace(subject, facts=found, absent=tuple(absent))
 
 
 def _is_python(subject: Subject) -> bool:

@@ -41,6 +41,7 @@ class HostFacts:
     packages: tuple[str, ...] = ()  # the names of the host's own package
     variables: frozenset[str] = frozenset()  # that the host itself may set
     mistaken: Mapping[str, Mistaken] = field(default_factory=dict)
+    plain: bool = False  # does it load scripts as Node does, and mends nothing for them
 
 
 NO_HEADER = Header()
@@ -52,6 +53,14 @@ class Package:
 
     file: Path
     type: str = ""  # "module", "commonjs", or what it says; empty: nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """An import that nothing answers."""
+
+    met: Met
+    write: str = ""  # the file that was meant, as the import should name it
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +77,7 @@ class Subject:
     text: str = ""  # of the handler
     facts: HandlerFacts | None = None
     unread: str = ""  # why there are no facts
+    absent: tuple[Absent, ...] = ()  # of a script with facts
     package: Package | None = None
     hook: Hook | None = None  # None: its host takes it for no hook
     rejected: Rejected | None = None

@@ -81,7 +81,8 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
     else:
         found = tuple(subject for path in paths for subject in _asked_for(host, path))
     unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
-    return Linted(host, lint(with_facts(unique.values(), read_scripts), rules))
+    subjects = with_facts(unique.values(), read_scripts, host.surroundings.files)
+    return Linted(host, lint(subjects, rules))
 
 
 def lint_one(row: Standing, host: Host) -> Report:
@@ -90,7 +91,7 @@ def lint_one(row: Standing, host: Host) -> Report:
     if isinstance(files, NotedFiles):  # they are of the look, whose thread may be at them
         files = RealFiles()
     subject = read_subject(row.hook, host_facts(host), files)
-    return lint(with_facts([subject], partial(read_scripts, seconds=SECONDS)))
+    return lint(with_facts([subject], partial(read_scripts, seconds=SECONDS), files))
 
 
 def rule_named(name: str) -> tuple[Rule, Documented]:
@@ -128,6 +129,7 @@ def host_facts(host: Host) -> HostFacts:
         packages=layout.packages,
         variables=frozenset(filter(None, variables)),
         mistaken=mistaken_names(),
+        plain=dialect.load_rules.plain,
     )
 
 

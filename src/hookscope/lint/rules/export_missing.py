@@ -44,7 +44,9 @@ def check(subject: Subject) -> Iterator[Said]:
         yield from _of_python(subject, handler, hook.meta.export)
     elif facts.exports is not None and hook.meta.export not in facts.exports:
         functions = [name for name, is_function in facts.exports.items() if is_function]
-        yield _of_script(subject, handler.name, hook.meta.export, functions)
+        yield _of_script(
+            subject, handler.name, hook.meta.export, functions, common=facts.module == "commonjs"
+        )
 
 
 def _of_python(subject: Subject, handler: Path, wanted: str) -> Iterator[Said]:
@@ -61,12 +63,15 @@ def _of_python(subject: Subject, handler: Path, wanted: str) -> Iterator[Said]:
         yield error(subject.in_handler(), text, *_next(subject, functions, write))
 
 
-def _of_script(subject: Subject, file: str, wanted: str, functions: list[str]) -> Said:
+def _of_script(subject: Subject, file: str, wanted: str, functions: list[str], *, common: bool) -> Said:
     is_default = wanted == "default"
     what = "no default export" if is_default else f"no export `{wanted}`"
     there = ", ".join(f"`{name}`" for name in functions[:LISTED]) or "no function"
     word = "export default" if is_default else "export"
     write = f"Write `{word}` before the function that is called"
+    if common and is_default:
+        what = "no function for `module.exports`"
+        write = f"Write `module.exports = {functions[0] if functions else 'handler'};`"
     text = f"{file} has {what}; it exports {there}."
     return error(subject.in_handler(), text, *_next(subject, functions, write))
 

@@ -1,8 +1,8 @@
 """A `.js` handler is written as a module of one kind, and its package.json does not say so.
 
-Older versions of Node, and hosts that load it their own way, take an ES module for CommonJS where no
-package.json says otherwise, and fail at its first `import` or `export`. CommonJS fails below one that says
-`module`: there is no `module.exports` then.
+An ES module fails at its first `import` or `export` below a package.json that says `commonjs`, and CommonJS
+below one that says `module`: there is no `module.exports` then. Where no package.json says anything, Node
+finds out which it is, from 22.7 on; older ones take it for CommonJS.
 
 Bad:
     HOOK.md
@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from hookscope.core.hooks import Edit
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.subject import Subject, error, warning
+from hookscope.lint.subject import Subject, error, hint
 
 
 def check(subject: Subject) -> Iterator[Said]:
@@ -51,9 +51,14 @@ def check(subject: Subject) -> Iterator[Said]:
     fix = None
     if package is None or package.file != own or not package.type:
         fix = (Edit(own, ("type",), "module", '"type": "module"'),)
+    then = 'Put a package.json with `{"type": "module"}` beside it.'
+    if package is not None and package.type == "commonjs":
+        text = f"{handler.name} is an ES module, and its package.json says `commonjs`: there it fails."
+        yield error(subject.in_handler(), text, then, fix)
+        return
     which = "the nearest package.json does not say" if package else "no package.json says"
-    text = f"{handler.name} is an ES module, and {which} so."
-    yield warning(subject.in_handler(), text, 'Put a package.json with `{"type": "module"}` beside it.', fix)
+    text = f"{handler.name} is an ES module, and {which} so: Node finds out, but not before 22.7."
+    yield hint(subject.in_handler(), text, then, fix)
 
 
 RULE = Rule("module-type", __doc__, check, reads_source=True)

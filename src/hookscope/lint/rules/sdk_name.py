@@ -27,19 +27,15 @@ Good:
 from collections.abc import Iterator
 
 from hookscope.core.text import one_line
+from hookscope.lint.importing import is_misnamed
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error
 
 
 def check(subject: Subject) -> Iterator[Said]:
     packages = subject.host.packages
-    last_words = {name.rpartition("/")[2] for name in packages}
     for met in subject.facts.imports if subject.facts is not None and _is_script(subject) else ():
-        scope, _, rest = met.name.partition("/")
-        if met.kind == "type" or not scope.startswith("@") or not rest:
-            continue
-        name = rest.partition("/")[0]
-        if name in last_words and f"{scope}/{name}" not in packages:
+        if met.kind != "type" and is_misnamed(met.name, packages):
             text = f"`{one_line(met.name, 80)}` is no package of {subject.host.product}'s."
             then = f"Its package is {' or '.join(packages)}; import types alone where you can."
             yield error(subject.in_handler(met), text, then)

@@ -32,11 +32,13 @@ class HandlerFacts:
     network: tuple[Met, ...] = ()  # calls that reach other machines
     writes: tuple[Met, ...] = ()  # calls that write files
     fields: tuple[Met, ...] = ()  # members of the event's context that it reads
+    strays: tuple[Met, ...] = ()  # members that it reads of the event itself, and no event has
     guards: tuple[Met, ...] = ()  # values that it compares with; kind: "type" or "action"
     pushes: tuple[Met, ...] = ()  # messages for the user
     answers: tuple[Met, ...] = ()  # members of an object that the handler returns
     homes: tuple[Met, ...] = ()  # texts that begin with somebody's home folder
-    imports: tuple[Met, ...] = ()  # modules by name; kind "type": for types only
+    imports: tuple[Met, ...] = ()  # by statements; kind "type": of types, "types": of them without saying so
+    code: tuple[Met, ...] = ()  # of TypeScript, what is more than types: `enum`, `namespace`, …
     module: str = ""  # esm, commonjs, both; empty: neither
     error: Met | None = None  # the first place that cannot be read; its name says why
     doubt: Met | None = None  # of a script, where its grammar stumbles; that of Node may know more

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from hookscope.lint.source.facts import MOST, HandlerFacts, Met
 from hookscope.lint.source.script_names import FUNCTIONS, Names, dotted, is_text, plain, text_of
-from hookscope.lint.source.script_shape import exports_of, stumble
+from hookscope.lint.source.script_shape import common_exports_of, exports_of, stumble
+from hookscope.lint.source.script_strays import strays
+from hookscope.lint.source.script_typed import code_beyond, of_types_alone
 from hookscope.lint.source.script_without import EQUAL, Without, is_field
 from hookscope.lint.source.words import ANSWERS, HOME, program_in, program_named
 
@@ -45,6 +47,7 @@ class _Reader:
         self._lines = source.split(b"\n")
         self._names = Names(self._nodes, self._parents)
         self._without = Without(self._parents)
+        self._types = of_types_alone(self._nodes)
         self._met: dict[str, list[Met]] = {}
         self._looks: dict[str, Callable[[Node], None]] = {
             "import_statement": self._import,
@@ -67,6 +70,11 @@ class _Reader:
             look = self._looks.get(node.type)
             if look is not None:
                 look(node)
+            word = code_beyond(node, self._parents.get(node.id))
+            if word:
+                self._note("code", word, node)
+        for name, node in strays(self._nodes, self._parents):
+            self._note("strays", name, node)
         stored = {met.name for met in self._met.pop("stored", [])}
         if "fields" in self._met:
             self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]
@@ -77,8 +85,13 @@ class _Reader:
             **found,  # type: ignore[arg-type]  # they are its fields
             module=module,
             doubt=self._place("", at) if at is not None else None,
-            exports=exports_of(root) if at is None and self._is_plain_module(module) else None,
+            exports=self._exports(root, module) if at is None else None,
         )
+
+    def _exports(self, root: Node, module: str) -> dict[str, bool] | None:
+        if module == "commonjs":
+            return common_exports_of(root, self._nodes)
+        return exports_of(root) if self._is_plain_module(module) else None
 
     def _is_plain_module(self, module: str) -> bool:
         """Does it export by words of the language alone; `Object.assign(exports, …)` can be told by none."""
@@ -97,8 +110,9 @@ class _Reader:
     def _import(self, node: Node) -> None:
         source = node.child_by_field_name("source")
         types = any(child.type == "type" for child in node.children)
+        kind = "type" if types else "types" if node.id in self._types else ""
         if source is not None and is_text(source):
-            self._note("imports", text_of(source), node, "type" if types else "")
+            self._note("imports", text_of(source), node, kind)
 
     def _member(self, node: Node) -> None:
         """`process.env.NAME`, `event.context.name`, and both with `["name"]`."""

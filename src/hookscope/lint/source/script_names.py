@@ -74,7 +74,7 @@ class Names:
         self._roles: dict[str, set[str]] = {}  # name → context, messages, type, action; "" for all else
         self._esm = self._commonjs = False
         functions = [node for node in nodes if node.type in FUNCTIONS]
-        exported = {name for node in nodes for name in _exported(node)}
+        exported = {name for node in nodes for name in exported_names(node)}
         self._events = frozenset(_event_names(functions, exported, parents))
         for node in nodes:
             self._look_at(node)
@@ -112,7 +112,7 @@ class Names:
 
     def takes_event(self, function: Node) -> bool:
         """Is the function's first parameter the event."""
-        first = _first_parameter(function)
+        first = first_parameter(function)
         return first is not None and first.type == "identifier" and text_of(first) in self._events
 
     def _is(self, node: Node | None, member: str) -> bool:
@@ -152,10 +152,10 @@ class Names:
             self._roles_in(node)
 
     def _is_of_handler(self, pattern: Node) -> bool:
-        return any(key in (CONTEXT, MESSAGES) for key, _ in _members(pattern))
+        return any(key in (CONTEXT, MESSAGES) for key, _ in members_of(pattern))
 
     def _roles_in(self, pattern: Node) -> None:
-        for key, name in _members(pattern):
+        for key, name in members_of(pattern):
             role = key if key in (CONTEXT, MESSAGES, *GUARDED) else ""
             self._roles.setdefault(name, set()).add(role)
 
@@ -188,7 +188,7 @@ class Names:
         if name.type == "object_pattern":
             if dotted(value) in self._events:
                 self._roles_in(name)
-            for key, local in _members(name) if module else ():
+            for key, local in members_of(name) if module else ():
                 self._modules[local] = f"{module}.{key}"
         elif name.type == "identifier":
             if module:
@@ -220,7 +220,7 @@ def _module(name: str) -> str:
     return name.removeprefix("node:")
 
 
-def _members(pattern: Node) -> Iterator[tuple[str, str]]:
+def members_of(pattern: Node) -> Iterator[tuple[str, str]]:
     """Each member that a pattern takes, and the name that it gets."""
     for member in pattern.named_children:
         key, value = member.child_by_field_name("key"), member.child_by_field_name("value")
@@ -234,7 +234,7 @@ def _members(pattern: Node) -> Iterator[tuple[str, str]]:
             yield text_of(key), text_of(value)
 
 
-def _first_parameter(function: Node) -> Node | None:
+def first_parameter(function: Node) -> Node | None:
     single = function.child_by_field_name("parameter")
     if single is not None:
         return single
@@ -247,7 +247,7 @@ def _first_parameter(function: Node) -> Node | None:
     return first.child_by_field_name("pattern") or first if first is not None else None
 
 
-def _exported(node: Node) -> Iterator[str]:
+def exported_names(node: Node) -> Iterator[str]:
     """The names of functions that a file gives to its host."""
     if node.type == "export_statement" and any(child.type == "default" for child in node.children):
         value = node.child_by_field_name("value")
@@ -261,18 +261,18 @@ def _exported(node: Node) -> Iterator[str]:
 
 def _event_names(functions: list[Node], exported: set[str], parents: Mapping[int, Node]) -> Iterator[str]:
     for function in functions:
-        first = _first_parameter(function)
+        first = first_parameter(function)
         if first is not None and first.type == "identifier":
             name = text_of(first)
             if (
                 EVENT.match(name)
-                or _name_of(function, parents) in exported
-                or (_is_exported(parents.get(function.id)))
+                or name_of(function, parents) in exported
+                or (is_exported(parents.get(function.id)))
             ):
                 yield name
 
 
-def _name_of(function: Node, parents: Mapping[int, Node]) -> str:
+def name_of(function: Node, parents: Mapping[int, Node]) -> str:
     own = function.child_by_field_name("name")
     if own is not None:
         return text_of(own)
@@ -281,7 +281,7 @@ def _name_of(function: Node, parents: Mapping[int, Node]) -> str:
     return text_of(name) if name is not None else "?"
 
 
-def _is_exported(parent: Node | None) -> bool:
+def is_exported(parent: Node | None) -> bool:
     """Does a function with this around it go to the host as it stands."""
     if parent is None:
         return False

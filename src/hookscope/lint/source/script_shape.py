@@ -84,5 +84,53 @@ def _listed(clause: Node) -> Iterator[tuple[str | None, bool]]:
             yield (text_of(name) if name is not None else None), False
 
 
+def common_exports_of(root: Node, nodes: list[Node]) -> dict[str, bool] | None:
+    """What CommonJS exports by one `module.exports = {…}` and by nothing else; None: not to be told."""
+    given = [value for node in root.named_children if (value := _given(node)) is not None]
+    spoken = sum(node.type == "member_expression" and text_of(node) == "module.exports" for node in nodes)
+    own = sum(node.type == "identifier" and text_of(node) == "exports" for node in nodes)
+    if len(given) != 1 or spoken != 1 or own or given[0].type != "object":
+        return None
+    functions = {text_of(name) for node in root.named_children for name in _functions(node)}
+    found: dict[str, bool] = {}
+    for member in given[0].named_children:
+        match member.type:
+            case "shorthand_property_identifier":
+                found[text_of(member)] = text_of(member) in functions
+            case "pair" | "method_definition":
+                name = member.child_by_field_name("key") or member.child_by_field_name("name")
+                value = plain(member.child_by_field_name("value"))
+                if name is None or name.type != "property_identifier":
+                    return None
+                is_named = value is not None and value.type == "identifier" and text_of(value) in functions
+                found[text_of(name)] = member.type == "method_definition" or is_named or _is_function(value)
+            case "comment":
+                continue
+            case _:
+                return None
+    return None if "default" in found else found
+
+
+def _given(statement: Node) -> Node | None:
+    """What a statement puts in the place of `module.exports`."""
+    first = statement.named_children[0] if statement.type == "expression_statement" else None
+    if first is None or first.type != "assignment_expression":
+        return None
+    left = first.child_by_field_name("left")
+    is_it = left is not None and text_of(left) == "module.exports"
+    return plain(first.child_by_field_name("right")) if is_it else None
+
+
+def _functions(statement: Node) -> Iterator[Node]:
+    """The names of functions that a statement at the top declares."""
+    name = statement.child_by_field_name("name")
+    if name is not None and _is_function(statement):
+        yield name
+    for one in statement.named_children:
+        name = one.child_by_field_name("name") if one.type == "variable_declarator" else None
+        if name is not None and _is_function(plain(one.child_by_field_name("value"))):
+            yield name
+
+
 def _is_function(node: Node | None) -> bool:
     return node is not None and node.type in FUNCTIONS | GENERATORS

@@ -45,8 +45,9 @@ def _open(
 def _findings(row: Standing | Rejected | None, sketch: Sketch, rules: Collection[str]) -> tuple[Finding, ...]:
     if not isinstance(row, Standing):
         return ()
-    subject = read_subject(row.hook, host_facts(sketch.host), sketch.host.surroundings.files)
-    return tuple(lint(with_facts([subject], read_scripts), rules).findings)
+    files = sketch.host.surroundings.files
+    subject = read_subject(row.hook, host_facts(sketch.host), files)
+    return tuple(lint(with_facts([subject], read_scripts, files), rules).findings)
 
 
 def _mended(finding: Finding, row: Standing, sketch: Sketch, rules: Collection[str]) -> tuple[Fix, Sketch]:

@@ -1,0 +1,49 @@
+"""An import of types does not say so, and its host removes nothing but what is marked as types.
+
+The import stays behind when the types are gone, and fails: what it names is not there when the handler runs.
+
+Host: openclaw@2026.9
+
+Bad:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import { HookHandler } from "openclaw/hooks";
+        const handler: HookHandler = async (event) => { console.log(event.action); };
+        export default handler;
+
+Good:
+    HOOK.md
+        ---
+        name: tidy
+        metadata: {openclaw: {events: ["command:new"]}}
+        ---
+    handler.ts
+        import type { HookHandler } from "openclaw/hooks";
+        const handler: HookHandler = async (event) => { console.log(event.action); };
+        export default handler;
+"""
+
+from collections.abc import Iterator
+
+from hookscope.core.text import one_line
+from hookscope.lint.model import Rule, Said
+from hookscope.lint.subject import Subject, error
+
+
+def check(subject: Subject) -> Iterator[Said]:
+    if subject.facts is None or subject.kind != "folder" or not subject.host.plain:
+        return
+    for met in subject.facts.imports:
+        if met.kind == "types":
+            name = one_line(met.name, 80)
+            text = (
+                f"The import of `{name}` is of types alone and does not say so: it stays behind, and fails."
+            )
+            yield error(subject.in_handler(met), text, "Write `import type` in place of `import`.")
+
+
+RULE = Rule("import-types", __doc__, check, reads_source=True, by_host=True)
