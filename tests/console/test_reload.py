@@ -1,5 +1,7 @@
 """What is saved beside the console shows in it, and nothing moves under the user's fingers."""
 
+import asyncio
+import os
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_extremes, medium, small
+from tests.forking import Forks
 
 from hookscope.console.fire.head import KeyField
 from hookscope.console.fire.json_editor import JsonEditor
@@ -137,3 +140,52 @@ async def test_saved_settings_and_new_hooks_are_noticed(
         await saved(story, home / ".openclaw" / "openclaw.json", off, lambda: "○ off" in story.text())
         manifest = home / ".openclaw" / "hooks" / "newcomer" / "HOOK.md"
         await saved(story, manifest, "---\nname: newcomer\n---", lambda: "newcomer" in story.text())
+
+
+async def again_until(story: Story, act: Callable[[], object], seen: Callable[[], object]) -> None:
+    """Do it in another process, or as one would, until it shows; as `saved`."""
+    for number in count():
+        await asyncio.to_thread(act)
+        for _ in range(100):
+            if seen():
+                return
+            await story.pilot.pause(0.01)
+        assert number < 20, f"it was never noticed:\n{story.text()}"
+
+
+@small
+async def test_what_another_terminal_trusts_and_fires_shows_here(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook, forks: Forks
+) -> None:
+    make_hook(workspace / "hooks", "lame", READY, "import no_such_module_at_all\ndef handler(event): pass")
+
+    def there(*arguments: str) -> None:
+        forks.run(arguments, cwd=workspace, env=dict(os.environ), text="")
+
+    async with console(size, watches=True) as story:
+        await story.shows("◇ untrusted")
+        await again_until(story, lambda: there("trust", "."), lambda: counted(story, "● 1 ready"))
+        fired = ("fire", "command:new", "--only", "lame")
+        await again_until(story, lambda: there(*fired), lambda: counted(story, "✗ 1 broken"))
+        await story.press("3")
+        await story.shows("◇ untrusted → ● ready", "● ready → ✗ broken")
+
+
+@small
+async def test_what_an_armed_fire_learns_is_no_save(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "lame", READY, "import no_such_module_at_all\ndef handler(event): pass")
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size, watches=True) as story:
+        await story.press("f")
+        await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+        await story.focus_in("fire")
+        await story.press("f6", "f5")
+        await story.shows("1 of 1 failed")
+        await story.until(lambda: counted(story, "✗ 1 broken"), "it is known not to load")
+        handler = workspace / "hooks" / "lame" / "handler.py"
+        await saved(story, handler, "def handler(event): pass", lambda: "✗ → ✓" in story.text())
+        await story.press("3", "slash", *"kind:file", "enter")
+        await story.shows("handler.py saved")
+        assert "failed-loads" not in story.text()

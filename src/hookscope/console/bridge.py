@@ -109,7 +109,11 @@ class Bridge:
         """Watch the files of this view from now on; what is watched, in words."""
         if self._watch is None:
             self._watch = self.bench.watch(lambda paths: post(self.screen, FilesChanged(paths)))
-        return self._watch.follow(view.host, self.bench.setup.read_from)
+        return self._watch.follow(view.host, (*self.bench.setup.read_from, *self.bench.learned_in))
+
+    def is_learned(self, path: Path) -> bool:
+        """Does only what was learned of hooks lie there, or will it: none of what they are made of."""
+        return any(file.is_relative_to(path) for file in self.bench.learned_in)
 
     def _hear_late(self, bench: Workbench) -> None:
         """Post what handlers print or throw after they have answered."""

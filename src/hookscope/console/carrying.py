@@ -126,7 +126,7 @@ class Carrier(Shell):
     def _job_over(self) -> None:
         self.change(Busy(""))
         self.desk.rested()
-        if self.state.view is not None and self.bridge.bench.failed_loads.have_changed(self.state.view):
+        if self.state.view is not None and self.bridge.bench.knows_more(self.state.view):
             self.bridge.look()
 
     @on(FiringStarted)

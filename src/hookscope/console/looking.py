@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hookscope.console.log.model import LogEntry
     from hookscope.console.opening import Opener
 
+A_MOMENT = 0.5  # seconds in which a file is there whose folder has just come
+
 
 class Looker(Carrier):
     """Takes what a look has found to whoever wants it, and has the log tell it."""
@@ -93,10 +95,27 @@ class Looker(Carrier):
     def _files_changed(self, event: FilesChanged) -> None:
         from hookscope.console import narrate
 
-        if self.state.view is not None:
-            self.log_entries(narrate.saved(datetime.now(), event.paths, self.state.view))
-        self.desk.saved(event.paths)
+        view = self.state.view
+        saved = frozenset(path for path in event.paths if not self.bridge.is_learned(path))
+        if not saved:
+            self._learned()
+            if not event.paths <= set(self.bridge.bench.learned_in):  # their folder: they come a moment later
+                self.set_timer(A_MOMENT, self._learned)
+            return
+        if view is not None:
+            self.log_entries(narrate.saved(datetime.now(), saved, view))
+        self.desk.saved(saved)
         self.bridge.look()
+
+    def _learned(self) -> None:
+        """Another command has trusted or loaded something, perhaps: no save that an armed event waits for."""
+        view = self.state.view
+        if view is None:
+            return
+        if self.bridge.bench.knows_more(view):
+            self.bridge.look()
+        elif self.watches:
+            self.bridge.follow(view)
 
     @on(PreferencesSaved)
     def _preferences_saved(self) -> None:

@@ -128,6 +128,16 @@ class Workbench:
         """All hooks as they stand now. Imports nothing, runs nothing."""
         return self._looking.look(self.open, self.setup, self.limits)
 
+    @property
+    def learned_in(self) -> tuple[Path, ...]:
+        """The files that say what may run and what did not load: other commands write them too."""
+        return self._store.file, self.failed_loads.file
+
+    def knows_more(self, view: View) -> bool:
+        """Has anybody trusted a folder, or met a handler that does not load, since that look."""
+        trusts = not self._trust_all and self._store.trust() != view.host.trust
+        return trusts or self.failed_loads.have_changed(view)
+
     def use_options(self, options: Options) -> None:
         """Look through other options from now on; whose variables fill events stays. Raises Refusal."""
         environment, origin = self.setup.environment, self.setup.environment_from

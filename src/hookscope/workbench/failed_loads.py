@@ -85,11 +85,11 @@ class FailedLoads:
     """
 
     def __init__(self, file: Path, python: str) -> None:
-        self._file, self._python = file, python
+        self.file, self._python = file, python
 
     def among(self, inventory: Inventory, host: Host) -> Mapping[Hook, FailedLoad]:
         """The hooks that nothing else stops, and whose files failed as they stand. Runs nothing."""
-        known = members_of(self._file, HANDLERS)
+        known = members_of(self.file, HANDLERS)
         if not known:
             return {}
         rows = [row for row in inventory.hooks if _asked_of(row) and str(row.hook.handler) in known]
@@ -102,7 +102,7 @@ class FailedLoads:
 
     def mark(self) -> tuple[int, ...]:
         """Another one once the file is another."""
-        return tuple(_facts(self._file))
+        return tuple(_facts(self.file))
 
     def _of(self, code: Code, known: Mapping[str, Any]) -> FailedLoad | None:
         entry: Any = known.get(str(code.path))
@@ -121,7 +121,7 @@ class FailedLoads:
         `begun`: when the first of them was tried; a file that was written later may be another. `secrets`:
         are masked, beside those that show by their looks.
         """
-        known = members_of(self._file, HANDLERS)
+        known = members_of(self.file, HANDLERS)
         news: dict[str, dict[str, Any] | None] = {}
         for one in tried:
             path = str(one.code.path)
@@ -156,11 +156,11 @@ class FailedLoads:
     def _merge(self, news: Mapping[str, dict[str, Any] | None]) -> None:
         from filelock import FileLock  # here: a look locks nothing, and this loads asyncio
 
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with FileLock(f"{self._file}.lock", timeout=LONGEST_WAIT):
-            kept = {**members_to_merge(self._file, HANDLERS), **news}
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with FileLock(f"{self.file}.lock", timeout=LONGEST_WAIT):
+            kept = {**members_to_merge(self.file, HANDLERS), **news}
             last = [(path, entry) for path, entry in kept.items() if entry is not None][-MOST:]
-            replace_file(self._file, json.dumps({HANDLERS: dict(last)}, indent=2).encode() + b"\n")
+            replace_file(self.file, json.dumps({HANDLERS: dict(last)}, indent=2).encode() + b"\n")
 
     def _content(self, code: Code) -> str:
         """A text for all that the load rests on and that can be told without running it."""
