@@ -47,6 +47,50 @@ def test_the_package_in_the_project_tells_its_version(here: Path, version: str, 
     assert setup.because == f"found Eve {version} by ./node_modules/eve/package.json"
 
 
+@pytest.mark.parametrize(
+    ("asked", "dialect"),
+    [
+        ("0.18.2", "eve@0.18"),
+        ("^0.67.0", "eve@0.18"),
+        ("~0.68", "eve@0.80"),
+        ("0.80.x", "eve@0.80"),
+        ("latest", "eve@0.80"),
+        ("^1.0.0-beta.1", "eve@0.80"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["dependencies", "devDependencies"])
+def test_what_a_project_asks_for_tells_its_version_before_it_is_installed(
+    here: Path, asked: str, dialect: str, kind: str
+) -> None:
+    (here / "package.json").write_text(json.dumps({kind: {"eve": asked}}))
+    setup = set_up(Options())
+    assert (setup.dialect.name, setup.because) == (dialect, f"./package.json asks for Eve {asked}")
+
+
+@pytest.mark.parametrize(
+    "asked", ["workspace:*", "catalog:", "github:someone/eve", ">=0.20 <1 || 2", 7, None]
+)
+def test_a_range_that_names_no_version_leaves_the_guide(here: Path, asked: object) -> None:
+    (here / "package.json").write_text(json.dumps({"dependencies": {"eve": asked}}))
+    assert set_up(Options()).dialect.name == "eve"
+
+
+def test_a_project_that_asks_for_it_is_found_before_it_has_hooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "package.json").write_text('{"dependencies": {"eve": "^0.80.0"}}')
+    monkeypatch.chdir(tmp_path)
+    assert set_up(Options()).because == "./package.json asks for Eve ^0.80.0"
+
+
+def test_a_package_of_many_in_one_repository_may_be_installed_above(here: Path) -> None:
+    manifest = here.parent / "node_modules/eve/package.json"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text('{"name": "eve", "version": "0.18.1"}')
+    (here / "package.json").write_text('{"dependencies": {"eve": "^0.80.0"}}')
+    assert set_up(Options()).dialect.name == "eve@0.18"
+
+
 def test_a_host_with_settings_goes_before_a_project_and_a_mere_folder_in_home_does_not(
     here: Path, home: Path
 ) -> None:

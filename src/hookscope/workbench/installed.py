@@ -15,6 +15,7 @@ from hookscope.values import dataclass
 
 UPWARDS = 6  # folders above a program in which its package.json is looked for
 LARGEST = 1024 * 1024  # bytes of a file that is read
+NEWEST = "9999999"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Installed:
     version: str
     told_by: Path
     package: Path | None = None  # the folder of its package, where that is here
+    asked: str = ""  # what a project asks for that has none of it yet, as it writes it
 
 
 def installed(
@@ -33,20 +35,71 @@ def installed(
 
     A host that is part of a project tells it in the `workspace` first.
     """
+    folder = workspace or surroundings.cwd
     return (
-        _by_project(dialect, surroundings, workspace or surroundings.cwd)
+        _by_project(dialect, surroundings, folder)
+        or _by_demand(dialect, surroundings, folder)
         or _by_package(dialect, surroundings)
         or _by_settings(dialect, surroundings, settings)
     )
 
 
 def _by_project(dialect: Dialect, surroundings: Surroundings, workspace: Path) -> Installed | None:
-    """The package among the project's own, where a host shows itself by what stands in a project."""
+    """The package among the project's own, where a host shows itself by what stands in a project.
+
+    Looked for as Node does: in a project of several packages it may lie in a folder above.
+    """
     for name in dialect.layout.packages if dialect.layout.markers else ():
-        found = _told_by(workspace / "node_modules" / name / "package.json", dialect, surroundings)
+        for folder in (workspace, *workspace.parents):
+            found = _told_by(folder / "node_modules" / name / "package.json", dialect, surroundings)
+            if found is not None:
+                return found
+    return None
+
+
+def _by_demand(dialect: Dialect, surroundings: Surroundings, workspace: Path) -> Installed | None:
+    """What the nearest package.json asks for, where nobody has installed it yet."""
+    for folder in (workspace, *workspace.parents) if dialect.layout.markers else ():
+        told = _read_manifest(folder / "package.json", surroundings)
+        if told is not None:
+            asked = _asked(told, dialect)
+            version = _least(asked) if asked is not None else ""
+            return Installed(version, folder / "package.json", asked=str(asked)) if version else None
+    return None
+
+
+def asking(dialect: Dialect, surroundings: Surroundings, workspace: Path) -> Path | None:
+    """The package.json of this folder, where it asks for the host and the host shows itself in projects."""
+    manifest = workspace / "package.json"
+    told = _read_manifest(manifest, surroundings) if dialect.layout.markers else None
+    return manifest if told is not None and _asked(told, dialect) is not None else None
+
+
+def _asked(manifest: dict[str, object], dialect: Dialect) -> str | None:
+    """Which version of the host a package.json asks for, in its own words."""
+    for kind in ("dependencies", "devDependencies"):
+        listed = manifest.get(kind)
+        asked = [listed.get(name) for name in dialect.layout.packages] if isinstance(listed, dict) else []
+        found = next((one.strip() for one in asked if isinstance(one, str)), None)
         if found is not None:
             return found
     return None
+
+
+def _least(asked: str) -> str:
+    """The oldest version that a range allows, the newest of all where it names none; "" for other words."""
+    found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", asked)
+    if found:
+        return found[1]
+    return NEWEST if asked.strip() in ("latest", "*", "") else ""
+
+
+def _read_manifest(manifest: Path, surroundings: Surroundings) -> dict[str, object] | None:
+    try:
+        told = json.loads(surroundings.files.read(manifest, LARGEST))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
 
 
 def _by_package(dialect: Dialect, surroundings: Surroundings) -> Installed | None:
@@ -64,11 +117,8 @@ def _by_package(dialect: Dialect, surroundings: Surroundings) -> Installed | Non
 
 def _told_by(manifest: Path, dialect: Dialect, surroundings: Surroundings) -> Installed | None:
     """The version in a package.json, if that is the host's."""
-    try:
-        told = json.loads(surroundings.files.read(manifest, LARGEST))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(told, dict) or told.get("name") not in dialect.layout.packages:
+    told = _read_manifest(manifest, surroundings)
+    if told is None or told.get("name") not in dialect.layout.packages:
         return None
     version = told.get("version")
     return Installed(version, manifest, manifest.parent) if isinstance(version, str) else None

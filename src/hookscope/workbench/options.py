@@ -13,7 +13,7 @@ from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import Limits
 from hookscope.settings.opening import agents_of, open_host, settings_file, state_folder
 from hookscope.values import dataclass
-from hookscope.workbench.installed import Installed, installed, nearest_shipped
+from hookscope.workbench.installed import NEWEST, Installed, asking, installed, nearest_shipped
 from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.project import (
     CONFIG,
@@ -161,7 +161,7 @@ def shipped_of(dialect: Dialect, host_here: Installed | None) -> Dialect | None:
     known = [other for other in SHIPPED if other.product == dialect.product]
     if host_here is not None:
         return nearest_shipped(host_here, known)
-    return nearest_shipped(Installed("9999999", Path()), known)
+    return nearest_shipped(Installed(NEWEST, Path()), known)
 
 
 def bundled_of(options: Options, dialect: Dialect, surroundings: Surroundings) -> Path | None:
@@ -205,6 +205,8 @@ def chosen_dialect(
     if host_here is None or shipped is None:
         return dialect, f"found {surroundings.short(sign)}", notice
     told_by = surroundings.short(host_here.told_by)
+    if host_here.asked:
+        return shipped, f"{told_by} asks for {dialect.product} {host_here.asked}", notice
     return shipped, f"found {dialect.product} {host_here.version} by {told_by}", notice
 
 
@@ -225,7 +227,7 @@ def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings
     """What shows that the workspace itself is this host's."""
     workspace = surroundings.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
-    return next((path for path in places if path.exists()), None)
+    return next((path for path in places if path.exists()), None) or asking(dialect, surroundings, workspace)
 
 
 def _has_plugins(workspace: Path) -> bool:
