@@ -1,5 +1,6 @@
 """`hookscope lint`: what a script sees."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,52 @@ def test_modules_are_linted_in_their_project_whatever_of_it_is_named(
         file.write_text('export default { events: { "turn.stared"() {} } };\n')
     done = hookscope("lint", path, "--dialect", "eve@0.80", "--json")
     assert [hook["name"] for hook in done.json["hooks"]] == found
+
+
+def test_sarif_tells_code_hosts_the_same_findings(
+    hookscope: Program, workspace: Path, tmp_path: Path
+) -> None:
+    write(workspace / "hooks" / "dead", DEAD)
+    write(workspace / "hooks" / "nö ok", DEAD.replace("dead", "nö ok"))
+    elsewhere = write(tmp_path / "else" / "hooks" / "far", DEAD.replace("dead", "far"))
+    file = workspace / "findings.sarif"
+    arguments = ("--dialect", "openclaw", "lint", "hooks", str(elsewhere), "--sarif", str(file), "--json")
+    done = hookscope(*arguments)
+    assert done.code == 1
+    log = json.loads(file.read_text())
+    assert (log["version"], log["$schema"].rpartition("/")[2]) == ("2.1.0", "sarif-2.1.0.json")
+    (run,) = log["runs"]
+    rules = run["tool"]["driver"]["rules"]
+    assert [rules[one["ruleIndex"]]["id"] for one in run["results"]] == [
+        one["ruleId"] for one in run["results"]
+    ]
+    levels = {"error": "error", "warning": "warning", "hint": "note"}
+    assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
+        (one["rule"], levels[one["severity"]]) for one in done.json["findings"]
+    ]
+    places = [one["locations"][0]["physicalLocation"] for one in run["results"]]
+    named = {place["artifactLocation"]["uri"]: place["artifactLocation"].get("uriBaseId") for place in places}
+    assert named == {
+        "hooks/dead/HOOK.md": "%SRCROOT%",
+        "hooks/n%C3%B6%20ok/HOOK.md": "%SRCROOT%",
+        (elsewhere / "HOOK.md").as_uri(): None,
+    }
+    assert [place["region"]["startLine"] for place in places] == [
+        one["line"] for one in done.json["findings"]
+    ]
+    prints = [one["partialFingerprints"]["hookscope/v1"] for one in run["results"]]
+    assert len(set(prints)) == len(prints)
+    (workspace / "hooks" / "dead" / "HOOK.md").write_text(DEAD.replace("---\nname", "---\n\nname", 1))
+    hookscope(*arguments)
+    again = json.loads(file.read_text())["runs"][0]["results"]
+    assert [one["partialFingerprints"]["hookscope/v1"] for one in again] == prints, (
+        "they move with their lines"
+    )
+
+
+def test_sarif_that_cannot_be_written_is_one_sentence(hookscope: Program, workspace: Path) -> None:
+    write(workspace / "hooks" / "good", GOOD)
+    done = hookscope("--dialect", "openclaw", "lint", "--sarif", str(workspace / "hooks"))
+    assert done.code == 2
+    assert done.err.startswith("hookscope: Cannot write ")
+    assert hookscope("lint", "--sarif", "x", "--explain", "all").code == 2

@@ -13,6 +13,7 @@ import click
 from hookscope.cli.completing.words import with_completion
 from hookscope.cli.lazy import LazyGroup
 from hookscope.cli.options import MACHINE_OPTIONS, options_from
+from hookscope.cli.version import version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -195,7 +196,7 @@ def _told(error: Exception, as_json: bool) -> int:
         import traceback
 
         click.echo(printable("".join(traceback.format_exception(error))), err=True)
-        versions = f"hookscope {_version()}, Python {platform.python_version()}, {platform.platform()}"
+        versions = f"hookscope {version()}, Python {platform.python_version()}, {platform.platform()}"
         click.echo(
             f"hookscope: this is a mistake of ours, please report it with the lines above ({versions}).",
             err=True,
@@ -207,13 +208,3 @@ def _told(error: Exception, as_json: bool) -> int:
         click.echo(json.dumps({"error": error.what, "next": error.then}))
     click.echo(f"hookscope: {printable(str(error))}", err=True)
     return error.code
-
-
-def _version() -> str:
-    """As it is installed; run from its sources alone, it has none."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("hookscope")
-    except PackageNotFoundError:
-        return "of no version"

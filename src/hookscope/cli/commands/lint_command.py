@@ -1,24 +1,40 @@
 """`hookscope lint [PATH...]`."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hookscope.cli import answers, lint_tables
 from hookscope.cli.answers import Answer
-from hookscope.workbench import Options
+from hookscope.workbench import Options, Refusal
+
+if TYPE_CHECKING:
+    from hookscope.workbench.linting import Linted
 
 PARAMETERS = (
     click.Argument(["paths"], metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path)),
     click.Option(["--rule", "rules"], multiple=True, metavar="ID", help="Only this rule; may be repeated."),
     click.Option(
+        ["--sarif"], metavar="FILE", help="Write SARIF there too, for code hosts and editors.",
+        type=click.Path(path_type=Path),
+    ),
+    click.Option(
         ["--explain"], metavar="ID", help="What a rule is about, with an example; `all` lists them."
     ),
-)
+)  # fmt: skip
 
 
 @answers.command("lint", *PARAMETERS)
-def command(options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], explain: str | None) -> Answer:
+def command(
+    options: Options,
+    paths: tuple[Path, ...],
+    rules: tuple[str, ...],
+    sarif: Path | None,
+    explain: str | None,
+) -> Answer:
     """What is wrong with hooks, and what to do about it. Runs nothing.
 
     PATH is a hook's folder, a folder with hooks somewhere below it, or the name of a hook; without one, all
@@ -29,12 +45,28 @@ def command(options: Options, paths: tuple[Path, ...], rules: tuple[str, ...], e
     """
     from hookscope.workbench.linting import lint_hooks, rule_named, rules_in_short
 
-    if explain is not None and (paths or rules):
+    if explain is not None and (paths or rules or sarif):
         raise click.UsageError("--explain stands alone: it is about a rule, and lints nothing")
     if explain == "all":
         return Answer(rules_in_short(), lint_tables.listed(rules_in_short()))
     if explain is not None:
         rule, told = rule_named(explain)
         return Answer(lint_tables.rule_document(rule, told), lint_tables.explained(rule, told))
-    linted = lint_hooks(answers.bench_of(options), paths, rules)
+    bench = answers.bench_of(options)
+    linted = lint_hooks(bench, paths, rules)
+    if sarif is not None:
+        _write(sarif, linted, bench.setup.surroundings.cwd)
     return Answer(lint_tables.document(linted), lint_tables.shown(linted), yes=not linted.report.failed)
+
+
+def _write(file: Path, linted: Linted, root: Path) -> None:
+    """Raises Refusal where it cannot be written."""
+    from hookscope.cli.sarif import sarif
+    from hookscope.workbench.linting import rule_named, rules_in_short
+
+    try:
+        file.write_text(
+            sarif(linted, [rule_named(name) for name in rules_in_short()], root), encoding="utf-8"
+        )
+    except OSError as error:
+        raise Refusal(f"Cannot write {file}: {error.strerror}.", code=2) from None
