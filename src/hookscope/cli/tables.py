@@ -79,7 +79,7 @@ def _home_of(item: Rejected, folders: Sequence[Folder]) -> Folder | None:
 def _folder_line(source: str, folder: Folder | None, view: View, filled: bool) -> str:
     if folder is None:
         return source
-    note = "" if filled else "  (empty)" if folder.real is not None else "  (absent)"
+    note = "" if filled else "  (no hooks)" if folder.real is not None else "  (absent)"
     return f"{source}  {printable(view.host.surroundings.short(folder.path))}{note}"
 
 

@@ -14,6 +14,7 @@ from hookscope.runtime.limits import Limits
 from hookscope.settings.opening import agents_of, open_host, settings_file, state_folder
 from hookscope.values import dataclass
 from hookscope.workbench.installed import NEWEST, Installed, asking, installed, nearest_shipped
+from hookscope.workbench.neighbours import said_of
 from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.project import (
     CONFIG,
@@ -187,7 +188,8 @@ def chosen_dialect(
     signs = ((dialect, sign_of(dialect, options, surroundings)) for dialect in GUIDES)
     found = [(dialect, sign) for dialect, sign in signs if sign is not None and not _is_our_log(sign)]
     if not found:
-        return DEFAULT, "no host was found", ""
+        folder = surroundings.absolute(options.workspace or ".")
+        return DEFAULT, "no host was found", said_of(folder, GUIDES, surroundings)
     if _left_by_a_run(found[0][1], surroundings):  # the settings say more than a folder that a fire can make
         here = [pair for pair in found if _in_workspace(pair[0], options, surroundings)]
         real = [pair for pair in found if pair not in here and not _left_by_a_run(pair[1], surroundings)]

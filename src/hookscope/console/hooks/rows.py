@@ -172,7 +172,7 @@ def _by_source(rows: Sequence[Row], view: View) -> list[Group]:
         mine = tuple(row for row in left if _lies_in(row, folder))
         taken = set(map(id, mine))  # rows are compared by all they hold: among thousands that takes minutes
         left = [row for row in left if id(row) not in taken]
-        note = "absent" if folder.real is None else "empty" if not mine else str(len(mine))
+        note = "absent" if folder.real is None else "no hooks" if not mine else str(len(mine))
         place = view.host.surroundings.short(folder.path)
         groups.append(Group(f"{folder.source}:{folder.path}", folder.source, note, mine, place))
     for source in dict.fromkeys(row.source for row in left):

@@ -1,0 +1,87 @@
+"""Who begins in a folder of other hooks than ours, or beside a project, is told so in one sentence."""
+
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Program
+from tests.conftest import MakeHook
+
+CLAUDE = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+OTHERS = (
+    "hooks that Hookscope does not look at; it knows those of OpenClaw, Milady, Eliza and Eve, "
+    "and `hookscope help start` shows how they look.\n"
+)
+
+
+def write(folder: Path, *files: str, text: str = "") -> None:
+    for file in files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "who"),
+    [
+        (".claude/settings.json", CLAUDE, "Claude Code"),
+        ("hooks/hooks.json", CLAUDE, "Claude Code"),
+        (".cursor/hooks.json", '{"hooks": {"stop": []}}', "Cursor"),
+        ("hooks/watch/HOOK.yaml", "events: [agent:end]", "Hermes"),
+        ("hooks/watch/HOOK.toml", "[hook]", "ZeroClaw"),
+        ("hooks/pre-commit", "#!/bin/sh", "Git"),
+        (".husky/pre-push", "true", "Git"),
+        ("hooks/useCart.tsx", "", "React"),
+        ("hooks/post_gen_project.py", "", "Cookiecutter"),
+    ],
+)
+def test_hooks_of_other_programs_are_told_by_their_names(
+    hookscope: Program, workspace: Path, file: str, text: str, who: str
+) -> None:
+    write(workspace, file, text=text)
+    for command in (["list"], ["check", "--json"], ["lint"]):
+        done = hookscope(*command)
+        assert done.err == f"hookscope: ./{file} ({who}) holds {OTHERS}"
+    assert "(empty)" not in hookscope("list").out
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".claude/settings.json", '{"permissions": {}}'),
+        (".claude/settings.json", "{"),
+        (".claude/settings.json", "[" * 100_000),
+        ("hooks/notes.md", ""),
+        ("hooks/user.ts", ""),
+    ],
+)
+def test_what_is_nobodys_hook_is_not_told(hookscope: Program, workspace: Path, file: str, text: str) -> None:
+    write(workspace, file, text=text)
+    done = hookscope("list")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_two_programs_are_one_sentence_and_a_hook_of_ours_ends_it(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    write(workspace, ".claude/settings.json", text=CLAUDE)
+    write(workspace, ".husky/pre-push")
+    both = "./.claude/settings.json (Claude Code) and ./.husky/pre-push (Git)"
+    assert hookscope("list").err == f"hookscope: {both} hold {OTHERS}"
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}")
+    assert hookscope("list").err == ""
+
+
+@pytest.mark.parametrize("project", ["apps/agent", "my agent"])
+def test_projects_below_are_named(hookscope: Program, workspace: Path, project: str) -> None:
+    write(workspace, f"{project}/agent/hooks/audit.ts", "node_modules/x/agent/hooks/audit.ts")
+    (workspace / ".claude").mkdir()
+    quoted = f"'./{project}'" if " " in project else f"./{project}"
+    there = f"`--workspace {quoted}` looks there."
+    assert hookscope("list").err == f"hookscope: Hooks of Eve are in ./{project}; {there}\n"
+
+
+@pytest.mark.parametrize("inside", ["agent", "agent/hooks", "src/deep"])
+def test_the_project_around_is_named(hookscope: Program, workspace: Path, inside: str) -> None:
+    write(workspace, "agent/hooks/audit.ts", f"{inside}/x.ts")
+    done = hookscope("list", cwd=workspace / inside)
+    assert "Hooks of Eve are in " in done.err
+    assert f"`--workspace {workspace}` looks there." in done.err
