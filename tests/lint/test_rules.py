@@ -122,6 +122,12 @@ def test_an_ignored_rule_on_another_line_is_told(lint_under: Lint, write_hook: W
         ("command:*", "Write `command`."),
         ("message:error", "`hookscope events` lists what there is."),
         ("subagent", "`hookscope events` lists what there is."),
+        ("tool:call", "Only a plugin hears of it, as `before_tool_call` or `after_tool_call`."),
+        ("tool:pre-execute", "Only a plugin hears of it, as `before_tool_call` or `after_tool_call`."),
+        ("tool:post", "Only a plugin hears of it, as `after_tool_call`."),
+        ("llm", "Only a plugin hears of it, as `llm_input` or `llm_output`."),
+        ("telegram", "What comes nearest is `message:received`."),
+        ("user:prompt", "What comes nearest is `message:received`."),
         ("agent:error", "Only a plugin hears of it, as `agent_end`."),
         ("*", "`hookscope events` lists what there is."),
         ("moon:rise", "`hookscope events` lists what there is."),
@@ -133,6 +139,17 @@ def test_an_unknown_event_names_what_is_meant_or_nothing(
     folder = write_hook({"HOOK.md": header(event), "handler.py": "def handler(event): ...\n"})
     findings = lint_under(folder).report.findings
     assert [(one.rule, one.then) for one in findings] == [("events-unknown", then)]
+
+
+def test_what_a_guide_lacks_and_its_program_sends_is_no_mistake(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    files = {"HOOK.md": header('session:patch", "tool:call'), "handler.py": "def handler(event): ...\n"}
+    report = lint_under(write_hook(files)).report
+    assert [(str(one.severity), one.text) for one in report.findings] == [
+        ("warning", "`tool:call` is no event of OpenClaw: tool calls are not sent."),
+        ("hint", "`session:patch` is not in OpenClaw's guide; openclaw@2026.9 sends it."),
+    ]
 
 
 def test_a_command_of_ones_own_is_nothing_to_speak_of(lint_under: Lint, write_hook: WriteHook) -> None:

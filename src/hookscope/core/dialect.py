@@ -156,6 +156,7 @@ class Dialect:
     command: HostCommand | None = None  # its own command about hooks, where it has one
     packs: PackRules | None = None  # None: it has no folder that hooks are installed into
     catalogue: Callable[[], Catalogue] = Catalogue
+    later: Mapping[str, str] = field(default_factory=dict)  # events that this guide lacks → who sends them
     sequences: tuple[str, ...] = ()  # files beside the catalogue: events in the order in which it sends them
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
     since: str = ""  # the first version that it is right for, where that is an older one

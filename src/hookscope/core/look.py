@@ -134,6 +134,11 @@ def notes_on(
         kind = "folder" if key in of_folders else kind_of(hook)
         if catalogue.sends(key, kind):
             continue
+        if key in host.dialect.later:
+            notes.append(
+                f"{key} is not in {host.dialect.product}'s guide; {host.dialect.later[key]} sends it"
+            )
+            continue
         near = catalogue.nearest(key, kind)
         known = catalogue.find(key)
         if known is not None and key in of_folders and known.kind == "plugin":

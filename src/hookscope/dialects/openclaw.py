@@ -55,6 +55,17 @@ LEGACY = LegacyRule(
     refusal='Handler module "{module}" is outside the workspace and the hooks folders',
 )
 
+LATER = (  # seed 004 has the type `session` and none of its events
+    "gateway:pre-restart",
+    "gateway:shutdown",
+    "message:preprocessed",
+    "message:transcribed",
+    "session",
+    "session:auto-reset",
+    "session:compact:after",
+    "session:compact:before",
+    "session:patch",
+)
 CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
 PLUGINS = PluginSystem(
     shape=PluginShape(
@@ -109,6 +120,7 @@ OPENCLAW = Dialect(
         notices="OpenClaw notices when its gateway is restarted.",
     ),
     packs=PackRules("openclaw"),
+    later=dict.fromkeys(LATER, "openclaw@2026.9"),
     catalogue=CATALOGUE,
     sequences=("openclaw_sequences",),
 )

@@ -42,6 +42,11 @@ def read_mistaken(source: bytes) -> Mapping[str, Mistaken]:
     return {name: _mistaken(told) for name, told in document.items()}
 
 
+def listed_as(key: str, mistaken: Mapping[str, Mistaken]) -> Mistaken | None:
+    """What is said of a name: of itself, else of all of its type."""
+    return mistaken.get(key) or mistaken.get(f"{key.partition(':')[0]}:*")
+
+
 def _mistaken(told: dict[str, Any]) -> Mistaken:
     parts: dict[str, Any] = {key: value if key == "why" else tuple(value) for key, value in told.items()}
     return Mistaken(**parts)
@@ -49,7 +54,13 @@ def _mistaken(told: dict[str, Any]) -> Mistaken:
 
 def dead_events(subject: Subject) -> tuple[Dead, ...]:
     """The events of a hook that its host never sends, none twice."""
-    return tuple(_dead(key, subject) for key in dict.fromkeys(subject.events) if not _comes(key, subject))
+    keys = (key for key in dict.fromkeys(subject.events) if not _is_heard(key, subject))
+    return tuple(_dead(key, subject) for key in keys)
+
+
+def later_events(subject: Subject) -> tuple[str, ...]:
+    """Events that its host's guide does not have, and its program does."""
+    return tuple(key for key in dict.fromkeys(subject.events) if _is_later(key, subject))
 
 
 def doubtful_events(subject: Subject) -> tuple[Dead, ...]:
@@ -62,7 +73,15 @@ def doubtful_events(subject: Subject) -> tuple[Dead, ...]:
 
 def is_all_dead(subject: Subject) -> bool:
     """Does the host send none of its events: it never runs."""
-    return bool(subject.events) and not any(_comes(key, subject) for key in subject.events)
+    return bool(subject.events) and not any(_is_heard(key, subject) for key in subject.events)
+
+
+def _is_heard(key: str, subject: Subject) -> bool:
+    return _comes(key, subject) or _is_later(key, subject)
+
+
+def _is_later(key: str, subject: Subject) -> bool:
+    return key in subject.host.later and subject.kind == "folder" and not _comes(key, subject)
 
 
 def _comes(key: str, subject: Subject) -> bool:
@@ -72,7 +91,8 @@ def _comes(key: str, subject: Subject) -> bool:
 
 def _dead(key: str, subject: Subject) -> Dead:
     catalogue, kind = subject.host.catalogue, subject.kind
-    listed = subject.host.mistaken.get(key, Mistaken())
+    found = listed_as(key, subject.host.mistaken)
+    listed = found or Mistaken()
     instead, near = _sent(listed.instead, subject), _sent(listed.near, subject)
     known = catalogue.by_key.get(catalogue.canonical(key))
     if known is not None and known.kind == kind:
@@ -82,7 +102,7 @@ def _dead(key: str, subject: Subject) -> Dead:
         return Dead(key, False, "there are no wildcards; a type alone is all of its events", (family,))
     if known is not None and known.kind == "plugin":
         return Dead(key, False, "only plugins hear it", instead, near, (known.key,))
-    if key in subject.host.mistaken:
+    if found is not None:
         plugin = tuple(name for name in listed.plugin if name in catalogue.keys_of("plugin"))
         return Dead(key, False, listed.why, instead, near, plugin)
     slip = meant(key, filter(subject.sends, sorted(catalogue.keys_of(kind))))

@@ -41,6 +41,7 @@ class HostFacts:
     packages: tuple[str, ...] = ()  # the names of the host's own package
     variables: frozenset[str] = frozenset()  # that the host itself may set
     mistaken: Mapping[str, Mistaken] = field(default_factory=dict)
+    later: Mapping[str, str] = field(default_factory=dict)  # events that its guide lacks → who sends them
     plain: bool = False  # does it load scripts as Node does, and mends nothing for them
 
 

@@ -58,6 +58,9 @@ def no_such_event(view: View, key: str, near: str | None) -> Refusal:
     here = view.host.dialect.product
     others = [other for other in GUIDES if other.product != here and key in other.catalogue().by_key]
     said = f"{key!r} is no event of {here}"
+    later = view.host.dialect.later.get(key)
+    if later:
+        return Refusal(f"{key!r} is not in {here}'s guide; {later} sends it.", f"`--dialect {later}` has it.")
     if others:
         return Refusal(
             f"{said}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
@@ -71,6 +74,10 @@ def stranger(view: View, key: str) -> str:
     catalogue = view.host.dialect.catalogue()
     if catalogue.canonical(key) in catalogue.by_key:
         return ""
+    later = view.host.dialect.later.get(key)
+    if later:
+        there = f"{later} sends it, and `--dialect {later}` has an example"
+        return f"{view.host.dialect.product}'s guide does not list {key}: {there}. It is fired all the same."
     near = catalogue.nearest(key)
     then = f" Did you mean {near}?" if near else ""
     return f"{view.host.dialect.product} does not list {key}; it is fired all the same.{then}"

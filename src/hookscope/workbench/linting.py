@@ -129,6 +129,7 @@ def host_facts(host: Host) -> HostFacts:
         packages=layout.packages,
         variables=frozenset(filter(None, variables)),
         mistaken=mistaken_names(),
+        later=dialect.later,
         plain=dialect.load_rules.plain,
     )
 

@@ -13,6 +13,7 @@ from enum import IntEnum
 from hookscope.core.event_types import Catalogue
 from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind, NotRun, Plan
+from hookscope.lint.events import listed_as
 from hookscope.lint.near import meant
 from hookscope.lint.subject import Mistaken
 from hookscope.values import dataclass
@@ -111,7 +112,7 @@ def miss(
     """
     write = f"write {event} to hear this"
     alike = meant(key, [event]) == event
-    listed = mistaken_names().get(key, Mistaken())
+    listed = listed_as(key, mistaken_names()) or Mistaken()
     what = _what_it_is(key, listed.why, catalogue)
     if hears != kind:
         if event in listed.plugin:

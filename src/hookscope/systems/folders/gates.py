@@ -193,6 +193,9 @@ def sent(hook: Hook, host: Host) -> Gate:
     kind = kind_of(hook)
     if any(catalogue.sends(key, kind) for key in keys):
         return SENT
+    later = next((host.dialect.later[key] for key in keys if key in host.dialect.later), "")
+    if later:
+        return Gate("sent", True, found=f"by {later}; this guide has none of them")
     product = host.dialect.product
     near = [catalogue.nearest(key, kind) for key in keys]
     meant = f"; did you mean {near[0]}?" if near[0] and near[0] not in keys else ""
