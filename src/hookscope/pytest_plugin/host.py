@@ -16,6 +16,7 @@ from hookscope.core.runs import Event, Run
 from hookscope.core.standing import Standing
 from hookscope.workbench import Options, View, Workbench
 from hookscope.workbench.left_out import could_not
+from hookscope.workbench.options import LINGER
 from hookscope.workbench.saved import is_saved_event, read_saved_event
 from hookscope.workbench.sequencing import checked_file
 from hookscope.workbench.testing import Verified
@@ -28,7 +29,7 @@ class HookHost:
 
     def __init__(self, options: Options) -> None:
         """Raises Refusal where an option names what is not there."""
-        self._bench = Workbench(options, trust_all=True)
+        self._bench = Workbench(options, trust_all=True, lingers=LINGER)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="hook_host", daemon=True)
 

@@ -72,7 +72,7 @@ class Workbench:
                 the Run. None: only on copies, which are thrown away behind it.
         """
         self.options = options
-        self._given = (trust_all, limits, timeout, spare)
+        self._given = (trust_all, limits, timeout, spare, lingers)
         self.setup: Setup = set_up(options)
         self.limits = limits or self.setup.limits
         if timeout is not None:
@@ -95,8 +95,10 @@ class Workbench:
 
     def sibling(self, options: Options) -> Workbench:
         """Another workbench that is made as this one was, but for its options. Raises Refusal."""
-        trust_all, limits, timeout, spare = self._given
-        return Workbench(options, trust_all=trust_all, limits=limits, timeout=timeout, spare=spare)
+        trust_all, limits, timeout, spare, lingers = self._given
+        return Workbench(
+            options, trust_all=trust_all, limits=limits, timeout=timeout, spare=spare, lingers=lingers
+        )
 
     @cached_property
     def edits(self) -> Edits:
