@@ -11,6 +11,7 @@ from hookscope.core.runs import Event, Registration
 from hookscope.dialects import DIALECTS
 from hookscope.systems.streams import OUTSIDE, stream_system_of
 
+ROOTS, CHILDS, DECIDES = "the root agent's stream", "the stream of subagents/s", "(ctx.agent.nodeId)"
 OF_ROOT, OF_CHILD = {"agent": {"nodeId": "__root__"}}, {"agent": {"nodeId": "subagents/s"}}
 BOTH = ["channels/slack", "channels/web"]
 FOLDER = Folder("agent", "hooks", Path("/app/agent/hooks"), 1)
@@ -65,9 +66,9 @@ def test_what_is_registered_by_code_is_a_plain_hook_of_every_agent() -> None:
 @pytest.mark.parametrize(
     ("ctx", "runs", "reasons"),
     [
-        ({}, "root", {"child": "it hears the stream of subagents/s; this is the root agent's stream"}),
-        (OF_ROOT, "root", {"child": "it hears the stream of subagents/s; this is the root agent's stream"}),
-        (OF_CHILD, "child", {"root": "it hears the root agent's stream; this is the stream of subagents/s"}),
+        ({}, "root", {"child": f"it hears {CHILDS}; this is {ROOTS} {DECIDES}"}),
+        (OF_ROOT, "root", {"child": f"it hears {CHILDS}; this is {ROOTS} {DECIDES}"}),
+        (OF_CHILD, "child", {"root": f"it hears {ROOTS}; this is {CHILDS} {DECIDES}"}),
     ],
 )
 def test_a_hook_hears_its_own_agents_stream_only(

@@ -214,7 +214,7 @@ def test_nothing_runs_until_its_folder_is_trusted(project: Project, opened: Open
 def test_a_python_module_is_read_for_its_syntax_and_not_for_a_handler(
     project: Project, opened: OpenProject
 ) -> None:
-    project({"agent/hooks/a.py": "hook = {'events': {}}", "agent/hooks/b.py": "def hook(:"})
+    project({"agent/hooks/a.py": "hook = {'events': {'*': print}}", "agent/hooks/b.py": "def hook(:"})
     host = opened()
     rows = examine(look(host), host).hooks
     assert [row.state for row in rows] == [State.READY, State.BROKEN]

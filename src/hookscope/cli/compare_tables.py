@@ -61,10 +61,11 @@ def fitted_cell(cell: Cell, width: int) -> str:
 
 def _summary(item: Comparison) -> Iterator[str]:
     width = max(len(one_line(side.name)) for side in item.sides)
+    has_headers = any("folder" in side.dialect.kinds for side in item.sides)
     for name, tally in item.tallies().items():
         parts = (
             f"{tally.found} found",
-            f"metadata of {tally.metadata} read",
+            *((f"metadata of {tally.metadata} read",) if has_headers else ()),
             f"{tally.registered} would be registered",
             f"{tally.called} called",
         )

@@ -85,12 +85,16 @@ class Catalogue:
 
     def __init__(self, events: Iterable[EventType] = ()) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
+        self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
 
     @classmethod
-    def joined(cls, *parts: Callable[[], Catalogue]) -> Catalogue:
+    def joined(
+        cls, *parts: Callable[[], Catalogue], others: Mapping[str, Callable[[], Catalogue]] | None = None
+    ) -> Catalogue:
         """Several as one, each read when none before it has what is asked for. No key is in two."""
         whole = cls()
         whole.by_key = _Joined(parts)
+        whole.others = others or {}
         return whole
 
     @property
@@ -126,6 +130,11 @@ class Catalogue:
             return exact.emitted and kind in (None, exact.kind)
         family = self.by_key.get(key.partition(":")[0])
         return family is not None and family.open and family.emitted
+
+    def elsewhere(self, key: str) -> str:
+        """The dialect of another version of the host that sends an event of exactly this key; "" for none."""
+        found = (name for name, other in self.others.items() if key in other().by_key and other().sends(key))
+        return "" if key in self.by_key else next(found, "")
 
     def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
         """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""

@@ -141,7 +141,9 @@ def notes_on(
             continue
         near = catalogue.nearest(key, kind)
         known = catalogue.find(key)
-        if known is not None and key in of_folders and known.kind == "plugin":
+        if other := catalogue.elsewhere(key):
+            notes.append(f"{key}: {other} sends this event, {host.dialect.name} does not")
+        elif known is not None and key in of_folders and known.kind == "plugin":
             notes.append(
                 f"{key} is heard with `on`: handlers that `registerHook` registers are not called for it"
             )

@@ -10,9 +10,13 @@ HERE = Path(__file__).parent
 
 
 @cache
-def catalogue(*names: str) -> Catalogue:
-    """The catalogues in `<name>.yaml` of this folder, as one; each is read when it is asked for something."""
-    return Catalogue.joined(*(partial(_read, name) for name in names))
+def catalogue(*names: str, others: tuple[tuple[str, str], ...] = ()) -> Catalogue:
+    """The catalogues in `<name>.yaml` of this folder, as one; each is read when it is asked for something.
+
+    `others`: dialects of other versions, each with the name of its catalogue.
+    """
+    elsewhere = {dialect: partial(_read, name) for dialect, name in others}
+    return Catalogue.joined(*(partial(_read, name) for name in names), others=elsewhere)
 
 
 @cache

@@ -18,9 +18,22 @@ from hookscope.systems.streams.cascade import FAILURE_CASCADE, session_failed, t
 BESIDE = "beside\n"  # what a module is failed for: a file beside it that does not load, and why
 BUILD = "BuildStopped"
 HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
-VOCABULARY = partial(
-    catalogue, "eve_0_18"
-)  # the guide names a page that lists the events; this is its version's
+# The guide names a page that lists the events; this is its version's.
+VOCABULARY = partial(catalogue, "eve_0_18")
+# What versions behind the guide's came to send.
+LATER = (
+    "action.input.appended",
+    "action.partial",
+    "agent.started",
+    "approval.candidate",
+    "approval.settled",
+    "context.cleared",
+    "input.resolved",
+    "task.settled",
+    "task.started",
+    "turn.cancelled",
+    "turn.waiting",
+)
 
 
 def swallowed(event: Event, call: Registration, failure: Failure) -> LogLine:
@@ -81,5 +94,6 @@ EVE = Dialect(
     switching=Switching(notices="Eve notices when it builds the project again."),
     entry_env=False,
     catalogue=VOCABULARY,
+    later=dict.fromkeys(LATER, "eve@0.80"),
     sequences=("eve_sequences",),
 )

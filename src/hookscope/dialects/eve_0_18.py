@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
 from hookscope.core.rules import LoadRules
 from hookscope.core.runs import Event, Registration
+from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve import BUILD, EVE, as_bundled, stopped, swallowed
 from hookscope.dialects.eve_sessions import OF_0_18
 from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Household, stream_system_of
@@ -72,6 +74,8 @@ EVE_0_18 = replace(
     name="eve@0.18",
     title="Eve 0.18.1, as shipped",
     version="0.18.1",
+    catalogue=partial(catalogue, "eve_0_18", others=(("eve@0.80", "eve_0_80"),)),
+    later={},
     systems=(
         replace(
             stream_system_of(EVE),

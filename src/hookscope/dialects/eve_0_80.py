@@ -26,7 +26,7 @@ HOUSEHOLD = Household(
     package="eve",
 )
 MALFORMED = "Malformed"  # the failure of a module that is not what its place in the agent asks for
-VOCABULARY = partial(catalogue, "eve_0_80")
+VOCABULARY = partial(catalogue, "eve_0_80", others=(("eve@0.18", "eve_0_18"),))
 
 
 def logged(event: Event, call: Registration, failure: Failure) -> LogLine:
@@ -90,4 +90,5 @@ EVE_0_80 = replace(
         ),
     ),
     catalogue=VOCABULARY,
+    later={},
 )

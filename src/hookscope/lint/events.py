@@ -22,10 +22,13 @@ class Dead:
     instead: tuple[str, ...] = ()  # what is sent, and is meant
     near: tuple[str, ...] = ()  # what is sent, and comes near
     plugin: tuple[str, ...] = ()  # what plugins hear of it
+    elsewhere: str = ""  # the dialect of another version of the host, which sends it
 
     @property
     def then(self) -> str:
         """What to write in its place; empty where nothing is known."""
+        if self.elsewhere:
+            return f"`--dialect {self.elsewhere}` takes that version's rules."
         if self.instead:
             return f"Write `{'` or `'.join(self.instead)}`."
         if self.near:
@@ -81,7 +84,7 @@ def _is_heard(key: str, subject: Subject) -> bool:
 
 
 def _is_later(key: str, subject: Subject) -> bool:
-    return key in subject.host.later and subject.kind == "folder" and not _comes(key, subject)
+    return key in subject.host.later and subject.kind != "plugin" and not _comes(key, subject)
 
 
 def _comes(key: str, subject: Subject) -> bool:
@@ -94,6 +97,8 @@ def _dead(key: str, subject: Subject) -> Dead:
     found = listed_as(key, subject.host.mistaken)
     listed = found or Mistaken()
     instead, near = _sent(listed.instead, subject), _sent(listed.near, subject)
+    if other := catalogue.elsewhere(key):
+        return Dead(key, False, f"{other} has it", elsewhere=other)
     known = catalogue.by_key.get(catalogue.canonical(key))
     if known is not None and known.kind == kind:
         return Dead(key, True, listed.why, instead, near)

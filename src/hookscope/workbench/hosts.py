@@ -24,7 +24,10 @@ def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect,
     """The guides of all hosts with HOOK.md folders, the dialect in force in place of its own guide.
 
     `shipped`: their programs as they ship, in the installed version or else the newest that is known.
+    Of a host whose hooks are none of folders, its own guide and versions: nobody else reads those.
     """
+    if "folder" not in bench.dialect.kinds:
+        return tuple(dialect for dialect in comparable_dialects(bench) if dialect.version or not shipped)
     chosen = []
     for guide in GUIDES:
         if "folder" not in guide.kinds:
@@ -37,9 +40,12 @@ def usual_dialects(bench: Workbench, *, shipped: bool = False) -> tuple[Dialect,
     return tuple(chosen)
 
 
-def comparable_dialects() -> tuple[Dialect, ...]:
-    """All that have HOOK.md folders: guides first."""
-    return tuple(dialect for dialect in DIALECTS.values() if "folder" in dialect.kinds)
+def comparable_dialects(bench: Workbench) -> tuple[Dialect, ...]:
+    """All that have HOOK.md folders, or all of a host that has none: guides first."""
+    here, known = bench.dialect, DIALECTS.values()
+    if "folder" not in here.kinds:
+        return tuple(dialect for dialect in known if dialect.product == here.product)
+    return tuple(dialect for dialect in known if "folder" in dialect.kinds)
 
 
 def chosen_dialects(names: str) -> tuple[Dialect, ...]:

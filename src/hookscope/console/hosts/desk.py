@@ -123,7 +123,7 @@ class HostsDesk:
             self._places, self._stale = None, True
             self.compare()
             return
-        known = comparable_dialects()
+        known = comparable_dialects(self.screen.bridge.bench)
         shown = [dialect.name for dialect in self._dialects()]
 
         def chosen(names: tuple[str, ...] | None) -> None:

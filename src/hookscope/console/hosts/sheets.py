@@ -70,15 +70,15 @@ def _facts(cell: Cell, room: int) -> Content:
     short = cell.side.host.surroundings.short
     file = short(cell.handler) if cell.handler is not None else ""
     parts = [cell.source, middle(file, room - len(cell.source) - len(" · "))]
-    parts += [_event(event) for event in cell.events]
+    parts += [_event(event, cell.row.hook.kind) for event in cell.events]
     parts += [f"{_ordinal(cell.place)} to register"] if cell.place is not None else []
     return foreign(" · ".join(part for part in parts if part)).stylize(MUTED)
 
 
-def _event(event: EventThere) -> str:
+def _event(event: EventThere, kind: str) -> str:
     if event.there != "sent":
         return f"{event.key} {'is never sent' if event.there == 'never' else 'is no event there'}"
-    return event.key if event.delivers else f"{event.key}, messages ignored"
+    return event.key if event.delivers or kind == "stream" else f"{event.key}, messages ignored"
 
 
 def _ordinal(number: int) -> str:

@@ -143,7 +143,8 @@ def _event(key: str, hook: Hook, side: Side) -> EventThere:
     exact = catalogue.by_key.get(catalogue.canonical(key))
     if exact is not None and exact.kind == kind:
         return EventThere(key, "never")
-    return EventThere(key, "unknown", near=catalogue.nearest(key, kind) or "")
+    is_anothers = key in side.dialect.later or catalogue.elsewhere(key)
+    return EventThere(key, "unknown", near="" if is_anothers else catalogue.nearest(key, kind) or "")
 
 
 def _metadata(hook: Hook, side: Side) -> Metadata:

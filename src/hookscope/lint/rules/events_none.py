@@ -1,6 +1,7 @@
 """A hook listens to nothing.
 
-Without `events` under its host's metadata a hook is found, and is never called.
+Without `events` under its host's metadata a hook is found, and is never called; nor is a module of a stream
+whose `events` name none.
 
 Bad:
     HOOK.md
@@ -28,6 +29,9 @@ from hookscope.lint.subject import Subject, error
 
 
 def check(subject: Subject) -> Iterator[Said]:
+    if subject.kind == "stream" and subject.hook is not None and subject.hook.meta.events == ():
+        text = "Its `events` name no event, and so this hook never runs."
+        yield error(subject.in_handler(), text, "`hookscope events` lists what there is.")
     written = subject.own.get("events")
     stands = isinstance(subject.header.metadata.get(str(subject.base[1])), dict)
     if stands and not written and "events" not in subject.header.value:

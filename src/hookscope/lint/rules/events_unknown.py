@@ -37,7 +37,8 @@ def check(subject: Subject) -> Iterator[Said]:
     for dead in dead_events(subject):
         if not dead.known:
             why = f": {dead.why}" if dead.why else ""
-            text = f"`{one_line(dead.key, 60)}` is no event of {subject.host.product}{never}{why}."
+            host = subject.host.dialect if dead.elsewhere else subject.host.product
+            text = f"`{one_line(dead.key, 60)}` is no event of {host}{never}{why}."
             then = dead.then or "`hookscope events` lists what there is."
             yield Said(severity, subject.of_event(dead.key), text, then, _fix(dead, subject))
     for key in later_events(subject):

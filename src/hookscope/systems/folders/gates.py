@@ -197,6 +197,10 @@ def sent(hook: Hook, host: Host) -> Gate:
     if later:
         return Gate("sent", True, found=f"by {later}; this guide has none of them")
     product = host.dialect.product
+    others = " and ".join(dict.fromkeys(filter(None, map(catalogue.elsewhere, keys))))
+    if others:
+        reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {others} does"
+        return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
     near = [catalogue.nearest(key, kind) for key in keys]
     meant = f"; did you mean {near[0]}?" if near[0] and near[0] not in keys else ""
     reason = f"{product} never sends {' or '.join(keys)}{meant}"

@@ -50,7 +50,7 @@ def role_of(call: Registration) -> str:
 def _why_left_out(call: Registration, event: Event, unheard: Mapping[str, str]) -> str:
     role, node = role_of(call), node_of(event)
     if call.hook is not None and call.hook.scope != node:
-        return f"it hears {_stream_of(call.hook.scope)}; this is {_stream_of(node)}"
+        return f"it hears {_stream_of(call.hook.scope)}; this is {_stream_of(node)} (ctx.agent.nodeId)"
     if role in ROLES and call.key == EVERY:
         return f"`{EVERY}` is no event to a {role} module"
     if role == CHANNEL:

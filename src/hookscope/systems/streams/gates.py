@@ -9,6 +9,7 @@ from hookscope.systems.folders.gates import GateRule, trusted
 from hookscope.systems.folders.gates import sent as sent_of
 
 BUILD_OPEN = Gate("build", True, found="no errors")
+HEARS_NOTHING = Gate("sent", False, ("1 or more",), found="no events", reason="it names no event in `events`")
 KNOWN_AFTER_LOAD = Gate("sent", None, found="known after a load")
 
 
@@ -30,7 +31,9 @@ def handler(hook: Hook, host: Host) -> Gate:
 
 def sent(hook: Hook, host: Host) -> Gate:
     """Does its host ever send one of its events, as far as they are known."""
-    return KNOWN_AFTER_LOAD if hook.meta.events is None else sent_of(hook, host)
+    if hook.meta.events is None:
+        return KNOWN_AFTER_LOAD
+    return sent_of(hook, host) if hook.meta.events else HEARS_NOTHING
 
 
 def scope(hook: Hook, host: Host) -> Gate:

@@ -174,6 +174,9 @@ def _listened(value: object) -> bool:
 
 def sent(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """Each event that the host never sends, spelt as the one that was surely meant; as lint has it."""
+    if not row.hook.meta.events:
+        yield Fix(gate.name, gate.reason, why_not="write one there; `hookscope events` lists what there is")
+        return
     if row.hook.kind != "folder":
         yield from named_events(gate, row, sketch, given)
         return

@@ -15,6 +15,7 @@ from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.sketch import Sketch
 from hookscope.workbench.linting import host_facts
 
+NAME_INVALID = "-name-invalid"  # how codes of such errors end
 QUOTES = (b'"', b"'", b"`")
 
 
@@ -71,6 +72,9 @@ def build(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[F
         yield Fix(gate.name, title, (Change(wanted, title, None, FIRST_INSTRUCTIONS),))
     elif gate.place is not None:
         why = f"its host builds nothing before {at(gate.place, sketch)} is mended by hand"
+        if row.hook.build is not None and NAME_INVALID in row.hook.build.text:
+            file = sketch.host.surroundings.short(gate.place.file)
+            why = f"rename {file}, or move it to a folder in which its host looks for nothing"
         yield Fix(gate.name, gate.reason, why_not=why)
 
 

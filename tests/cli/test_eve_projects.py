@@ -1,0 +1,88 @@
+"""Projects of Eve as their authors find them: what lists, lint, fixes, plans and comparisons say of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Program
+
+
+@pytest.fixture
+def write(workspace: Path) -> Any:
+    """write({"agent/hooks/a.ts": "text"}) → the workspace as a project of Eve with these files."""
+
+    def made(files: dict[str, str]) -> Path:
+        begun = {"agent/instructions.md": "Help.", "package.json": '{"dependencies": {"eve": "^0.80.1"}}'}
+        for name, text in (begun | files).items():
+            (workspace / name).parent.mkdir(parents=True, exist_ok=True)
+            (workspace / name).write_text(text)
+        return workspace
+
+    return made
+
+
+def hears(*keys: str) -> str:
+    handlers = ", ".join(f"'{key}'() {{}}" for key in keys)
+    begin = "import { defineHook } from 'eve/hooks';\n"
+    return f"{begin}export default defineHook({{ events: {{ {handlers} }} }});"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "key", "has_it"),
+    [("eve@0.18", "input.resolved", "eve@0.80"), ("eve@0.80", "subagent.completed", "eve@0.18")],
+)
+def test_an_event_of_another_version_is_told_with_that_version(
+    hookscope: Program, write: Any, dialect: str, key: str, has_it: str
+) -> None:
+    write({"agent/hooks/close.ts": hears(key)})
+    (hook,) = hookscope("list", "--dialect", dialect, "--json").json["hooks"]
+    (sent,) = (gate for gate in hook["gates"] if gate["gate"] == "sent")
+    assert sent["reason"] == f"{dialect} never sends {key}; {has_it} does"
+    assert hook["notes"] == [f"{key}: {has_it} sends this event, {dialect} does not"]
+    (finding,) = hookscope("lint", "--dialect", dialect, "--json").json["findings"]
+    assert (finding["rule"], finding["severity"]) == ("events-unknown", "error")
+    assert f"`{key}` is no event of {dialect}" in finding["text"]
+    assert finding["then"] == f"`--dialect {has_it}` takes that version's rules."
+
+
+def test_the_guide_names_the_version_that_came_to_send_an_event(hookscope: Program, write: Any) -> None:
+    write({"agent/hooks/close.ts": hears("turn.cancelled")})
+    (hook,) = hookscope("list", "--dialect", "eve", "--json").json["hooks"]
+    (sent,) = (gate for gate in hook["gates"] if gate["gate"] == "sent")
+    assert (sent["passed"], sent["found"]) == (True, "by eve@0.80; this guide has none of them")
+    (finding,) = hookscope("lint", "--dialect", "eve", "--json").json["findings"]
+    assert finding["severity"] == "hint"
+    assert finding["text"] == "`turn.cancelled` is not in Eve's guide; eve@0.80 sends it."
+
+
+def test_a_module_that_names_no_event_is_silent_and_no_lint_calls_it_well(
+    hookscope: Program, write: Any
+) -> None:
+    folder = write({"agent/hooks/quiet.ts": hears()})
+    assert hookscope("trust", str(folder)).code == 0
+    (hook,) = hookscope("list", "--json").json["hooks"]
+    assert hook["state"] == "silent"
+    done = hookscope("lint", "--json")
+    assert (done.code, [one["rule"] for one in done.json["findings"]]) == (1, ["events-none"])
+    assert "no fix: write one there; `hookscope events` lists what there is" in hookscope("fix", "quiet").out
+
+
+def test_hooks_of_a_stream_are_compared_under_their_own_hosts_versions(
+    hookscope: Program, write: Any
+) -> None:
+    write({"agent/hooks/close.ts": hears("turn.completed")})
+    done = hookscope("compare")
+    assert done.out.split("\n")[0].split() == ["eve", "eve@0.18", "eve@0.80"]
+    assert "close" in done.out
+    assert "metadata" not in done.out
+    assert hookscope("compare", "--shipped").out.split("\n")[0].split() == ["eve@0.18", "eve@0.80"]
+    assert json.loads(hookscope("compare", "--json").out)["hooks"]
+
+
+def test_a_file_whose_name_stops_the_build_is_told_with_what_mends_it(hookscope: Program, write: Any) -> None:
+    write({"agent/hooks/close.ts": hears("turn.completed"), "agent/hooks/_shared.ts": "export const x = 1;"})
+    step = (
+        "no fix: rename ./agent/hooks/_shared.ts, or move it to a folder in which its host looks for nothing"
+    )
+    assert step in hookscope("fix", "close").out
