@@ -38,7 +38,9 @@ async def handler(event: HookEvent) -> None:
 
 def find_conversation(event: HookEvent, settings: dict[str, Any]) -> Conversation | None:
     """What the transcript of the event holds; None, and a line that says why, where there is nothing."""
-    named = event.context.get("sessionFile") or value_at(event.context, "sessionEntry", "sessionFile")
+    records = ("previousSessionEntry", "sessionEntry")  # the first is the one that ends, where there are both
+    ended = (value_at(event.context, record, "sessionFile") for record in records)
+    named = event.context.get("sessionFile") or next(filter(None, ended), None)
     if not isinstance(named, str):
         print("Nothing to save: the event names no session file.")
         return None

@@ -114,11 +114,24 @@ def test_without_any_name_the_workspace_is_the_one_of_the_hosts_state(
     assert memories(home / ".eliza/workspace")
 
 
-def test_a_template_without_a_session_file_saves_nothing(fire: Fire, workspace: Path) -> None:
+def test_a_template_whose_session_file_is_not_there_saves_nothing(fire: Fire, workspace: Path) -> None:
     run = fire(HOOK, "command:new")
-    assert run["result"]["stdout"] == "Nothing to save: the event names no session file.\n"
+    assert run["result"]["stdout"].startswith("Nothing to save: there is no file ")
     assert run["messages"] == []
     assert not (workspace / "memory").exists()
+    run = fire(HOOK, "command:new", {})
+    assert run["result"]["stdout"] == "Nothing to save: the event names no session file.\n"
+
+
+def test_of_two_records_the_one_of_the_session_that_ends_is_saved(
+    fire: Fire, workspace: Path, transcript: Transcript
+) -> None:
+    records = {
+        "sessionEntry": {"sessionFile": "/nowhere"},
+        "previousSessionEntry": {"sessionFile": transcript(*TALK)},
+    }
+    fire(HOOK, "command:new", records)
+    assert memories(workspace)
 
 
 @pytest.mark.parametrize(
