@@ -80,6 +80,24 @@ def test_hooks_of_a_stream_are_compared_under_their_own_hosts_versions(
     assert json.loads(hookscope("compare", "--json").out)["hooks"]
 
 
+def test_handlers_get_the_variables_of_the_projects_env_files(hookscope: Program, write: Any) -> None:
+    said = "console.log(process.env.FROM, process.env.ALSO, process.env.SET);"
+    files = {
+        ".env": "FROM=env\nALSO=env\nSET=env",
+        ".env.local": "FROM=local\nALSO='of local'",
+        ".env.development.local": "FROM=strongest",
+        ".env.production": "ALSO=never",
+    }
+    write({"agent/hooks/tell.ts": f"export default {{ events: {{ '*'() {{ {said} }} }} }};", **files})
+    done = hookscope("fire", "turn.started", "--trust", "--json", env={"SET": "here"})
+    (result,) = done.json["results"]
+    assert result["stdout"] == "strongest of local here\n"
+    (finding,) = (
+        one for one in hookscope("doctor", "--json").json["findings"] if one["name"] == "handlers get"
+    )
+    assert finding["found"].startswith("the variables of .env.development.local and .env.local and .env,")
+
+
 def test_a_file_whose_name_stops_the_build_is_told_with_what_mends_it(hookscope: Program, write: Any) -> None:
     write({"agent/hooks/close.ts": hears("turn.completed"), "agent/hooks/_shared.ts": "export const x = 1;"})
     step = (

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from tests.streams.conftest import OpenProject, Project
 
+from hookscope.dialects.eve import DOTENV
 from hookscope.workbench.options import Options, set_up
 from hookscope.workbench.watching import watched_of
 
@@ -109,4 +110,4 @@ def test_a_host_without_settings_has_its_project_for_everything(here: Path, open
     assert (host.state, host.workspace, host.settings.exists) == (here, here, False)
     assert host.problems == host.settings.problems == ()
     assert watched_of(host).folders == (here / "agent/hooks",)
-    assert not watched_of(host).awaited
+    assert watched_of(host).awaited == {here: frozenset(DOTENV)}

@@ -56,6 +56,7 @@ class SettingsRules:
     include: str | None = None  # the key of an object that stands for other files
     variables: bool = False  # is `${NAME}` replaced in texts
     dotenv: str | None = None  # a file below the state folder whose variables count as set
+    project_dotenv: tuple[str, ...] = ()  # such files of the workspace, the strongest first
     env_path: KeyPath | None = None  # where the settings set variables themselves
     check: Callable[[Mapping[str, Any]], tuple[tuple[KeyPath, str], ...]] | None = None
     """What the host refuses: a path and its sentence for each."""

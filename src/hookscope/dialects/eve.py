@@ -7,7 +7,7 @@ from pathlib import Path
 from hookscope.core.dialect import Dialect
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
-from hookscope.core.rules import Layout, Switching
+from hookscope.core.rules import Layout, SettingsRules, Switching
 from hookscope.core.runs import Event, Module, Registration
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eve_sessions import OF_GUIDE
@@ -15,6 +15,8 @@ from hookscope.systems.streams import ContextRule, FailureRule, FileRules, Strea
 from hookscope.systems.streams.arranging import CHANNEL, role_of
 from hookscope.systems.streams.cascade import FAILURE_CASCADE, session_failed, turn_failed
 
+# What its development server reads into the environment, the strongest first; what is set there stays.
+DOTENV = (".env.development.local", ".env.local", ".env.development", ".env")
 BESIDE = "beside\n"  # what a module is failed for: a file beside it that does not load, and why
 BUILD = "BuildStopped"
 HOOK_FAILED = "HOOK_FAILED"  # the guide gives its failures no code
@@ -93,6 +95,7 @@ EVE = Dialect(
     ),
     switching=Switching(notices="Eve notices when it builds the project again."),
     entry_env=False,
+    settings_rules=SettingsRules(project_dotenv=DOTENV),
     catalogue=VOCABULARY,
     later=dict.fromkeys(LATER, "eve@0.80"),
     sequences=("eve_sequences",),

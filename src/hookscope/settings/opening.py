@@ -41,6 +41,8 @@ def open_host(
     workspace = choices.workspace or configured_workspace(
         dialect, surroundings, settings, state, choices.agent
     )
+    for name in rules.project_dotenv:
+        env = with_dotenv(env, workspace / name, surroundings.files)
     host = Host(
         dialect=dialect,
         surroundings=surroundings,

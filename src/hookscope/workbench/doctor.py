@@ -96,6 +96,9 @@ def _variables(view: View, setup: Setup) -> Iterator[SetupFinding]:
         yield SetupFinding(
             "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
         )
+    read = [name for name in setup.dialect.settings_rules.project_dotenv if (workspace / name).is_file()]
+    if read:
+        yield SetupFinding("handlers get", f"the variables of {' and '.join(read)}, under those that are set")
     if lines := dotenv_of(workspace):
         yield SetupFinding(
             "variables", f"{_counted(lines)} in {view.host.surroundings.short(workspace / DOTENV)}"

@@ -60,9 +60,10 @@ class Watched:
 def watched_of(host: Host) -> Watched:
     """The hooks folders and the settings of a host; for what is not there yet, where it would appear."""
     settings = (host.settings.file,) if host.dialect.layout.settings else ()
+    variables = tuple(host.workspace / name for name in host.dialect.settings_rules.project_dotenv)
     there = [folder.path for folder in host.folders if folder.path.is_dir()]
     absent = [folder.path for folder in host.folders if not folder.path.is_dir()]
-    return Watched(tuple(dict.fromkeys(there)), _awaited((*settings, *absent), {}))
+    return Watched(tuple(dict.fromkeys(there)), _awaited((*settings, *variables, *absent), {}))
 
 
 def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Mapping[Path, frozenset[str]]:
