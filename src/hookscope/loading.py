@@ -109,6 +109,7 @@ class Loading:
         self.failures: dict[str, Failure] = {}
         self.failed: list[str] = []
         self.stopped = ""
+        self.told: list[LogLine] = []
         self.log = [LogLine(problem.logged, problem.text) for problem in host.problems if problem.logged]
         end = next((problem for problem in host.problems if problem.stops_load), None)
         if end is not None:
@@ -175,6 +176,7 @@ class Loading:
             self._fail(hook, outcome)
         elif isinstance(outcome, Module):
             self.log += outcome.log
+            self.told += [LogLine(line.level, f"{hook.name}: {line.text}") for line in outcome.log]
             self._register_module(hook, outcome)
         elif not hook.meta.events:
             self._say("warn", self.texts.no_events, name=hook.name)
@@ -192,7 +194,9 @@ class Loading:
         self.declared[hook] = tuple(dict.fromkeys(call.key for call in calls))
         self.crossed[hook] = crossed_by(calls)
         self.notes[hook] = tuple(notes_on(self.declared[hook], hook, self.host, self.crossed[hook]))
-        self.log += [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
+        lines = [LogLine("warn", f"{hook.name}: {note}") for note in self.notes[hook]]
+        self.log += lines
+        self.told += lines
 
     def _register(self, hook: Hook, calls: list[Registration], named: Sequence[str]) -> None:
         events = list(named) if hook.kind == "folder" else list(dict.fromkeys(named))
@@ -287,6 +291,7 @@ class Loading:
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
             log=tuple(self.log),
+            told=tuple(self.told),
             failures=dict(self.failures),
             refusal=self.refusal,
             stopped=self.stopped,

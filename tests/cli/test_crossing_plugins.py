@@ -44,7 +44,7 @@ def plugin(home: Path) -> Plugin:
     def made(name: str, body: str, register: str = "register") -> Path:
         folder = home / ".openclaw" / "extensions" / name
         folder.mkdir(parents=True)
-        (folder / "openclaw.plugin.json").write_text(json.dumps({"id": name}))
+        (folder / "openclaw.plugin.json").write_text(json.dumps({"id": name, "configSchema": {}}))
         entry = folder / "index.js"
         entry.write_text(f"module.exports = {{ id: '{name}', {register}(api) {{{body}}} }};")
         return entry

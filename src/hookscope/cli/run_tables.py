@@ -187,6 +187,10 @@ def load(item: LoadReport, here: Surroundings) -> str:
         first = error_lines(fault, here)[:3]
         lines.append(f"  failed   {one_line(name)}" + (f": {first[0]}" if first else ""))
         lines += [f"             {text}" for text in first[1:]]
+    lines += [
+        f"  {'note' if line.level == 'info' else line.level:<7}  {one_line(line.text, 300)}"
+        for line in item.told
+    ]
     if item.stopped:
         lines.append(f"  stopped  {one_line(item.stopped, 300)}; later hooks were never reached")
     return "\n".join(lines)

@@ -40,7 +40,8 @@ def read_catalogue(source: bytes) -> Catalogue:
         if strange:
             raise ValueError(f"{key}: there is no group {', '.join(strange)}")
         written[key] = reduce(_added, [defaults, *(groups[name] for name in names), own])
-    return Catalogue(tuple(_event(key, members, written) for key, members in written.items()))
+    events = tuple(_event(key, members, written) for key, members in written.items())
+    return Catalogue(events, document.get("gone"))
 
 
 def _added(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:

@@ -83,9 +83,11 @@ class EventType:
 class Catalogue:
     """The events that a host knows."""
 
-    def __init__(self, events: Iterable[EventType] = ()) -> None:
+    def __init__(self, events: Iterable[EventType] = (), gone: Mapping[str, str] | None = None) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
         self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
+        self.own_gone: Mapping[str, str] = gone or {}
+        self.parts: tuple[Callable[[], Catalogue], ...] = ()
 
     @classmethod
     def joined(
@@ -93,9 +95,14 @@ class Catalogue:
     ) -> Catalogue:
         """Several as one, each read when none before it has what is asked for. No key is in two."""
         whole = cls()
-        whole.by_key = _Joined(parts)
+        whole.by_key, whole.parts = _Joined(parts), parts
         whole.others = others or {}
         return whole
+
+    @property
+    def gone(self) -> Mapping[str, str]:
+        """Keys that older versions of the host sent, each with the one that took its place."""
+        return {**self.own_gone, **{key: now for part in self.parts for key, now in part().gone.items()}}
 
     @property
     def events(self) -> tuple[EventType, ...]:
@@ -138,7 +145,9 @@ class Catalogue:
 
     def nearest(self, key: str, kind: EventKind | None = None) -> str | None:
         """The known key that `key` was perhaps meant to be; with `kind`, one of that kind."""
-        return nearest(key, self.by_key if kind is None else sorted(self.keys_of(kind)))
+        known = self.by_key if kind is None else self.keys_of(kind)
+        instead = self.gone.get(key)
+        return instead if instead in known else nearest(key, sorted(known) if kind is not None else known)
 
 
 class _Joined(Mapping[str, EventType]):

@@ -57,6 +57,7 @@ class LoadReport:
     skipped: tuple[str, ...] = ()  # "name: reason, reason"
     failed: tuple[str, ...] = ()  # names
     log: tuple[LogLine, ...] = ()
+    told: tuple[LogLine, ...] = ()  # of those: what modules brought, asked for and printed
     failures: Mapping[str, Failure] = field(default_factory=dict)  # by name, with file and line
     committed: bool = True  # False: a strict load met a failure and left everything as it was
     refusal: str = ""  # then: the host's own sentence of the first failure

@@ -49,6 +49,7 @@ class Gate:
 STATE_OF: Mapping[str, State] = {
     "build": State.BROKEN,
     "handler": State.BROKEN,
+    "manifest": State.BROKEN,
     "fields": State.BROKEN,
     "events": State.BROKEN,
     "path": State.BROKEN,

@@ -67,13 +67,14 @@ LATER = (  # seed 004 has the type `session` and none of its events
     "session:patch",
 )
 CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
+MANIFEST = "openclaw.plugin.json"  # of a plugin
 PLUGINS = PluginSystem(
     shape=PluginShape(
-        manifest="openclaw.plugin.json",
+        manifest=MANIFEST,
         package_key="openclaw",
         elsewhere=(".codex-plugin/plugin.json", ".claude-plugin/plugin.json"),
     ),
-    places=plugin_places,
+    places=partial(plugin_places, manifest=MANIFEST),
     mappings=Mappings(setting=("plugins", "hooks")),
     gate_rules=PLUGIN_GATES,
     order="lower first",  # guide 003, "Execution Model"

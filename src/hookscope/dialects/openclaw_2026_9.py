@@ -12,7 +12,7 @@ from hookscope.core.rules import LoaderTexts, LoadRules, PackRules, SettingsRule
 from hookscope.core.runs import MISNAMED, PROMISE, UNNAMED, Module
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
-from hookscope.dialects.openclaw import OPENCLAW, PLUGINS
+from hookscope.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS
 from hookscope.dialects.openclaw_2026_9_command import Command
 from hookscope.dialects.openclaw_2026_9_settings import agents_in, as_loaded, issues
 from hookscope.dialects.openclaw_2026_9_tools import TOOLS
@@ -39,6 +39,7 @@ from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
 from hookscope.systems.plugins.policy import Words
 from hookscope.systems.plugins.rules import MergeRule
+from hookscope.systems.plugins.shipped_gates import as_shipped
 from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, FROZEN, SHIPPED, prompt_build
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
@@ -109,6 +110,7 @@ def places_of_plugins(host: Host) -> tuple[tuple[Folder, ...], tuple[Problem, ..
         host,
         ("workspace", host.workspace / ".openclaw" / "extensions"),
         ("managed", host.state / "extensions"),
+        manifest=MANIFEST,
     )
 
 
@@ -176,6 +178,7 @@ OPENCLAW_2026_9 = Dialect(
             PLUGINS,
             shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
             places=places_of_plugins,
+            gate_rules=as_shipped(MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"})),
             mappings=Mappings(setting=None),  # its closed schema knows no such key
             order="higher first",  # plug-01
             rules={**SHIPPED, "before_prompt_build": MergeRule(prompt_build(TOOLS))},

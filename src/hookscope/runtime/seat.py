@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 from hookscope.core.failure import Failure
+from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Code, Module, Result, Status
 from hookscope.runtime.alarm import Alarm
 from hookscope.runtime.between import Between
@@ -26,7 +28,7 @@ from hookscope.runtime.rest import AT_REST, Patience, Rest, still_running
 from hookscope.runtime.shared import Shared
 from hookscope.runtime.talk import Talk
 from hookscope.runtime.together import COMPANY, Together
-from hookscope.runtime.traces import Traces
+from hookscope.runtime.traces import Traces, printed_at_once
 from hookscope.runtime.waiting import to_the_end
 
 
@@ -220,9 +222,14 @@ class Seat:
         if order.code.shape not in WITH_HANDLERS:
             return order.code
         try:
-            return module_of(message.get("module"), targets_of(order.code))
+            module = module_of(message.get("module"), targets_of(order.code))
         except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
             raise WorkerLost("described a module that is none") from None
+        printed = printed_at_once(worker)
+        if not printed:
+            return module
+        self._shared.news.append(f"as it loaded, {self._traces.last} printed: {printed}")
+        return replace(module, log=(*module.log, LogLine("info", f"printed as it loaded: {printed}")))
 
     async def _tell_settings(self, worker: Peer, order: Order, *, anew: bool = False) -> None:
         """Before a plugin is loaded there; `anew`: they may be others since."""

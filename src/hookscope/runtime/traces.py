@@ -92,11 +92,9 @@ class Traces:
 
     def late_news(self, worker: Peer) -> list[tuple[str, str]]:
         """Who did what after the last result."""
-        printed = worker.printed()
-        text = (printed.stdout + printed.stderr).strip()
         news: list[tuple[str, str]] = []
-        if text:
-            news.append((self.last or "a handler", f"printed late: {_quoted(text)}"))
+        if text := printed_at_once(worker):
+            news.append((self.last or "a handler", f"printed late: {text}"))
         return [*news, *map(late_in_words, worker.late())]
 
 
@@ -104,6 +102,13 @@ def _left_outside(found: Sequence[Process]) -> str:
     names = ", ".join(f"`{process.name}` ({process.pid})" for process in found[:NAMED])
     others = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
     return f"it left {names}{others} running outside of its process group; ended with its worker"
+
+
+def printed_at_once(worker: Peer) -> str:
+    """What it printed since somebody last asked, on one line."""
+    printed = worker.printed()
+    lines = (line.strip() for line in (printed.stdout + printed.stderr).splitlines())
+    return _quoted(" · ".join(line for line in lines if line))
 
 
 def _quoted(text: str) -> str:

@@ -30,7 +30,8 @@ from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.assuming import assumed_surroundings
 
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
-PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json")  # a folder `plugins` alone says nothing
+# A folder `plugins` alone says nothing. The last: it is a plugin itself, as most authors' folders are.
+PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json", "*.plugin.json")
 LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
 LOCK = ".hookscope-lock"  # how the names end of what changes/ locks by; looking loads none of that
 LINGER = 2.0  # seconds that a command waits for what handlers leave running behind their answers

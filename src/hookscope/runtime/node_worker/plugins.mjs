@@ -140,9 +140,8 @@ class Registrations {
   close() {
     this.isOpen = false;
     for (const name of askedWhileLoading()) this.say("info", `calls ${name} as it loads, which only its host has`);
-    for (const [kind, count] of this.others) {
-      this.say("info", `registers ${counted(kind, count)}, which Hookscope does not run`);
-    }
+    const others = [...this.others].map(([kind, count]) => counted(kind, count)).join(", ");
+    if (others) this.say("info", `registers ${others}, which Hookscope does not run`);
     return { handlers: this.handlers, module: { declares: this.declares, log: this.log, asked: this.asked } };
   }
 }

@@ -14,6 +14,7 @@ from hookscope.core.surroundings import Files
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
 from hookscope.systems.plugins.access import ENTRIES, Access
+from hookscope.systems.plugins.manifests import SCHEMA, with_defaults
 from hookscope.values import dataclass
 
 REGISTER = "register"  # what an entry file exports
@@ -50,6 +51,7 @@ class _Told:
     description: str = ""
     entry: str = ""
     faults: tuple[Fault, ...] = ()
+    schema: Mapping[str, Any] = field(default_factory=dict)  # of its settings
 
 
 class _No(Exception):
@@ -145,7 +147,7 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
             events=events,
             priorities=priorities,
             of_folders=of_folders,
-            config=_config(told.id, search.host),
+            config=_config(told, search.host),
             export=REGISTER,
             faults=told.faults,
             limits=access.limits,
@@ -163,9 +165,11 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
     )
 
 
-def _config(plugin: str, host: Host) -> Mapping[str, Any]:
-    said = host.settings.get((*ENTRIES, plugin, "config"))
-    return said if isinstance(said, Mapping) else {}
+def _config(told: _Told, host: Host) -> Mapping[str, Any]:
+    """What the settings say to it, and what its schema fills in."""
+    said = host.settings.get((*ENTRIES, told.id, "config"))
+    filled: Mapping[str, Any] = with_defaults(told.schema, said if isinstance(said, Mapping) else {})
+    return filled
 
 
 def heard_in(
@@ -210,13 +214,14 @@ def _manifest(path: Path, names: frozenset[str], search: _Search) -> _Told:
         for key in TEXTS
         if value.get(key) is not None and not isinstance(value[key], str)
     )
-    title, about = (value.get(key) for key in ("name", "description"))
+    title, about, schema = (value.get(key) for key in ("name", "description", SCHEMA))
     return _Told(
         id=name.strip(),
         title=title if isinstance(title, str) else "",
         description=about if isinstance(about, str) else "",
         entry=value[entry] if entry else "",
         faults=faults,
+        schema=schema if isinstance(schema, Mapping) else {},
     )
 
 

@@ -62,7 +62,7 @@ def _not_false(name: str, reason: str, host: Host, *steps: str) -> Gate:
 
 def allow(hook: Hook, host: Host) -> Gate:
     """Is it in `plugins.allow`, where that names anybody."""
-    names = _names(host, "allow")
+    names = named(host, "allow")
     if not names or hook.role == MAPPED or hook.name in names:
         found = f"{hook.name} is in plugins.allow" if hook.name in names else "no list"
         return Gate("allow", True, found=found, setting=(*PLUGINS, "allow"))
@@ -72,13 +72,14 @@ def allow(hook: Hook, host: Host) -> Gate:
 
 def deny(hook: Hook, host: Host) -> Gate:
     """Is it not in `plugins.deny`."""
-    if hook.role == MAPPED or hook.name not in _names(host, "deny"):
+    if hook.role == MAPPED or hook.name not in named(host, "deny"):
         return Gate("deny", True, found="not in plugins.deny", setting=(*PLUGINS, "deny"))
     found, reason = f"{hook.name} is in plugins.deny", "denied by plugins.deny"
     return Gate("deny", False, missing=(hook.name,), found=found, reason=reason, setting=(*PLUGINS, "deny"))
 
 
-def _names(host: Host, key: str) -> tuple[str, ...]:
+def named(host: Host, key: str) -> tuple[str, ...]:
+    """The ids in one of the lists of the settings."""
     listed: Any = host.settings.get((*PLUGINS, key))
     return tuple(item for item in listed if isinstance(item, str)) if isinstance(listed, list) else ()
 

@@ -9,6 +9,8 @@ from hookscope.core.hooks import Folder, Place, Problem
 from hookscope.systems.folders.places import hooks_folder
 
 PATHS = ("plugins", "load", "paths")
+OURS = "plugins"  # in the workspace and in the state folder: a place of the guides
+ITSELF = "the folder itself"
 WORKSPACE_RANK, MANAGED_RANK, EXTRA_RANK = 40, 30, 20
 
 
@@ -18,16 +20,28 @@ def plugins_folder(host: Host, source: str, path: Path, rank: int, declared: str
     return replace(hooks_folder(host, source, path, rank, declared, label=label), holds="plugin")
 
 
-def plugin_places(host: Host, *more: tuple[str, Path]) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
-    """Highest first: `<workspace>/plugins`, `<state>/plugins`, then the paths that the settings name.
+def is_of_guides(folder: Folder, host: Host) -> bool:
+    """Is it a place that guides name, and no shipped program looks at."""
+    return folder.path in (host.workspace / OURS, host.state / OURS)
+
+
+def plugin_places(
+    host: Host, *more: tuple[str, Path], manifest: str
+) -> tuple[tuple[Folder, ...], tuple[Problem, ...]]:
+    """Highest first: the workspace, where it is a plugin itself, `<workspace>/plugins`, `<state>/plugins`,
+    then the paths that the settings name.
 
     `more` are further folders, each with its source. An absent one is aside: few workspaces have plugins.
     """
     ranks = {"workspace": WORKSPACE_RANK, "managed": MANAGED_RANK}
-    known = (("workspace", host.workspace / "plugins"), *more, ("managed", host.state / "plugins"))
+    known = (("workspace", host.workspace / OURS), *more, ("managed", host.state / OURS))
     folders = [plugins_folder(host, source, path, ranks[source]) for source, path in known]
     folders.sort(key=lambda folder: -folder.rank)
     extra, problems = _extra(host)
+    named = {folder.real for folder in extra}
+    if host.surroundings.files.facts(host.workspace / manifest) is not None:
+        itself = plugins_folder(host, "workspace", host.workspace, WORKSPACE_RANK, ITSELF)
+        folders = [itself, *folders] if itself.real not in named else folders
     return (*(replace(folder, aside=folder.real is None) for folder in folders), *extra), problems
 
 

@@ -7,6 +7,7 @@ host's own rules look at the result. So a recipe may try what only some dialects
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,13 @@ def bins(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fi
     )
 
 
+def packages(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
+    """The command that brings what its package.json asks for. Nothing here runs it."""
+    folder = sketch.host.surroundings.short(row.hook.path or row.hook.folder.path)
+    what = ", ".join(gate.missing)
+    yield Fix(gate.name, f"Install {what}", hint=f"npm install --prefix {shlex.quote(str(folder))}")
+
+
 def _runnable(file: Path) -> Change | None:
     """The user's own file made executable for those who may read it."""
     import os
@@ -185,6 +193,8 @@ WHY_NOT = {
     "path": "its handler must lie in the hook's own folder: move it there",
     "handler": "only its author can write what belongs there",
     "fields": "only its author knows what was meant",
+    "manifest": "only its author can write what belongs there",
+    "schema": "only its user knows what belongs there: write it into its entry's `config`",
     "events": "only its author knows what it should listen to",
     "settings": "the host refuses its settings until they are mended by hand",
     "build": "the host builds nothing before this is mended by hand",
@@ -204,6 +214,8 @@ WORLD: Mapping[str, Recipe] = {
     "selected": by_edit,
     "allow": allow,
     "deny": deny,
+    "access": by_edit,
+    "packages": packages,
     "trusted": trusted,
     "reached": reached,
 }

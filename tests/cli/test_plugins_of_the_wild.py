@@ -1,0 +1,200 @@
+"""Plugins as their authors keep them: in a folder of their own, with a manifest, packages and settings.
+
+What openclaw@2026.9 makes of each was asked of the program itself (2026.9.6).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+
+Plugin = Callable[..., Path]
+SHIPPED = ("--dialect", "openclaw@2026.9")
+MANIFEST = {"id": "watch", "configSchema": {"type": "object"}}
+ENTRY = "export default { id: 'watch', register(api: any) { api.on('before_tool_call', () => {}); } };\n"
+
+
+def written(folder: Path, manifest: object = MANIFEST, entry: str = ENTRY, **package: Any) -> Path:
+    """A plugin in that folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if manifest is not None:
+        (folder / "openclaw.plugin.json").write_text(json.dumps(manifest))
+    about = {"name": "watch", "openclaw": {"extensions": ["./index.ts"]}, **package}
+    (folder / "package.json").write_text(json.dumps(about))
+    (folder / "index.ts").write_text(entry)
+    return folder
+
+
+def settings(home: Path, **plugins: Any) -> None:
+    (home / ".openclaw").mkdir(exist_ok=True)
+    (home / ".openclaw" / "openclaw.json").write_text(json.dumps({"plugins": plugins}))
+
+
+def row_of(hookscope: Program, *more: str) -> dict[str, Any]:
+    hooks = hookscope(*SHIPPED, *more, "list", "--json").json["hooks"]
+    (row,) = [hook for hook in hooks if hook["name"] == "watch"]
+    found: dict[str, Any] = row
+    return found
+
+
+def shut(row: dict[str, Any]) -> dict[str, str]:
+    return {gate["gate"]: gate["reason"] for gate in row["gates"] if gate["passed"] is False}
+
+
+@pytest.fixture
+def installed(home: Path) -> Path:
+    """Where the program itself looks for its user's plugins."""
+    return home / ".openclaw" / "extensions" / "watch"
+
+
+def test_the_folder_of_a_plugin_is_a_workspace(hookscope: Program, workspace: Path) -> None:
+    own = written(workspace / "my-plugin")
+    for dialect in ("openclaw", "openclaw@2026.9"):
+        listed = hookscope("--dialect", dialect, "list", "--json", cwd=own).json
+        assert ("watch", str(own)) in [(hook["name"], hook["path"]) for hook in listed["hooks"]]
+        fired = hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust", "--json", cwd=own).json
+        assert [result["hook"] for result in fired["results"]] == ["watch"]
+
+
+def test_a_plugin_of_the_workspace_is_off_until_it_is_named(
+    hookscope: Program, workspace: Path, home: Path
+) -> None:
+    written(workspace / ".openclaw" / "extensions" / "watch")
+    row = row_of(hookscope)
+    assert (row["state"], shut(row)["enabled"]) == ("off", "workspace plugin (disabled by default)")
+    settings(home, allow=["watch"])
+    assert "enabled" not in shut(row_of(hookscope))
+    settings(home)
+    hookscope(*SHIPPED, "fix", "watch", "--apply")
+    assert "enabled" not in shut(row_of(hookscope))
+
+
+@pytest.mark.parametrize(
+    ("manifest", "reason"),
+    [(None, "plugin manifest not found: "), ({"id": "watch"}, "plugin manifest requires configSchema")],
+)
+def test_the_program_wants_a_manifest(
+    manifest: object, reason: str, hookscope: Program, installed: Path
+) -> None:
+    written(installed, manifest)
+    row = row_of(hookscope)
+    assert row["state"] == "broken"
+    assert shut(row)["manifest"].startswith(reason)
+
+
+def test_packages_that_it_depends_on_are_installed_or_named(hookscope: Program, installed: Path) -> None:
+    folder = written(
+        installed,
+        dependencies={"openclaw": "*", "spare": "1", "yaml": "1", "@a/b": "1"},
+        optionalDependencies={"spare": "1"},
+        devDependencies={"typescript": "1"},
+    )
+    row = row_of(hookscope)
+    (gate,) = [one for one in row["gates"] if one["gate"] == "packages"]
+    assert (row["state"], gate["missing"]) == ("blocked", ["@a/b", "yaml"])
+    assert (
+        gate["reason"]
+        == f"Plugin dependency @a/b is missing from {folder}; install its dependencies and reload."
+    )
+    assert "npm install --prefix" in hookscope(*SHIPPED, "fix", "watch").out
+    for place in (folder / "node_modules" / "@a" / "b", folder.parent / "node_modules" / "yaml"):
+        place.mkdir(parents=True)
+        (place / "package.json").write_text("{}")
+    assert "packages" not in shut(row_of(hookscope))
+
+
+SCHEMA = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["key"],
+    "properties": {
+        "key": {"type": "string"},
+        "n": {"type": "number", "default": 3},
+        "mode": {"enum": ["a", "b"]},
+        "deep": {"type": "object", "properties": {"on": {"type": "boolean", "default": True}}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ({}, "invalid config: key: must have required property 'key'"),
+        ({"key": "k", "zz": 1}, 'invalid config: must not have additional properties: "zz"'),
+        ({"key": 1}, "invalid config: key: must be string"),
+        ({"key": "k", "n": True}, "invalid config: n: must be number"),
+        (
+            {"key": "k", "mode": "c"},
+            'invalid config: mode: must be equal to one of the allowed values (allowed: "a", "b")',
+        ),
+        ({"key": "k", "deep": {"on": 0}}, "invalid config: deep.on: must be boolean"),
+    ],
+)
+def test_settings_that_do_not_fit_its_schema_are_told(
+    config: object, reason: str, hookscope: Program, installed: Path, home: Path
+) -> None:
+    written(installed, {"id": "watch", "configSchema": SCHEMA})
+    settings(home, entries={"watch": {"config": config}})
+    row = row_of(hookscope)
+    assert (row["state"], shut(row)["schema"]) == ("blocked", reason)
+
+
+def test_what_its_schema_fills_in_reaches_the_plugin(hookscope: Program, installed: Path, home: Path) -> None:
+    entry = (
+        "export default { register(api: any) {\n"
+        "  api.on('before_tool_call', () => { console.log(JSON.stringify(api.pluginConfig)); });\n} };"
+    )
+    written(installed, {"id": "watch", "configSchema": SCHEMA}, entry)
+    settings(home, entries={"watch": {"config": {"key": "k", "deep": {}}}})
+    run = hookscope(*SHIPPED, "fire", "before_tool_call", "--trust", "--json").json
+    assert json.loads(run["results"][0]["stdout"]) == {"key": "k", "n": 3, "deep": {"on": True}}
+
+
+def test_one_that_hears_only_what_it_is_not_let_hear_is_no_ready_one(
+    hookscope: Program, installed: Path, home: Path
+) -> None:
+    written(installed, entry=ENTRY.replace("before_tool_call", "agent_end"))
+    row = row_of(hookscope)
+    wants = "it wants plugins.entries.watch.hooks.allowConversationAccess to be true"
+    assert (row["state"], shut(row)["access"]) == ("blocked", wants)
+    assert hookscope(*SHIPPED, "trust", str(installed.parent)).code == 0
+    assert hookscope(*SHIPPED, "fix", "watch", "--apply").code == 0
+    assert row_of(hookscope)["state"] == "ready"
+
+
+def test_an_event_of_older_versions_is_told_with_what_took_its_place(
+    hookscope: Program, installed: Path
+) -> None:
+    written(installed, entry=ENTRY.replace("before_tool_call", "before_agent_start"))
+    reason = "OpenClaw never sends before_agent_start; did you mean before_prompt_build?"
+    assert shut(row_of(hookscope))["sent"] == reason
+
+
+def test_an_id_that_is_not_the_manifests_fails_the_plugin(hookscope: Program, installed: Path) -> None:
+    written(installed, entry=ENTRY.replace("'watch'", "'other'"))
+    report = hookscope(*SHIPPED, "load", "watch", "--trust").out
+    assert 'plugin id mismatch (config uses "watch", export uses "other")' in report
+
+
+def test_a_load_tells_what_a_plugin_brought_and_printed(hookscope: Program, workspace: Path) -> None:
+    entry = (
+        "export default function register(api: any) {\n  console.log('one'); console.log('two');\n"
+        "  api.registerTool({}); api.on('agent_end', 5); api.on('agent_end', () => {});\n}"
+    )
+    written(workspace / "plugins" / "watch", entry=entry)
+    report = hookscope("load", "watch", "--trust").out
+    for line in (
+        "  note     watch: registers a tool, which Hookscope does not run",
+        "  note     watch: printed as it loaded: one · two",
+        "  warn     watch: registers no function for agent_end: left out",
+    ):
+        assert line in report
+    fired = hookscope("fire", "agent_end", "--trust").out
+    assert "note: as it loaded, watch printed: one · two" in fired
