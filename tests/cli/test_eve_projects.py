@@ -98,6 +98,17 @@ def test_handlers_get_the_variables_of_the_projects_env_files(hookscope: Program
     assert finding["found"].startswith("the variables of .env.development.local and .env.local and .env,")
 
 
+@pytest.mark.parametrize("ending", ["ts", "js"])
+def test_a_package_that_says_no_type_is_nothing_that_a_handler_prints(
+    hookscope: Program, write: Any, ending: str
+) -> None:
+    write({f"agent/hooks/tell.{ending}": "export default { events: { '*'() { console.log('told'); } } };"})
+    done = hookscope("fire", "turn.started", "--trust")
+    assert "told" in done.out
+    assert "MODULE_TYPELESS" not in done.out + done.err
+    assert "note:" not in done.out
+
+
 def test_a_file_whose_name_stops_the_build_is_told_with_what_mends_it(hookscope: Program, write: Any) -> None:
     write({"agent/hooks/close.ts": hears("turn.completed"), "agent/hooks/_shared.ts": "export const x = 1;"})
     step = (

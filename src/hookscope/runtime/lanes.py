@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 ToldLate = Callable[[str, str], None]  # a hook, and what it did after it had answered
 HERE = Path(__file__).parent
 FOR_NODE_ALONE = ("NODE_OPTIONS", "NODE_COMPILE_CACHE")  # they would change the worker, not the handler
-FLAGS = ("--disable-warning=ExperimentalWarning", "--enable-source-maps")
+# A module whose package.json says no type is read all the same; Node's word on that is none of the handler's.
+QUIET = ("ExperimentalWarning", "MODULE_TYPELESS_PACKAGE_JSON")
+FLAGS = (*(f"--disable-warning={warning}" for warning in QUIET), "--enable-source-maps")
 
 
 @dataclass(frozen=True, slots=True)
