@@ -348,3 +348,12 @@ def test_es_modules_fail_below_a_package_of_common_js_alone(lint_under: Lint, wr
         assert (finding.rule, str(finding.severity)) == ("module-type", severity)
     write_hook({"package.json": '{"type": "module"}'})
     assert not lint_under(folder).report.findings
+
+
+def test_a_merge_that_was_left_in_the_middle_is_called_so(lint_under: Lint, write_hook: WriteHook) -> None:
+    sides = "<<<<<<< HEAD\nhomepage: a\n=======\nhomepage: b\n>>>>>>> other\n"
+    manifest = header().replace("metadata:", sides + "metadata:")
+    report = lint_under(write_hook({"HOOK.md": manifest, "handler.py": "def handler(event): ...\n"})).report
+    (finding,) = report.findings
+    assert finding.rule == "header-broken"
+    assert finding.then == "A merge was left in the middle at line 3: keep one of its sides."

@@ -292,6 +292,25 @@ async def test_what_is_not_installed_is_stubbed_and_said_each_time(
     )
 
 
+async def test_an_import_that_fails_has_its_own_line_and_not_that_of_its_types(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    text = 'import type { A } from "./gone.js";\nimport { a } from "./gone.js";\nexport default () => a;\n'
+    error = error_of((await outcome_of(hook("a", text)))["a"])
+    assert [line for _, line, _, _ in places(error)] == [2]
+
+
+async def test_under_a_plain_host_the_file_that_was_meant_is_named(
+    hook: WriteHook, outcome_of: OutcomeOf
+) -> None:
+    plain = hook(
+        "a", "import { a } from '../lib/a.js';\nexport default () => a;\n", files={"../lib/a.ts": ""}
+    )
+    assert isinstance(plain.target, Code)
+    error = error_of((await outcome_of(replace(plain, target=replace(plain.target, plain=True))))["a"])
+    assert error.message.endswith("; Node takes an import as it stands: write ../lib/a.ts")
+
+
 async def test_a_stub_of_a_file_speaks_of_a_file(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     calls = hook("calls", body("load();", top="import { load } from '../dist/load.js';"))
     error = error_of((await outcome_of(calls))["calls"])

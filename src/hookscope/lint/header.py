@@ -13,6 +13,7 @@ from hookscope.formats.places import KeyPath
 from hookscope.values import dataclass
 
 LIMIT = LARGEST_HEADER  # bytes of a HOOK.md that are read
+CONFLICT = re.compile(rb"^<{7}[ \t]", re.MULTILINE)  # as a merge leaves it where both sides have changed
 METADATA = re.compile(rb"^metadata[ \t]*:", re.MULTILINE)
 
 
@@ -32,6 +33,12 @@ class Header:
     def empty(self) -> bool:
         """Is there nothing at all in the file."""
         return not self.unread and not self.source.strip(b"\xef\xbb\xbf \t\r\n")
+
+    @property
+    def conflict(self) -> int:
+        """The line at which a merge was left in the middle; 0: nowhere."""
+        found = CONFLICT.search(self.source)
+        return self.source.count(b"\n", 0, found.start()) + 1 if found else 0
 
     @property
     def metadata(self) -> Mapping[str, Any]:

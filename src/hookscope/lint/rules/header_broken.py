@@ -39,13 +39,15 @@ def check(subject: Subject) -> Iterator[Said]:
         return
     where = Place(subject.manifest, wrong.span.line, wrong.span.column)
     long = "; no more than 64 KiB of it are read" if not subject.header.whole else ""
-    yield error(
-        where,
-        f"The front matter cannot be read: {one_line(wrong.problem)}{long}.",
+    text = f"The front matter cannot be read: {one_line(wrong.problem)}{long}."
+    then = (
         "Until it reads, the hook is passed over."
         if subject.hook is None
-        else "The hook has no events there.",
+        else "The hook has no events there."
     )
+    if subject.header.conflict:
+        then = f"A merge was left in the middle at line {subject.header.conflict}: keep one of its sides."
+    yield error(where, text, then)
 
 
 RULE = Rule("header-broken", __doc__, check)

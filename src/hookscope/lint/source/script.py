@@ -47,6 +47,7 @@ class _Reader:
         self._lines = source.split(b"\n")
         self._names = Names(self._nodes, self._parents)
         self._without = Without(self._parents)
+        self._asked = self._without.asked_names(self._nodes)
         self._types = of_types_alone(self._nodes)
         self._met: dict[str, list[Met]] = {}
         self._looks: dict[str, Callable[[Node], None]] = {
@@ -127,7 +128,9 @@ class _Reader:
         )
         if dotted(owner) == "process.env":
             if not stores:
-                optional = self._without.has_fallback(parent, used) or self._without.is_asked_for(name, used)
+                without = self._without
+                optional = without.has_fallback(parent, used) or without.is_asked_for(name, used)
+                optional = optional or without.is_decided_on(parent, used, self._asked)
                 self._note("env", name, node, "optional" if optional else "")
         elif self._names.is_context(owner) and not is_field(parent, "function", used):
             self._note("stored" if stores else "fields", name, node)

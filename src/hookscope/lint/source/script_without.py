@@ -32,6 +32,7 @@ class Without:
 
     def has_fallback(self, parent: Node | None, node: Node) -> bool:
         """Is a value asked whether it is there, or replaced where it is not."""
+        parent, node = self._out_of_chain(parent, node)
         if parent is None:
             return False
         operator = parent.child_by_field_name("operator")
@@ -48,6 +49,41 @@ class Without:
                 function = call.child_by_field_name("function") if call is not None else None
                 return function is not None and text_of(function) == "Boolean"
         return False
+
+    def _out_of_chain(self, parent: Node | None, node: Node) -> tuple[Node | None, Node]:
+        """Of the last of a chain, `a || b`, what stands around the chain."""
+        for _ in range(FARTHEST):
+            sign = parent.child_by_field_name("operator") if parent is not None else None
+            if (
+                parent is None
+                or sign is None
+                or sign.type not in ("||", "??")
+                or not is_field(parent, "right", node)
+            ):
+                break
+            parent, node = self.around(parent)
+        return parent, node
+
+    def is_decided_on(self, parent: Node | None, node: Node, asked: frozenset[str]) -> bool:
+        """Does it get a name that is asked later on whether there is any: `const a = …; if (a) use(a)`."""
+        parent, node = self._out_of_chain(parent, node)
+        name = parent.child_by_field_name("name") if parent and is_field(parent, "value", node) else None
+        return name is not None and text_of(name) in asked
+
+    def asked_names(self, nodes: list[Node]) -> frozenset[str]:
+        """Names without which something else is done, but for those asked in order to end there: `!a`."""
+        return frozenset(
+            text_of(node) for node in nodes if node.type == "identifier" and self._is_asked(node)
+        )
+
+    def _is_asked(self, node: Node) -> bool:
+        parent, used = self.around(node)
+        if parent is None:
+            return False
+        if parent.type in ("if_statement", "while_statement", "ternary_expression"):
+            return is_field(parent, "condition", used)
+        sign = parent.child_by_field_name("operator") if parent.type == "binary_expression" else None
+        return sign is not None and sign.type in ELSE and is_field(parent, "left", used)
 
     def is_asked_for(self, name: str, node: Node) -> bool:
         """Does a condition around it name it: `if (process.env.A) use(process.env.A)`."""

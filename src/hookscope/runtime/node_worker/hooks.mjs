@@ -60,8 +60,16 @@ function find(worlds, world, specifier, context, next) {
     const parent = split(context.parentURL).path;
     worlds.missing.set(error, { file: parent, specifier });
     if (!isRelative(specifier)) advise(error, absence(specifier, parent).then);
+    else if (world.isPlain) advise(error, meantBy(existing(pathOf(specifier, context.parentURL)), parent));
     throw error;
   }
+}
+
+/** The next step where a host's loader would have found a file, and its Node finds none. */
+function meantBy(file, parent) {
+  if (!file) return "";
+  const name = path.relative(path.dirname(parent), file).replaceAll(path.sep, "/");
+  return `; Node takes an import as it stands: write ${name.startsWith(".") ? name : `./${name}`}`;
 }
 
 /** Throws where the shipped host's SDK has no such part. */

@@ -56,9 +56,15 @@ function withPlace(error, place) {
 function placeOfImport({ file, specifier }) {
   const source = fs.readFileSync(file, "utf8");
   const text = withoutComments(source);
-  const places = [`"${specifier}"`, `'${specifier}'`].map((quoted) => text.indexOf(quoted));
-  const index = places.find((at) => at >= 0);
+  const places = [`"${specifier}"`, `'${specifier}'`].flatMap((quoted) => [...occurrences(text, quoted)]);
+  const index = places.find((at) => !OF_TYPES.test(text.slice(0, at))) ?? places[0];
   return index === undefined ? null : placeAt(source, index, file);
+}
+
+const OF_TYPES = /(?:^|[;}\n])\s*(?:import|export)\s+type\b[^;'"]*$/; // what is gone when the file runs
+
+function* occurrences(text, part) {
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + 1)) yield at;
 }
 
 /** Parse the files again, by means that tell the place. */
