@@ -85,3 +85,20 @@ def test_the_project_around_is_named(hookscope: Program, workspace: Path, inside
     done = hookscope("list", cwd=workspace / inside)
     assert "Hooks of Eve are in " in done.err
     assert f"`--workspace {workspace}` looks there." in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("async def handler(event_type, context): ...", "2 arguments"), ("def handler(): ...", "no argument")],
+)
+def test_a_handler_of_other_arguments_than_the_event_is_broken_before_it_runs(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, text: str, count: str
+) -> None:
+    make_hook(workspace / "hooks", "greet", "{openclaw: {events: [command]}}", handler=text)
+    reason = f"`handler` in handler.py asks for {count}; it is called with one, the event"
+    hooks = {hook["name"]: hook for hook in hookscope("list", "--json").json["hooks"]}
+    (gate,) = (gate for gate in hooks["greet"]["gates"] if gate["gate"] == "export")
+    assert (hooks["greet"]["state"], gate["reason"]) == ("broken", reason)
+    done = hookscope("lint", "greet")
+    assert (done.code, reason in done.out, "Write `def handler(event)`;" in done.out) == (1, True, True)
+    assert "no fix: its author writes `(event)`" in hookscope("fix", "greet", "--gate", "export").out

@@ -135,3 +135,21 @@ def refusal(source: bytes) -> FormatError | None:
     except FormatError as error:
         return error
     return None
+
+
+@pytest.mark.parametrize(
+    ("text", "misfit"),
+    [
+        ("def handler(event): ...", None),
+        ("async def handler(event, /): ...", None),
+        ("def handler(*events): ...", None),
+        ("def handler(event, context=None, *, loud=False, **more): ...", None),
+        ("@wrapped\ndef handler(event, context): ...", None),
+        ("def handler(event, context): ...", 2),
+        ("async def handler(kind, context, more=1): ...", 2),
+        ("def handler(event, *, context): ...", 2),
+        ("def handler(): ...", 0),
+    ],
+)
+def test_a_function_that_one_argument_does_not_fit_is_known(text: str, misfit: int | None) -> None:
+    assert read_exports(text.encode())["handler"].misfit == misfit

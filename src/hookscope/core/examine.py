@@ -17,6 +17,8 @@ LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
 LARGEST_SCRIPT = 65_536  # bytes; of a larger one nothing is said before its load
 SCRIPTS = ("typescript", "javascript")
 KNOWN_AFTER_LOAD = "known after a load"
+OF_ONE_ARGUMENT = ("folder", "legacy")  # kinds of hooks whose handlers get the event and nothing else
+MISFIT = "other arguments"
 PLUGIN_DOORS = ("plugin", "default")  # an object, or a function, in place of `register`
 
 
@@ -83,7 +85,7 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
         return _unread(path, error), Gate("export", None, found="not reached")
     if hook.kind == "stream" or (hook.kind == "plugin" and any(door in exports for door in PLUGIN_DOORS)):
         return None, unknown
-    return None, export_gate(exports, hook.meta.export, path)
+    return None, export_gate(exports, hook.meta.export, path, called=hook.kind in OF_ONE_ARGUMENT)
 
 
 def _script_gate(path: Path, files: Files) -> Gate | None:
@@ -107,8 +109,11 @@ def _unknown(export: str) -> Gate:
     return Gate("export", None, needed=(export,), found=KNOWN_AFTER_LOAD)
 
 
-def export_gate(exports: dict[str, Export], wanted: str, path: Path) -> Gate:
-    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`."""
+def export_gate(exports: dict[str, Export], wanted: str, path: Path, *, called: bool = True) -> Gate:
+    """Is the wanted export there and a function. `default` means `default` if defined, else `handler`.
+
+    `called`: with the event alone, so that one of two arguments is none.
+    """
     names = ("default", "handler") if wanted == "default" else (wanted,)
     found = next((exports[name] for name in names if name in exports), None)
     if found is None:
@@ -117,6 +122,10 @@ def export_gate(exports: dict[str, Export], wanted: str, path: Path) -> Gate:
         return _missing(exports, names[-1], path)
     place = Place(path, found.line)
     match found.kind:
+        case "function" | "async function" if called and found.misfit is not None:
+            count = f"{found.misfit} arguments" if found.misfit else "no argument"
+            reason = f"`{found.name}` in {path.name} asks for {count}; it is called with one, the event"
+            return Gate("export", False, names[-1:], (found.name,), MISFIT, reason, place=place)
         case "function" | "async function":
             at = f"{path.name}:{found.line}"
             return Gate(

@@ -25,6 +25,7 @@ class Export:
     name: str
     kind: Kind
     line: int
+    misfit: int | None = None  # how many arguments it asks for, where it surely cannot be called with one
 
 
 def read_exports(source: bytes) -> dict[str, Export]:
@@ -61,9 +62,9 @@ def _bound(node: ast.AST) -> Iterator[Export]:
     """What one statement binds by itself, without the blocks in it."""
     match node:
         case ast.FunctionDef():
-            yield Export(node.name, "function", node.lineno)
+            yield Export(node.name, "function", node.lineno, _misfit(node))
         case ast.AsyncFunctionDef():
-            yield Export(node.name, "async function", node.lineno)
+            yield Export(node.name, "async function", node.lineno, _misfit(node))
         case ast.ClassDef():
             yield Export(node.name, "class", node.lineno)
         case ast.Import() | ast.ImportFrom():
@@ -81,6 +82,16 @@ def _bound(node: ast.AST) -> Iterator[Export]:
             for item in node.items:
                 if item.optional_vars is not None:
                     yield from _targets(item.optional_vars)
+
+
+def _misfit(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int | None:
+    """How many arguments must be given, where that is not one; a decorator may make another function."""
+    given = node.args
+    places = len(given.posonlyargs) + len(given.args)
+    needed = places - len(given.defaults) + sum(default is None for default in given.kw_defaults)
+    by_name = any(default is None for default in given.kw_defaults)
+    fits = needed <= 1 and not by_name and (places >= 1 or given.vararg is not None)
+    return None if fits or node.decorator_list else needed
 
 
 _BINDERS = frozenset({"globals", "locals", "vars", "exec", "eval", "setattr"})

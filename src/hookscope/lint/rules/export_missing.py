@@ -25,7 +25,7 @@ Good:
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookscope.core.examine import export_gate
+from hookscope.core.examine import MISFIT, export_gate
 from hookscope.core.hooks import Edit
 from hookscope.formats import FormatError, read_exports
 from hookscope.lint.model import Rule, Said
@@ -57,6 +57,11 @@ def _of_python(subject: Subject, handler: Path, wanted: str) -> Iterator[Said]:
         return
     gate = export_gate(exports, wanted, handler)
     if gate.passed is False:
+        if gate.found == MISFIT:
+            (name,) = gate.missing
+            then = f"Write `def {name}(event)`; what its host tells of the event is in `event.context`."
+            yield error(subject.in_handler(), f"{gate.reason}.", then)
+            return
         functions = [one.name for one in exports.values() if "function" in one.kind]
         write = f"Write `def {gate.needed[0]}(event)`"
         text = gate.reason + "." * (not gate.reason.endswith("?"))

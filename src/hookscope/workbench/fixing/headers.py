@@ -18,6 +18,7 @@ from hookscope.changes import (
     with_wrapped,
     without_header_member,
 )
+from hookscope.core.examine import MISFIT
 from hookscope.core.searched import PLATFORMS
 from hookscope.core.standing import Gate, Standing
 from hookscope.core.text import nearest
@@ -257,6 +258,9 @@ def _platform(name: str) -> str:
 def export(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """The function that was surely meant, named in the metadata."""
     path = row.hook.handler
+    if gate.found == MISFIT:
+        yield Fix(gate.name, gate.reason, why_not="its author writes `(event)`; `event.context` has the rest")
+        return
     source = sketch.read(path) if path is not None and row.hook.language == "python" else None
     if source is None or row.hook.kind != "folder":
         return
