@@ -150,6 +150,8 @@ def key_note(key: str, view: View) -> str:
         return ""
     if key in catalogue.by_key:
         return f"{product} documents {key} and never sends it"
+    if key in view.host.dialect.later:
+        return f"not in {product}'s guide; {view.host.dialect.later[key]} sends it"
     near = catalogue.nearest(key)
     hint = f": did you mean {near}?" if near and near != key else ""
     return f"no event of {product}{hint}"

@@ -25,6 +25,7 @@ from hookscope.core.text import nearest
 from hookscope.dialects import DIALECTS
 from hookscope.formats import FormatError, KeyPath, read_exports
 from hookscope.lint.events import dead_events
+from hookscope.lint.header import read_header
 from hookscope.lint.reading import read_subject
 from hookscope.systems.folders import FolderSystem
 from hookscope.workbench.fixing.fix import Fix, Given
@@ -103,8 +104,12 @@ def events(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[
         return
     yield from header_fixes(gate, row, sketch, [("Let the header stand first", with_header_first)])
     header, _ = _metadata_in(row, sketch)
-    block = header.get(METADATA)
-    metadata: dict[str, Any] = block if isinstance(block, dict) else {}
+    metadata: dict[str, Any] = block if isinstance(block := header.get(METADATA), dict) else {}
+    if isinstance(block, str) and row.hook.manifest is not None:
+        metadata = dict(read_header(sketch.read(row.hook.manifest) or b"").metadata)
+        title = "Take metadata out of its quotes"
+        out: list[tuple[str, Make]] = [(title, lambda source: with_one_line(source, METADATA, metadata))]
+        yield from header_fixes(gate, row, sketch, out)
     yield from header_fixes(gate, row, sketch, list(_moves(header, metadata, own)))
     if _listened(_of(metadata, own, EVENTS)):
         return
