@@ -62,6 +62,9 @@ class EventType:
     delivers: bool = False  # pushed messages reach the user
     awaited: bool = True
     mutable: tuple[str, ...] = ()  # context fields that the host uses afterwards
+    keeps: Mapping[str, str] = field(
+        default_factory=dict
+    )  # a list → the member without which an item is left out
     session: str = DEFAULT_SESSION  # a realistic session key
     context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
     fields: Mapping[str, Field] = field(default_factory=dict)  # of the context: its family's and its own

@@ -32,6 +32,7 @@ from hookscope.systems.streams.agents import ROOT
 from hookscope.systems.streams.household import SUBAGENTS
 from hookscope.values import dataclass
 from hookscope.workbench.mistaken import mistaken_names
+from hookscope.workbench.options import shipped_hooks
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -67,8 +68,8 @@ class Linted:
 
 
 def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[str] = ()) -> Linted:
-    """Lint the hooks of the host in force; with `paths`, those below these folders under its rules. A path
-    that is not there may be the name of one of its hooks.
+    """Lint the hooks of the host in force, but for those that ship with Hookscope; with `paths`, those below
+    these folders under its rules. A path that is not there may be the name of one of its hooks.
 
     Reads files and parses them; imports and runs nothing. Raises Refusal for what is neither, and for a rule
     that does not exist.
@@ -76,8 +77,10 @@ def lint_hooks(bench: Workbench, paths: Sequence[Path] = (), rules: Collection[s
     for rule in rules:
         rule_named(rule)
     host = bench.open()
-    if not paths:
-        found = read_subjects(look(host), host_facts(host), host.surroundings.files)
+    if not paths:  # what ships with us is nobody's to mend; named, it is linted like any other
+        ours = shipped_hooks()
+        every = read_subjects(look(host), host_facts(host), host.surroundings.files)
+        found = tuple(subject for subject in every if not subject.folder.is_relative_to(ours))
     else:
         found = tuple(subject for path in paths for subject in _asked_for(host, path))
     unique = {(subject.folder, subject.name, subject.handler): subject for subject in found}
