@@ -267,6 +267,10 @@ export default make();
     facts = read_scripts([Script("one", text, False)])["one"]
     assert isinstance(facts, HandlerFacts)
     assert [(met.name, met.line) for met in facts.strays] == [("text", 4), ("from", 2)]
+    for plugin in ("function register(host) { host.on('a', f); }", "(api) => { api.on('a', f); }"):
+        facts = read_scripts([Script("one", f"export default {plugin}", False)])["one"]
+        assert isinstance(facts, HandlerFacts)
+        assert facts.strays == ()
     taken = "export default async ({ message, context, action: a }) => { use(message, context, a); };"
     facts = read_scripts([Script("one", taken, False)])["one"]
     assert isinstance(facts, HandlerFacts)

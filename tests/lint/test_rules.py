@@ -152,6 +152,14 @@ def test_what_a_guide_lacks_and_its_program_sends_is_no_mistake(
     ]
 
 
+def test_a_name_that_is_spelt_as_plugins_spell_theirs_is_told_so(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    files = {"HOOK.md": header("before_agent_finalize"), "handler.py": "def handler(event): ...\n"}
+    (finding,) = lint_under(write_hook(files)).report.findings
+    assert "names with `_` are of plugins' events" in finding.text
+
+
 def test_a_command_of_ones_own_is_nothing_to_speak_of(lint_under: Lint, write_hook: WriteHook) -> None:
     folder = write_hook({"HOOK.md": header("command:deploy"), "handler.py": "def handler(event): ...\n"})
     assert not lint_under(folder).report.findings
@@ -172,6 +180,25 @@ def test_one_dead_event_among_living_ones_is_a_warning(lint_under: Lint, write_h
     assert finding.severity is Severity.WARNING
     assert "only plugins hear it" in finding.text
     assert not lint_under(folder).report.failed
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("index.ts", "export default function register(api) { api.on('agent_end', f); }\n"),
+        ("handler.py", "def register(api):\n    api.on('agent_end', print)\n"),
+    ],
+)
+def test_prose_beside_a_plugin_is_no_hook_that_lacks_its_header(
+    file: str, text: str, lint_under: Lint, write_hook: WriteHook
+) -> None:
+    report = lint_under(write_hook({"HOOK.md": "# What this plugin hears\n", file: text})).report
+    (finding,) = report.findings
+    assert (finding.rule, finding.text.partition(":")[0]) == (
+        "header-missing",
+        f"{file} registers a plugin's handlers",
+    )
+    assert not report.failed
 
 
 def test_a_text_called_hook_md_is_no_error(lint_under: Lint, write_hook: WriteHook) -> None:

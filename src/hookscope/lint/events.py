@@ -11,6 +11,8 @@ from hookscope.lint.near import meant
 from hookscope.lint.subject import Mistaken, Subject
 from hookscope.values import dataclass
 
+OF_PLUGINS = "names with `_` are of plugins' events, which no HOOK.md hook hears"
+
 
 @dataclass(frozen=True, slots=True)
 class Dead:
@@ -111,7 +113,8 @@ def _dead(key: str, subject: Subject) -> Dead:
         plugin = tuple(name for name in listed.plugin if name in catalogue.keys_of("plugin"))
         return Dead(key, False, listed.why, instead, near, plugin)
     slip = meant(key, filter(subject.sends, sorted(catalogue.keys_of(kind))))
-    return Dead(key, False, "", (slip,) if slip else ())
+    is_plugins = kind == "folder" and "_" in key and ":" not in key and not slip
+    return Dead(key, False, OF_PLUGINS if is_plugins else "", (slip,) if slip else ())
 
 
 def _sent(keys: tuple[str, ...], subject: Subject) -> tuple[str, ...]:

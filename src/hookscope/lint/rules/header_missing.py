@@ -24,10 +24,14 @@ Good:
         def handler(event): ...
 """
 
+import re
 from collections.abc import Iterator
 
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error, hint
+
+REGISTERS = r"^(?:export\s+default\s+(?:async\s+)?function\s+register|(?:async\s+)?def\s+register)\s*\("
+PLUGIN = re.compile(REGISTERS, re.MULTILINE)
 
 
 def check(subject: Subject) -> Iterator[Said]:
@@ -43,6 +47,10 @@ def check(subject: Subject) -> Iterator[Said]:
         return
     if subject.handler is None:
         yield hint(subject.in_header(), "HOOK.md without front matter: not a hook.", "Give it another name.")
+    elif PLUGIN.search(subject.text):
+        text = f"{subject.handler.name} registers a plugin's handlers: its folder is a plugin, and no hook."
+        then = "Let it lie in a folder of plugins, and give its HOOK.md another name."
+        yield hint(subject.in_header(), text, then)
     else:
         so = "its folder is no hook" if subject.hook is None else "the hook has no events"
         yield error(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 HAS = frozenset({"type", "action", "sessionKey", "timestamp", "messages", "context"})
 INHERITED = frozenset({"constructor", "hasOwnProperty", "toJSON", "toLocaleString", "toString", "valueOf"})
 TELLING = ({"sessionKey"}, {"context"}, {"type", "action"})  # of what is read: the event, surely
+OF_PLUGINS = frozenset({"register", "activate"})
+API = "api"
 HIGHEST = 200  # steps up the tree to the function whose parameter a name is
 
 
@@ -74,6 +76,8 @@ class _Reading:
     def _add(self, node: Node, exported: set[str]) -> None:
         first, name = first_parameter(node), name_of(node, self._parents)
         called = name in exported or is_exported(self._parents.get(node.id))
+        if first is not None and (name in OF_PLUGINS or text_of(first) == API):
+            return  # it registers a plugin's handlers, and gets no event
         if first is not None and first.type == "identifier":
             parameter = text_of(first)
             if called or EVENT.match(parameter):
