@@ -109,6 +109,23 @@ def test_a_package_that_says_no_type_is_nothing_that_a_handler_prints(
     assert "note:" not in done.out
 
 
+def test_lint_names_what_keeps_a_project_from_being_built(hookscope: Program, write: Any) -> None:
+    imports = ("../lib/there", "../../lib/gone", "pg", "@/lib/db", "eve/tools", "node:fs", "kept/x")
+    top = "".join(f"import {{ a as a{at} }} from '{name}';\n" for at, name in enumerate(imports))
+    used = "".join(f"a{at};" for at in range(len(imports)))
+    files = {"agent/hooks/a.ts": f"{top}{used}\nexport default {{ events: {{ '*'() {{}} }} }};"}
+    write(files | {"agent/lib/there.ts": "export const a = 1;", "kept/x.ts": "", "tsconfig.json": "{}"})
+    done = hookscope("lint", "--json")
+    found = [
+        (one["severity"], one["text"]) for one in done.json["findings"] if one["rule"] == "import-missing"
+    ]
+    assert found == [
+        ("error", "`../../lib/gone`, which the module imports, is not there: Eve builds nothing."),
+        ("warning", "The package of `pg` is not installed in the project: Eve builds nothing before."),
+    ]
+    assert done.code == 1
+
+
 def test_a_file_whose_name_stops_the_build_is_told_with_what_mends_it(hookscope: Program, write: Any) -> None:
     write({"agent/hooks/close.ts": hears("turn.completed"), "agent/hooks/_shared.ts": "export const x = 1;"})
     step = (

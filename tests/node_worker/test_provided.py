@@ -124,8 +124,6 @@ ASKED = (
     "that package is not installed here; the project's package.json asks for it: `{} install` there brings it"
 )
 ADDED = "that package is not installed here; `{}` in the handler's folder or above it brings it"
-NO_PATHS = "that file is not there; no `paths` of a tsconfig.json above its file says what {} stands for"
-NO_FILE = "that file is not there; tsconfig.json takes it for {}: write that file or correct one of them"
 SHOP = '{"devDependencies": {"@shop/db": "workspace:*"}}'
 PATHS = '{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}'
 
@@ -141,8 +139,6 @@ PATHS = '{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}'
             ADDED.format("yarn add ledger"),
         ),
         ({"package.json": '{"dependencies": {"eve": "*"}}'}, "eve/channels/slack", ASKED.format("npm")),
-        ({}, "@/lib/db", NO_PATHS.format("@/lib/db")),
-        ({"tsconfig.json": PATHS}, "@/lib/db", NO_FILE.format("src/lib/db")),
     ],
 )
 async def test_what_is_absent_is_said_with_what_brings_it(
@@ -163,6 +159,28 @@ async def test_what_is_absent_is_said_with_what_brings_it(
     (answer,) = await talk.run(tool(talk, later), view=two({}))
     assert answer["error"]["message"].endswith(step.partition(";")[2])
     assert step not in answer["error"]["plain"]
+
+
+@pytest.mark.parametrize(
+    ("files", "specifier", "step"),
+    [
+        ({}, "@/lib/db", "no `paths` of a tsconfig.json above its file says what @/lib/db stands for"),
+        ({"tsconfig.json": PATHS}, "@/lib/db", "tsconfig.json takes it for src/lib/db: write that file or "),
+        ({}, "../../lib/db", "write that file or correct its path"),
+        ({}, "./db.js", "write that file or correct its path"),
+    ],
+)
+async def test_a_file_of_the_project_that_is_not_there_stops_its_module(
+    files: dict[str, str], specifier: str, step: str, talk: Talk
+) -> None:
+    for name, text in files.items():
+        (talk.root / name).write_text(text)
+    top = f"import {{ open }} from '{specifier}';"
+    answer = await talk.load(tool(talk, f"{top}\nexport default {{ execute: () => open() }};"))
+    assert "Cannot find" in answer["error"]["plain"]
+    assert f"; {step}" in answer["error"]["message"]
+    (frame,) = answer["error"]["frames"]
+    assert (frame["line"], frame["source"]) == (1, top)
 
 
 async def test_what_we_do_not_have_of_an_installed_package_is_its_own(talk: Talk) -> None:

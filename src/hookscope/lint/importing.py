@@ -69,7 +69,15 @@ def _is_package(handler: Path, name: str, files: Files) -> bool:
     if ":" in first or first in BUILT_IN or name.startswith(MARKS):
         return True
     package = f"{first}/{rest.partition('/')[0]}" if first.startswith("@") else first
-    return any(files.facts(folder / MODULES / package) is not None for folder in handler.parents)
+    return any(
+        files.facts(folder / MODULES / package) is not None or _by_base_url(folder, first, files)
+        for folder in handler.parents
+    )
+
+
+def _by_base_url(folder: Path, first: str, files: Files) -> bool:
+    """May the name be of a folder beside a tsconfig.json, which can say that names begin there."""
+    return files.facts(folder / "tsconfig.json") is not None and files.facts(folder / first) is not None
 
 
 def _is_file(path: Path, files: Files) -> bool:

@@ -1,7 +1,7 @@
 """A handler imports what is not there.
 
 Its host does not load it then. A host that removes types and does no more takes names as they stand: there
-`./lib.js` is no `lib.ts`, and `./lib` is no file.
+`./lib.js` is no `lib.ts`, and `./lib` is no file. A project whose modules are bundled is not built.
 
 Host: openclaw@2026.9
 
@@ -43,8 +43,11 @@ PACKAGE = re.compile(r"(?:@[\w.-]+/)?[\w.-]+")
 
 
 def check(subject: Subject) -> Iterator[Said]:
-    if subject.kind != "folder":
-        return  # projects and plugins are bundled
+    if subject.kind == "plugin":
+        return  # plugins are bundled
+    if subject.kind == "stream":
+        yield from _of_project(subject)
+        return
     for absent in subject.absent:
         said = _said(absent, subject)
         if said is not None and not is_misnamed(absent.met.name, subject.host.packages):
@@ -71,6 +74,21 @@ def _said(absent: Absent, subject: Subject) -> Said | None:
         return None
     text = f"`{name}` is not installed where the handler lies, and {host.product} lends it to none."
     return warning(place, text, "Import types alone (`import type`), and do without the rest.")
+
+
+def _of_project(subject: Subject) -> Iterator[Said]:
+    """A project is built as a whole: what one module lacks stops every hook."""
+    product = subject.host.product
+    for absent in subject.absent:
+        name, place = one_line(absent.met.name, 80), subject.in_handler(absent.met)
+        if name.startswith((".", "/")):
+            text = f"`{name}`, which the module imports, is not there: {product} builds nothing."
+            yield error(place, text, "Write that file, or correct its path.")
+        elif not _is_of_host(absent.met.name, subject):
+            text = (
+                f"The package of `{name}` is not installed in the project: {product} builds nothing before."
+            )
+            yield warning(place, text, "Install what the project's package.json asks for, or add it there.")
 
 
 def _is_of_host(name: str, subject: Subject) -> bool:

@@ -6,7 +6,7 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { aliased } from "./aliases.mjs";
 import { namesImported, withoutUnused } from "./imports.mjs";
-import { absence, advise } from "./missing.mjs";
+import { absence, advise, isAlias } from "./missing.mjs";
 import { isSdk, refusedSdk, SUBPATH_ADVICE } from "./openclaw.mjs";
 import { isOurs, isProvided, makesSchemas, providedAddress, providedSource, unprovided } from "./provided.mjs";
 import { asModule, bundledFormat, formatOf, isTypeScript, needsUs, refuseMarkup, stripped, withAround } from "./sources.mjs";
@@ -60,6 +60,7 @@ function find(worlds, world, specifier, context, next) {
     const parent = split(context.parentURL).path;
     worlds.missing.set(error, { file: parent, specifier });
     if (!isRelative(specifier)) advise(error, absence(specifier, parent).then);
+    else if (world.isOfEve) advise(error, "; write that file or correct its path");
     else if (world.isPlain) advise(error, meantBy(existing(pathOf(specifier, context.parentURL)), parent));
     throw error;
   }
@@ -145,7 +146,8 @@ function resolved(specifier, context, next) {
 function stubFor(worlds, world, specifier, parentUrl) {
   const parent = split(parentUrl).path;
   if (specifier.startsWith("#") || specifier.startsWith("node:")) return null;
-  if (isRelative(specifier) && isWithin(world.root, pathOf(specifier, parentUrl))) return null;
+  const isOwn = isRelative(specifier) && (world.isOfEve || isWithin(world.root, pathOf(specifier, parentUrl)));
+  if (isOwn || (world.isOfEve && isAlias(specifier, path.dirname(parent)))) return null; // its host has none either
   const names = namesUsed(worlds, specifier, parentUrl);
   if (!names) return null;
   worlds.stub(parentUrl, specifier, names);

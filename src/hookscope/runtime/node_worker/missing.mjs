@@ -15,15 +15,19 @@ const LOCKS = new Map([
 
 const advice = new WeakMap(); // error → what to do about it
 
+/** Does it stand for a file by a tsconfig.json, or look as though one should say so? */
+export function isAlias(specifier, folder) {
+  return /^(?:@|~)\//.test(specifier) || targetsOf(specifier, folder) !== null;
+}
+
 /** {what, is, then}: "that package", "is not installed here", and a step, which may be empty. Never throws. */
 export function absence(specifier, file) {
   if (/^\.{0,2}\//.test(specifier)) {
     return { what: "that file", is: "is not there", then: "; write that file or correct its path, unless its host has it" };
   }
   const folder = path.dirname(file);
-  const alias = targetsOf(specifier, folder);
-  if (alias || /^(?:@|~)\//.test(specifier)) {
-    return { what: "that file", is: "is not there", then: thenOfAlias(specifier, alias) };
+  if (isAlias(specifier, folder)) {
+    return { what: "that file", is: "is not there", then: thenOfAlias(specifier, targetsOf(specifier, folder)) };
   }
   return { what: "that package", is: "is not installed here", then: thenOfPackage(specifier, folder) };
 }
