@@ -30,6 +30,7 @@ def write(folder: Path, *files: str, text: str = "") -> None:
         ("hooks/pre-commit", "#!/bin/sh", "Git"),
         (".husky/pre-push", "true", "Git"),
         ("hooks/useCart.tsx", "", "React"),
+        ("pre-commit.sample", "#!/bin/sh", "Git"),
         ("hooks/post_gen_project.py", "", "Cookiecutter"),
     ],
 )
@@ -41,6 +42,26 @@ def test_hooks_of_other_programs_are_told_by_their_names(
         done = hookscope(*command)
         assert done.err == f"hookscope: ./{file} ({who}) holds {OTHERS}"
     assert "(empty)" not in hookscope("list").out
+
+
+@pytest.mark.parametrize(
+    ("command", "key", "says"),
+    [
+        ("fire", "PreToolUse", "it is a name of Claude Code's. What comes nearest is before_tool_call."),
+        ("events", "SessionEnd", "it is a name of Claude Code's. What comes nearest is "),
+        (
+            "plan",
+            "UserPromptSubmit",
+            "it is a name of Claude Code's. What comes nearest is message:received.",
+        ),
+    ],
+)
+def test_an_event_of_another_program_is_told_as_such(
+    hookscope: Program, command: str, key: str, says: str
+) -> None:
+    done = hookscope(command, key)
+    assert done.code == 1
+    assert done.err.startswith(f"hookscope: {key!r} is no event of OpenClaw: {says}")
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,24 @@ def no_such_event(view: View, key: str, near: str | None) -> Refusal:
         return Refusal(
             f"{said}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
         )
+    why, instead = _mistaken(view, key)
+    if instead:
+        return Refusal(f"{said}{why}.", f"What comes nearest is {' or '.join(instead)}.")
     then = f"Did you mean {near}?" if near else "`hookscope events` lists what there is."
-    return Refusal(f"{said}.", then)
+    return Refusal(f"{said}{why}.", then)
+
+
+def _mistaken(view: View, key: str) -> tuple[str, list[str]]:
+    """Whose name it is, where that is known, and what this host sends in its place."""
+    from hookscope.lint.events import listed_as  # here: few mistake a name
+    from hookscope.workbench.mistaken import mistaken_names
+
+    listed, catalogue = listed_as(key, mistaken_names()), view.host.dialect.catalogue()
+    if listed is None:
+        return "", []
+    names = (*listed.instead, *listed.near, *listed.plugin)
+    sent = [name for name in names if name in catalogue.by_key and catalogue.sends(name)]
+    return (f": {listed.why}" if listed.why else ""), list(dict.fromkeys(sent))[:3]
 
 
 def stranger(view: View, key: str) -> str:
