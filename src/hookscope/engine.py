@@ -32,7 +32,7 @@ from hookscope.runtime.node import NoNode
 from hookscope.runtime.which_lane import OF_NODE, Lanes, in_process, with_node
 
 if TYPE_CHECKING:
-    from hookscope.runtime import Firing
+    from hookscope.runtime import Firing, Stepper
 
 
 class HookEngine:
@@ -282,11 +282,13 @@ class HookEngine:
         only: str | None = None,
         complete: Callable[[Run], Awaitable[Run]] | None = None,
         follow: Callable[[Event], Plan] | None = None,
+        stepper: Stepper | None = None,
     ) -> Firing:
         """Run an event, or a plan made before. Iterate the Firing for steps, await it for the Run.
 
         `complete` has the last word on the Run, before its end is recorded. `follow` plans the events that
-        this one causes; else they are fired at all who hear them, or at the one hook of the plan. Raises
+        this one causes; else they are fired at all who hear them, or at the one hook of the plan. With a
+        `stepper` the run waits before each handler until somebody says a word to it. Raises
         RuntimeError outside of a running event loop and once the engine is closed, and what `plan` raises.
         """
         from hookscope.runtime import Firing
@@ -297,7 +299,7 @@ class HookEngine:
         listener = self.listener or of_process()
         return Firing(
             self._prepared(plan),
-            self.lanes.of,
+            self.lanes.of if stepper is None else stepper.lanes(self.lanes.of),
             recorder=self.recorder,
             follow=lambda caused: self._prepared(
                 with_breakages(follow(caused) if follow else self.plan(caused, only=plan.only), broken)

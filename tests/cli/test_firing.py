@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -445,3 +446,65 @@ def test_load_without_trust_names_the_next_step(
     assert done.code == 1
     assert "`--trust` this once" in done.err
     assert hookscope("load", "--trust", "--bundled", str(bundled)).code == 0
+
+
+def at_terminal(program: list[str], cwd: Path, answers: bytes) -> tuple[int, str, str]:
+    """Its exit code, what it printed, and what stood on the terminal where this was typed."""
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "r+b", buffering=0) as terminal:
+        running = subprocess.Popen(
+            program, cwd=cwd, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE, text=True
+        )
+        terminal.write(answers)
+        out, _ = running.communicate(timeout=60)
+        shown = b""
+        while select.select([terminal], [], [], 0)[0]:
+            shown += os.read(terminal.fileno(), 65536)
+        os.close(theirs)
+    return running.returncode, out, shown.decode()
+
+
+@pytest.fixture
+def three(workspace: Path, bundled: Path, make_hook: MakeHook) -> list[str]:
+    """The program that steps through three hooks."""
+    for name in ("a-first", "b-second", "c-third"):
+        make_hook(
+            workspace / "hooks", name, COMMAND, f"def handler(event): event.messages.append('{name} ran')"
+        )
+    fire = [sys.executable, "-m", "hookscope", "fire", "command:new", "--trust", "--step"]
+    return [*fire, "--bundled", str(bundled)]
+
+
+def test_a_run_is_gone_through_handler_by_handler(three: list[str], workspace: Path) -> None:
+    code, out, shown = at_terminal(three, workspace, b"\ne\ns\n\n")
+    assert code == 0
+    assert "b-second  not run: passed over by hand" in out
+    assert re.findall(r"\w-\w+ ran", out) == ["a-first ran", "c-third ran"]
+    assert [line[2:].split()[:4] for line in shown.splitlines() if line.startswith("▸")] == [
+        [str(number), "of", "3", name] for number, name in enumerate(("a-first", "b-second", "c-third"), 1)
+    ]
+    assert '"a-first ran"' in shown, "the event as the second would get it"
+    assert shown.count("enter runs it, s passes it over") == 1
+
+
+@pytest.mark.parametrize("ends", [b"\nq\n", b"\n\x04"])
+def test_a_run_that_is_stepped_through_can_be_ended(ends: bytes, three: list[str], workspace: Path) -> None:
+    code, out, _ = at_terminal(three, workspace, ends)
+    assert code == 1
+    assert re.findall(r"\w-\w+ ran", out) == ["a-first ran"]
+    assert "c-third  not run: the run was cancelled" in out
+
+
+def test_all_that_follows_can_run_at_once(three: list[str], workspace: Path) -> None:
+    code, out, shown = at_terminal(three, workspace, b"what?\nc\n")
+    assert code == 0
+    assert len(re.findall(r"\w-\w+ ran", out)) == 3
+    assert shown.count("▸") == 1
+    assert shown.count("enter runs it, s passes it over") == 2, "said again where a word is unknown"
+
+
+@pytest.mark.parametrize("more", [[], ["--json"], ["--repeat", "2"]])
+def test_without_a_terminal_nobody_can_step(fire: Program, more: list[str]) -> None:
+    done = fire("command:new", "--step", *more)
+    assert done.code == 2
+    assert "--step" in done.err

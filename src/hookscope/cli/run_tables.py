@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
     """
     lines = [f"{one_line(item.event.key)}  {len(item.results)} ran  {duration(item.took)}  {outcome(item)}"]
     lines.append("")
-    width = column((one_line(entry.call.name) for entry in item.results), 32)
+    width = width_of([entry.call for entry in item.results])
     merged = _merged(item, plan)
     recorded = item.event.kind != "stream" or not item.results
     for label, entries in _lanes(item, plan):
@@ -54,6 +54,11 @@ def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
     if item.guarded is not None:
         lines += ["", *sandbox(item.guarded, here)]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def width_of(calls: Sequence[Registration]) -> int:
+    """Cells of the column that their names stand in."""
+    return column((one_line(call.name) for call in calls), 32)
 
 
 def outcome(item: Run) -> str:

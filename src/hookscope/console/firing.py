@@ -15,7 +15,7 @@ from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import Composed, ConsoleState
 from hookscope.console.trust import Answer, TrustScreen
-from hookscope.core.runs import Event, Plan, Run, Started
+from hookscope.core.runs import Event, Plan, Result, Run, Slow
 from hookscope.workbench.filling import filled_event
 from hookscope.workbench.left_out import waiting_for_trust
 from hookscope.workbench.refusal import Refusal
@@ -249,7 +249,7 @@ class FireDesk:
         with self.screen.app.batch_update():
             for step in event.steps:
                 self.pane.step(event.number, step)
-        told = [step for step in event.steps if not isinstance(step, Started)]
+        told = [step for step in event.steps if isinstance(step, Result | Slow)]
         self.screen.log_entries([narrate.stepped(now, event.number, step) for step in told])
 
     def over(self, event: FiringOver) -> None:

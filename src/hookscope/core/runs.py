@@ -29,6 +29,7 @@ Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "input", "model
 PROMISE = "promise"  # a plugin whose `register` is not done when it returns
 UNNAMED = "unnamed"  # one that registers a hook of folder events without a name
 MISNAMED = "misnamed\n"  # one whose code has another id than its manifest: both follow, a line each
+PASSED_OVER = "passed over by hand"
 UNRECORDED = "the event could not be recorded"  # why hooks of a stream did not run
 
 
@@ -258,7 +259,24 @@ class Slow:
     limit: float | None  # when it will be stopped; None: never
 
 
-Step: TypeAlias = Started | Slow | Result
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A step: the run waits for somebody's word before this handler. `at` as in Started."""
+
+    call: Registration
+    at: float
+    beside: tuple[Registration, ...] = ()  # those that begin together with it
+    event: object = None  # as it would get it, as JSON values
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A step: this handler was passed over by hand."""
+
+    call: Registration
+
+
+Step: TypeAlias = Started | Slow | Result | Paused | Skipped
 OnStep: TypeAlias = Callable[[Step], None]
 
 

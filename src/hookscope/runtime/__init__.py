@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hookscope.runtime.node import Node, NoNode, find_node
     from hookscope.runtime.peer import WorkerProgram
     from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
+    from hookscope.runtime.stepping import Stepper
     from hookscope.runtime.worker import Worker
 
 _HOMES = {
@@ -36,7 +37,8 @@ _HOMES = {
     "NoNode": "node",
     "Node": "node",
     "ProcessLane": "process_lane",
-    "WorkerProgram": "link",
+    "WorkerProgram": "peer",
+    "Stepper": "stepping",
     "Worker": "worker",
     "WorkerFacts": "process_lane",
     "digest_of": "digest",
@@ -53,6 +55,7 @@ __all__ = [
     "NoNode",
     "Node",
     "ProcessLane",
+    "Stepper",
     "Worker",
     "WorkerFacts",
     "WorkerProgram",

@@ -10,7 +10,18 @@ from typing import Any
 from hookscope.core.arguments import ASKED, EVENT, Arguments
 from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
-from hookscope.core.runs import Code, Module, OnStep, Registration, Result, Slow, Started, Step
+from hookscope.core.runs import (
+    Code,
+    Module,
+    OnStep,
+    Paused,
+    Registration,
+    Result,
+    Skipped,
+    Slow,
+    Started,
+    Step,
+)
 from hookscope.runtime.process_lane import ProcessLane, code_of
 from hookscope.runtime.sandbox import Sandbox
 
@@ -139,7 +150,7 @@ class CopiesLane:
 
     def _outside(self, news: Step, call: Registration) -> Step:
         match news:
-            case Started() | Slow():
+            case Started() | Slow() | Paused() | Skipped():
                 return replace(news, call=call)
             case Result():
                 return replace(

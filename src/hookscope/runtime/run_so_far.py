@@ -11,7 +11,19 @@ from typing import Any
 from hookscope.core.breakage import Breakage
 from hookscope.core.hooks import LogLine
 from hookscope.core.lanes import PlanRecorder, Recorder
-from hookscope.core.runs import UNRECORDED, Ending, Fold, NotRun, Plan, Registration, Result, Run, Step
+from hookscope.core.runs import (
+    PASSED_OVER,
+    UNRECORDED,
+    Ending,
+    Fold,
+    NotRun,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Skipped,
+    Step,
+)
 from hookscope.runtime.in_vain import with_what_was_in_vain
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.views import messages_in
@@ -36,6 +48,7 @@ class RunSoFar:
     caused: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     purposely: dict[str, None] = field(default_factory=dict)  # whose handlers were broken, as sentences
+    skipped: set[Registration] = field(default_factory=set)  # by hand
     cancelled: bool = False
     broken: str = ""
     id: int | None = None
@@ -52,6 +65,8 @@ class RunSoFar:
                 step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
             step = with_what_was_in_vain(step, self.plan)
             self.results.append(step)
+        elif isinstance(step, Skipped):
+            self.skipped.add(step.call)
         self.tell(step)
 
     def keep(self, fold: Fold) -> None:
@@ -156,7 +171,10 @@ class RunSoFar:
     def _left_over(self, ending: Ending) -> tuple[NotRun, ...]:
         have: set[Registration] = {result.call for result in self.results}
         reason = self._why_not(ending)
-        return tuple(NotRun(call.name, reason, call.hook) for call in self.plan.calls if call not in have)
+        left = (call for call in self.plan.calls if call not in have)
+        return tuple(
+            NotRun(call.name, PASSED_OVER if call in self.skipped else reason, call.hook) for call in left
+        )
 
     def _why_not(self, ending: Ending) -> str:
         if self.broken:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
-    from hookscope.runtime import Firing, WorkerFacts
+    from hookscope.runtime import Firing, Stepper, WorkerFacts
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.compose import BadContext, event_keys, parse_context
@@ -40,6 +40,7 @@ _HOMES = {
     "Change": "hookscope.changes",
     "Effect": "hookscope.workbench.toggle",
     "Firing": "hookscope.runtime",
+    "Stepper": "hookscope.runtime",
     "Toggle": "hookscope.workbench.toggle",
     "Undoing": "hookscope.workbench.toggle",
     "Watch": "hookscope.workbench.watching",
@@ -56,6 +57,7 @@ __all__ = [
     "Options",
     "PastRun",
     "Refusal",
+    "Stepper",
     "Toggle",
     "Undoing",
     "View",

@@ -34,7 +34,7 @@ from hookscope.workbench.view import View
 if TYPE_CHECKING:
     from hookscope.engine import HookEngine
     from hookscope.journal.secrets import Secret
-    from hookscope.runtime import Firing, ProcessLane
+    from hookscope.runtime import Firing, ProcessLane, Stepper
     from hookscope.runtime.which_lane import Lanes
     from hookscope.workbench.doctor import SetupFinding
     from hookscope.workbench.edits import Edits
@@ -238,18 +238,20 @@ class Workbench:
         await self.learn(ready.host, tried_for(ready.inventory, ready.host), begun)
         return ready
 
-    def fire(self, view: View, plan: Plan) -> Firing:
-        """Run a plan of this view in worker processes."""
-        return self._fired(self._engine(view), plan, self.crew.running, self._lingers)
+    def fire(self, view: View, plan: Plan, stepper: Stepper | None = None) -> Firing:
+        """Run a plan of this view in worker processes; with a `stepper` handler by handler."""
+        return self._fired(self._engine(view), plan, self.crew.running, self._lingers, stepper=stepper)
 
-    async def fire_guarded(self, view: View, plan: Plan) -> Firing:
+    async def fire_guarded(self, view: View, plan: Plan, stepper: Stepper | None = None) -> Firing:
         """Run a plan on copies of the workspace, the host's state folder and HOME, thrown away afterwards.
 
         Raises OSError where the copies cannot be made.
         """
         guard = await self.guard(view)
         lingers = LINGER if self._lingers is None else self._lingers
-        return self._fired(self._engine(view, guard.lanes), plan, guard.running, lingers, guard.complete)
+        return self._fired(
+            self._engine(view, guard.lanes), plan, guard.running, lingers, guard.complete, stepper
+        )
 
     async def guard(self, view: View) -> Guard:
         """Copies for several runs. They are the caller's to close. Raises OSError."""
@@ -271,6 +273,7 @@ class Workbench:
         running: Callable[[], Iterable[ProcessLane]] = tuple,
         lingers: float | None = None,
         complete: Callable[[Run], Awaitable[Run]] | None = None,
+        stepper: Stepper | None = None,
     ) -> Firing:
         """What the event causes is fired at whom it was fired at: at one hook, or at all but taps."""
         from hookscope.runtime.rest import patience  # here: a look fires nothing
@@ -290,7 +293,8 @@ class Workbench:
             await self.learn(engine.host, tried_in(run), begun)
             return run
 
-        firing = engine.fire(plan, complete=ended if engine.recorder is not None else complete, follow=follow)
+        complete_ = ended if engine.recorder is not None else complete
+        firing = engine.fire(plan, complete=complete_, follow=follow, stepper=stepper)
         self._firing = [*(one for one in self._firing if not one.done), firing]
         return firing
 

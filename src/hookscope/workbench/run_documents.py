@@ -11,7 +11,19 @@ from hookscope.core.event import iso
 from hookscope.core.failure import failure_document
 from hookscope.core.hooks import LogLine
 from hookscope.core.registry import LoadReport
-from hookscope.core.runs import Code, Event, NotRun, Plan, Registration, Result, Run, Slow, Started, Step
+from hookscope.core.runs import (
+    Code,
+    Event,
+    NotRun,
+    Paused,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Slow,
+    Started,
+    Step,
+)
 from hookscope.workbench.documents import Document
 
 
@@ -154,7 +166,9 @@ def step(item: Step, delivers: bool) -> Document:
         return {"step": "slow", **call(item.call), "after_ms": ms(item.after), "limit": item.limit}
     if isinstance(item, Started):
         return {"step": "started", **call(item.call), "started_ms": ms(item.at)}
-    return {"step": "result", **result(item, delivers)}
+    if isinstance(item, Result):
+        return {"step": "result", **result(item, delivers)}
+    return {"step": "paused" if isinstance(item, Paused) else "skipped", **call(item.call)}
 
 
 def load(item: LoadReport) -> Document:

@@ -19,14 +19,17 @@ from hookscope.cli.firing_options import timeout_option, trust_option, wait_opti
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
+from hookscope.cli.stepping import stepped
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import UNRECORDED, Event, Plan, Run, Slow
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
 from hookscope.values import dataclass
 from hookscope.workbench import (
     Firing,
     Options,
     Refusal,
+    Stepper,
     View,
     Workbench,
     run_documents,
@@ -56,6 +59,7 @@ PARAMETERS = (
     timeout_option(),
     wait_option(),
     trust_option(),
+    click.Option(["--step"], is_flag=True, help="Ask on the terminal before each handler."),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
     click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
@@ -73,6 +77,7 @@ class Asked:
     force: bool
     breaks: Mapping[str, Breakage]
     repeat: int | None
+    step: bool
     stream: bool
     sandbox: bool
     save: str | None
@@ -91,6 +96,7 @@ def command(
     force: bool,
     breaks: Sequence[str],
     repeat: int | None,
+    step: bool,
     timeout: float | None,
     wait: float,
     trust: bool,
@@ -108,6 +114,7 @@ def command(
     --break puts a fault of ours in a handler's place, and shows what the host makes of it: what it logs, who
     runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout. --repeat says of
     each handler whether it does the same again, does nothing new or grows; with --sandbox of each file too.
+    --step waits before each handler: it runs, or is passed over, and the event can be seen as it is by then.
     """
     if save is not None and len(what) > 1:
         raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
@@ -120,8 +127,12 @@ def command(
     if context == ctx == STANDARD_INPUT:
         raise Refusal("--context and --ctx both read standard input.", "Name a file for one of them.", code=2)
     lingers = wait if repeat is None else None  # a host does not wait between two events
-    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if step and not at_terminal:
+        raise Refusal("--step asks on a terminal before each handler.", "Leave it out here.", code=2)
+    if step and (repeat is not None or json_lines):
+        raise Refusal("--step goes through one run.", "Leave --repeat and --json-lines out.", code=2)
+    bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers)
     asked = Asked(
         session,
         None if context is None else object_from(context, "--context"),
@@ -130,6 +141,7 @@ def command(
         force,
         breakages_of(breaks),
         repeat,
+        step,
         json_lines,
         sandbox,
         save,
@@ -190,9 +202,12 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
                 answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
             )
             fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
-            async with aclosing(_begun(bench, view, plan, asked)) as begun:
+            stepper = Stepper() if asked.step else None
+            async with aclosing(_begun(bench, view, plan, asked, stepper)) as begun:
                 async for firing in begun:
-                    fired.done.append((await _fired(firing, plan, asked), plan))
+                    fired.done.append(
+                        (await _fired(firing, plan, asked, stepper, view.host.surroundings), plan)
+                    )
             if fired.done[-1][0].cancelled:
                 break
     finally:
@@ -256,17 +271,23 @@ def _agreed(question: str) -> bool:
         signal.signal(signal.SIGINT, before)
 
 
-async def _fired(firing: Firing, plan: Plan, asked: Asked) -> Run:
+async def _fired(
+    firing: Firing, plan: Plan, asked: Asked, stepper: Stepper | None, here: Surroundings
+) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
     with ended_by_interrupt(firing.cancel):
-        if asked.stream:
+        if stepper is not None:
+            await stepped(firing, stepper, plan, here)
+        elif asked.stream:
             await _streamed(firing, plan)
         elif asked.warns:
             await _warned(firing)
         return await firing
 
 
-async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> AsyncGenerator[Firing]:
+async def _begun(
+    bench: Workbench, view: View, plan: Plan, asked: Asked, stepper: Stepper | None
+) -> AsyncGenerator[Firing]:
     """One firing; with --repeat one after another."""
     try:
         if asked.repeat is not None:
@@ -274,7 +295,8 @@ async def _begun(bench: Workbench, view: View, plan: Plan, asked: Asked) -> Asyn
                 async for firing in begun:
                     yield firing
         else:
-            yield await bench.fire_guarded(view, plan) if asked.sandbox else bench.fire(view, plan)
+            fire = bench.fire_guarded(view, plan, stepper) if asked.sandbox else None
+            yield await fire if fire is not None else bench.fire(view, plan, stepper)
     except OSError as error:
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
 

@@ -10,13 +10,26 @@ from typing import TYPE_CHECKING, Literal
 from hookscope.console.fire.diff import ValueChange, changes_of, document_of
 from hookscope.console.fire.diff import after as document_after
 from hookscope.console.marks import count, word
-from hookscope.core.runs import Event, NotRun, Plan, Registration, Result, Run, Slow, Status, Step
+from hookscope.core.runs import (
+    PASSED_OVER,
+    Event,
+    NotRun,
+    Paused,
+    Plan,
+    Registration,
+    Result,
+    Run,
+    Skipped,
+    Started,
+    Status,
+    Step,
+)
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
     from hookscope.workbench.testing import Verified
 
-Phase = Status | Literal["waiting", "running", "not run"]
+Phase = Status | Literal["waiting", "paused", "running", "not run"]
 
 LIMIT = 30.0  # seconds a handler gets where its registration says nothing else
 SLOW = 1.0  # seconds after which a handler is marked, long before its limit
@@ -138,9 +151,13 @@ def advance(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunSheet:
 def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
     if isinstance(step, Result):
         return replace(row, phase=step.status, started=step.started, result=step)
-    if row.result is not None or isinstance(step, Slow):  # a late start changes nothing; a row shows its time
-        return row
-    return replace(row, phase="running", started=step.at, heard=now)
+    if isinstance(step, Paused):
+        return replace(row, phase="paused")
+    if isinstance(step, Skipped):
+        return replace(row, phase="not run", reason=PASSED_OVER)
+    if isinstance(step, Started) and row.result is None:  # a late start changes nothing
+        return replace(row, phase="running", started=step.at, heard=now)
+    return row
 
 
 def finish(sheet: RunSheet, run: Run) -> RunSheet:

@@ -1,0 +1,85 @@
+"""`fire --step`: before each handler the terminal is asked, and behind each it is told what that did."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+
+import click
+
+from hookscope.cli import run_tables
+from hookscope.core.runs import Code, Paused, Plan, Result
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import Firing, Stepper
+
+EXPLAINED = "enter runs it, s passes it over, e shows its event, c runs all that follow, q ends here"
+KEYS = "enter, s, e, c, q"
+
+
+async def stepped(firing: Firing, stepper: Stepper, plan: Plan, here: Surroundings) -> None:
+    """Go through a run handler by handler. The end of the input ends the run."""
+    asking: asyncio.Task[None] | None = None
+    keys = EXPLAINED
+    width = run_tables.width_of(plan.calls)
+    try:
+        async for step in firing:
+            if isinstance(step, Result):
+                _tell("\n".join(run_tables.result(step, width, here)))
+            elif isinstance(step, Paused):
+                _tell(_next(step, plan, here))
+                asking, keys = asyncio.create_task(_asked(step, keys, stepper, firing.cancel)), KEYS
+    finally:
+        if asking is not None:
+            asking.cancel()
+
+
+def _next(paused: Paused, plan: Plan, here: Surroundings) -> str:
+    """Who would begin, and where that stands."""
+    call, calls = paused.call, plan.calls
+    number = f"{calls.index(call) + 1} of {len(calls)}  " if call in calls else ""
+    where = f"  {here.short(call.target.path)}" if isinstance(call.target, Code) else ""
+    also = "".join(f", {one_line(one.name)}" for one in paused.beside)
+    together = " (at once)" if also else ""
+    return f"\n▸ {number}{one_line(call.name)}{also}{together}{printable(where)}"
+
+
+async def _asked(paused: Paused, keys: str, stepper: Stepper, cancel: Callable[[], object]) -> None:
+    """Say the word that was typed."""
+    while True:
+        click.echo(f"  {keys}: ", err=True, nl=False)
+        typed = await _line()
+        word = typed.strip().lower()
+        match word if typed else "q":
+            case "":
+                stepper.run_it()
+            case "s":
+                stepper.pass_over()
+            case "c":
+                stepper.run_all()
+            case "q":
+                cancel()
+            case "e":
+                _tell(printable(json.dumps(paused.event, indent=2, ensure_ascii=False)))
+                continue
+            case _:
+                keys = EXPLAINED
+                continue
+        return
+
+
+async def _line() -> str:
+    """The next line of standard input; empty at its end. Waiting for it holds nobody up."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(sys.stdin.fileno(), ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+    return sys.stdin.readline()
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)
