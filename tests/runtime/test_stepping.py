@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hookscope import HookEngine, embedded_host
-from hookscope.core.runs import PASSED_OVER, Event, Paused, Result, Run, Skipped
-from hookscope.runtime import Stepper
+from hookscope.core.runs import PASSED_OVER, Event, Group, Paused, Plan, Result, Run, Skipped
+from hookscope.runtime import Firing, InProcessLane, Stepper
+from hookscope.workbench import Options, Workbench
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,8 +118,6 @@ async def test_a_cancel_ends_the_waiting_and_words_in_vain_do_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["handler.py", "handler.js"])
 async def test_workers_are_stepped_through_too(workspace: Path, make_hook: MakeHook, name: str) -> None:
-    from hookscope.workbench import Options, Workbench
-
     body = "def handler(event): event.messages.append('ran')"
     if name == "handler.js":
         body = "export default (event) => { event.messages.push('ran'); };"
@@ -140,3 +139,32 @@ async def test_workers_are_stepped_through_too(workspace: Path, make_hook: MakeH
     assert [one for one in told if one.startswith(Result.__name__)] == ["Result b", "Result c"]
     assert run.messages == ("ran", "ran")
     assert Skipped.__name__ not in told[3:]
+
+
+class Record:
+    """On record once it is asked."""
+
+    async def begin(self, event: Event) -> int:
+        return 7
+
+    async def end(self, run: Run) -> None:
+        return None
+
+
+async def test_a_run_has_a_number_once_it_is_on_record_and_nobody_waits_for_that() -> None:
+    """A stream's channel is called before its event is on record: it may be what waits."""
+    engine = HookEngine(embedded_host(host_config={}))
+    calls = [engine.register("command:new", lambda _: None, name) for name in ("channel", "hook")]
+    made = engine.plan(Event("command", "new"))
+    groups = (Group((calls[0],), after_record=False), Group((calls[1],)))
+    plan = Plan(made.event, 1, groups, (), made.policy)
+    stepper, lane = Stepper(), InProcessLane()
+    firing = Firing(plan, stepper.lanes(lambda _: lane), recorder=Record())
+    async with asyncio.timeout(60):
+        assert await firing.number() is None
+        assert stepper.run_it()
+        async for step in firing:
+            if isinstance(step, Paused) and step.call.name == "hook":
+                assert await firing.number() == 7
+                stepper.run_it()
+    assert (await firing).id == 7

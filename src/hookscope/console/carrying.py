@@ -85,6 +85,10 @@ class Carrier(Shell):
             self.change(Armed(draft))
             self.say(f"{event.event.key} fires again whenever a file is saved; {key_of('fire.arm')} ends it.")
 
+    @on(asked.StepAsked)
+    def _step(self, event: asked.StepAsked) -> None:
+        self.desk.step(event.word)
+
     @on(asked.CancelAsked)
     def _cancel(self) -> None:
         self.desk.cancel()

@@ -22,6 +22,7 @@ from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.watching import AUTHORED
 
 if TYPE_CHECKING:
+    from hookscope.console.fire.asked import StepWord
     from hookscope.console.fire.pane import FirePane
     from hookscope.console.shell import Shell
     from hookscope.core.repeated import Repetition
@@ -236,6 +237,12 @@ class FireDesk:
         """Cancel what is on its way."""
         if not self.screen.runner.cancel():
             self._say("Nothing is running.")
+
+    def step(self, word: StepWord) -> None:
+        """Say this of the handler that waits; in vain where none does any more."""
+        stepper = self.screen.runner.stepper
+        if stepper is not None:
+            getattr(stepper, word)()
 
     def started(self, event: FiringStarted) -> None:
         self.pane.firing_started(event.number, event.plan, event.asked)

@@ -86,6 +86,9 @@ async def fire_otherwise(
     plan = await _otherwise(runner, ready, event, asked.only, way)
     if _unwanted(runner):
         return
+    if way.stepped:
+        await _by_steps(runner, ready, plan, asked)
+        return
     runs: list[Run] = []
     async with aclosing(firings(bench, ready, plan, way.times, sandbox=way.guarded)) as fired:
         async for firing in fired:
@@ -93,6 +96,16 @@ async def fire_otherwise(
             runs += [run] if run is not None else []
     if len(runs) > 1:
         post(runner.screen, Answered(partial(told, repetition(runs))))
+
+
+async def _by_steps(runner: Runner, view: View, plan: Plan, asked: Composed) -> None:
+    from hookscope.workbench import Stepper
+
+    stepper = runner.stepper = Stepper()
+    bench = runner.bench
+    guarded = asked.way is not None and asked.way.guarded
+    firing = await bench.fire_guarded(view, plan, stepper) if guarded else bench.fire(view, plan, stepper)
+    await runner.follow(plan, firing, asked)
 
 
 async def _otherwise(runner: Runner, view: View, event: Event, only: str | None, way: Otherwise) -> Plan:

@@ -26,7 +26,7 @@ from hookscope.core.runs import Plan, Run, Step
 if TYPE_CHECKING:
     from hookscope.console.bridge import Bridge
     from hookscope.console.state import Composed
-    from hookscope.workbench import View, Workbench
+    from hookscope.workbench import Stepper, View, Workbench
 
 FRAME = 0.1  # seconds between two reports of a run's steps
 
@@ -57,6 +57,7 @@ class Runner:
         self.screen, self.bridge = screen, bridge
         self.job = ""  # what goes on, as the beginning of a sentence
         self.cancelled = False  # its user wants it no more
+        self.stepper: Stepper | None = None  # of the run that waits before each handler
         self._goes: Stoppable | None = None  # the part of it that can be asked to end
         self._last = 0  # the highest number of a run
 
@@ -102,7 +103,7 @@ class Runner:
         except Exception as error:
             post(self.screen, Said(said(error), "warning"))
         finally:
-            self.job, self._goes = "", None
+            self.job, self._goes, self.stepper = "", None, None
             post(self.screen, JobOver())
 
     def cancel(self) -> bool:

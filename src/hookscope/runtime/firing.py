@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from typing import Any
 
 from hookscope.core.lanes import LaneOf, Recorder
-from hookscope.core.runs import Event, Plan, Run, Step
+from hookscope.core.runs import Event, Paused, Plan, Run, Step
 from hookscope.runtime.broadcast import Broadcast
 from hookscope.runtime.clock import begin_run
 from hookscope.runtime.dispatch import dispatch
@@ -69,13 +69,17 @@ class Firing:
         return self._cancelled
 
     async def number(self) -> int | None:
-        """The id of the run, as soon as its beginning is on record; None where it is on none."""
-        while self._recorder is not None and not self.done:
+        """The id of the run, as soon as its beginning is on record; None where it is on none, or waits for
+        somebody's word before it is."""
+        while self._recorder is not None and not self.done and not self._waits_unrecorded():
             so_far = self._so_far
             if so_far is not None and (so_far.id is not None or so_far.unrecorded):
                 break
             await self._steps.news()
         return self._so_far.id if self._so_far is not None else None
+
+    def _waits_unrecorded(self) -> bool:
+        return bool(self._steps.told) and isinstance(self._steps.told[-1], Paused)
 
     def cancel(self) -> None:
         """Stop the running handler and start no other. The Run still comes; await it to have it.

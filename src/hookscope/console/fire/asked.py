@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual.message import Message
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from hookscope.core.runs import Event
     from hookscope.workbench.drafts import SavedDraft
     from hookscope.workbench.testing import Verified
+
+StepWord = Literal["run_it", "pass_over", "run_all"]
 
 
 class FireAsked(Message):
@@ -34,6 +36,14 @@ class FireAsked(Message):
         super().__init__()
         self.event, self.only, self.guarded, self.file, self.way = event, only, guarded, file, way
         self.written = written
+
+
+class StepAsked(Message):
+    """What waits is to begin, to be passed over, or to begin with all that follow."""
+
+    def __init__(self, word: StepWord) -> None:
+        super().__init__()
+        self.word: StepWord = word
 
 
 class Furnished(Message):

@@ -21,7 +21,7 @@ from hookscope.console.fire.plan_view import PlanView
 from hookscope.console.fire.run_pane import RunPane
 from hookscope.console.fire.runs import Runs
 from hookscope.console.keymap.hints import hints
-from hookscope.core.runs import Plan, Run, Step
+from hookscope.core.runs import Paused, Plan, Run, Step
 
 if TYPE_CHECKING:
     from hookscope.console.state import Composed as Asked
@@ -59,6 +59,7 @@ class FireFrame(FireComposing):
         self._asked: dict[int, Asked] = {}  # how each run was fired that the composer or a save has begun
         self._plan: Plan | None = None
         self._problem = ""
+        self._waited = False  # did a handler wait for a word when the run was drawn last
 
     def show_all(self) -> None:
         if self._filling is not None:
@@ -87,6 +88,12 @@ class FireFrame(FireComposing):
         """What has ended a moment ago, as the beginning of a sentence; else empty."""
         name, at = self._over
         return name if self._clock() - at < LATELY else ""
+
+    @property
+    def _waits(self) -> bool:
+        """Does a handler of the run that goes on wait for a word."""
+        running = self.runs.running
+        return any(sheet.number == running and sheet.paused is not None for sheet in self.runs.sheets)
 
     def _still_goes(self) -> None:
         if self.job and self.runs.running is None:
@@ -146,7 +153,10 @@ class FireFrame(FireComposing):
 
     def step(self, number: int, step: Step) -> None:
         """Take a step; it is drawn with the next frame."""
+        first = isinstance(step, Paused) and not self.runs.has_begun(number)
         self.runs.step(number, step)
+        if first and self.furnished:  # out of an editor: the words for it are letters
+            self.query_one("#fire-run Waterfall").focus()
 
     def firing_ended(self, number: int, run: Run | None, problem: str = "") -> None:
         """A run is complete; or there is none, and why."""
@@ -201,6 +211,9 @@ class FireFrame(FireComposing):
         self.runs.settle()
         if not self.furnished:
             return
+        if self._waited is not self._waits:  # other keys can act now
+            self._waited = self._waits
+            self.refresh_bindings()
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
         neighbours = (("fire.older", older), ("fire.newer", newer))
         beside = hints(*((key, f"run {number}") for key, number in neighbours if number is not None))

@@ -12,6 +12,23 @@ KEYS: list[BindingType] = [
         tooltip="Fire the event of the shown run again, as it was fired",
     ),
     Binding(
+        "b",
+        "step",
+        "Step",
+        id="fire.step",
+        tooltip="Fire handler by handler: wait before each one; then let the one that waits begin",
+    ),
+    Binding(
+        "i", "pass_over", "Pass over", id="fire.pass_over", tooltip="Go on without the handler that waits"
+    ),
+    Binding(
+        "f",
+        "run_all",
+        "The rest",
+        id="fire.run_all",
+        tooltip="Run the handler that waits and all that follow",
+    ),
+    Binding(
         "x",
         "cancel",
         "Cancel",
@@ -61,7 +78,7 @@ KEYS: list[BindingType] = [
         "Otherwise",
         id="fire.otherwise",
         show=False,
-        tooltip="Fire forced, with a fault in a handler's place, several times, on copies",
+        tooltip="Fire forced, with a fault in a handler's place, several times, on copies, by steps",
     ),
     Binding(
         "Z,f10",

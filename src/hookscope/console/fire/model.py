@@ -52,6 +52,7 @@ class CallRow:
     reason: str = ""  # why it did not run after all
     depth: int = 0  # of a follow-up event: how far down
     follow_up: Event | None = None  # the event it belongs to, where that is not the run's own
+    event: object = None  # while it waits for a word: what it would get, as JSON values
     lane: str = ""  # the host's word for the group it is called in: channel, typed, *
 
     def took(self, now: float) -> float:
@@ -95,6 +96,11 @@ class RunSheet:
     @property
     def running(self) -> bool:
         return self.run is None and not self.problem
+
+    @property
+    def paused(self) -> CallRow | None:
+        """The first of those that wait for a word."""
+        return next((row for row in self.rows if row.phase == "paused"), None) if self.running else None
 
     @property
     def origin(self) -> float:
@@ -141,10 +147,11 @@ def advance(sheet: RunSheet, steps: Iterable[Step], now: float) -> RunSheet:
     rows = list(sheet.rows)
     place = {row.call: index for index, row in enumerate(rows)}
     for step in steps:
-        index = place.setdefault(step.call, len(rows))
-        if index == len(rows):
-            rows.append(CallRow(index + 1, step.call, word(step.call.name)))
-        rows[index] = _after_step(rows[index], step, now)
+        for call in (step.call, *step.beside) if isinstance(step, Paused) else (step.call,):
+            index = place.setdefault(call, len(rows))
+            if index == len(rows):
+                rows.append(CallRow(index + 1, call, word(call.name)))
+            rows[index] = _after_step(rows[index], step, now)
     return replace(sheet, rows=tuple(rows))
 
 
@@ -152,7 +159,7 @@ def _after_step(row: CallRow, step: Step, now: float) -> CallRow:
     if isinstance(step, Result):
         return replace(row, phase=step.status, started=step.started, result=step)
     if isinstance(step, Paused):
-        return replace(row, phase="paused")
+        return replace(row, phase="paused", event=step.event)
     if isinstance(step, Skipped):
         return replace(row, phase="not run", reason=PASSED_OVER)
     if isinstance(step, Started) and row.result is None:  # a late start changes nothing
@@ -216,6 +223,8 @@ def outcome(sheet: RunSheet) -> tuple[str, str]:
     failed = sum(row.failed for row in done)
     if sheet.problem:
         return "could not be fired", "error"
+    if sheet.paused is not None:
+        return f"waits before {sheet.paused.name}", "paused"
     if sheet.run is None:
         return f"{len(done)} of {len(sheet.rows)} done", "running"
     if sheet.run.cancelled:
@@ -235,6 +244,8 @@ def outcome(sheet: RunSheet) -> tuple[str, str]:
 def brief_outcome(sheet: RunSheet) -> tuple[str, str]:
     """The outcome where there is no room for a sentence."""
     words, phase = outcome(sheet)
+    if phase == "paused":
+        return "waits", phase
     if phase == "cancelled":
         words = words.partition(" by ")[0].partition(",")[0]
     if phase == "error":

@@ -1,5 +1,5 @@
 """Firing otherwise: at one hook although it would not run, with a fault in a handler's place, several
-times, on copies. What is chosen, and the dialog that chooses it."""
+times, on copies, handler by handler. What is chosen, and the dialog that chooses it."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ class Otherwise:
     fault: FaultName = "exception"
     times: int = 1
     guarded: bool = False  # on copies
+    stepped: bool = False  # a word is waited for before each handler
 
     @property
     def plain(self) -> bool:
@@ -70,6 +71,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
     )
     fault = NOTES[chosen.fault] if chosen.broken else "wants a hook above"
     times = "says what is done again" if chosen.times > 1 else "once"
+    steps = "it waits before each handler" if chosen.stepped else "handlers run one after the other"
     copies = "nothing of yours is written" if chosen.guarded else "files are written as always"
     return (
         Choice("at", word(chosen.only or "all hooks", 60), alone),
@@ -78,6 +80,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
         Choice("fault", chosen.fault if chosen.broken else "–", fault),
         Choice("times", str(chosen.times), times),
         Choice("on copies", "yes" if chosen.guarded else "no", copies),
+        Choice("by step", "yes" if chosen.stepped else "no", steps),
     )
 
 
@@ -96,9 +99,12 @@ def turned(
         case 3:
             return replace(chosen, fault=_next(FAULTS, chosen.fault, by)) if chosen.broken else chosen
         case 4:
-            return replace(chosen, times=_next(TIMES, chosen.times, by))
-        case _:
+            times = _next(TIMES, chosen.times, by)
+            return replace(chosen, times=times, stepped=chosen.stepped and times == 1)
+        case 5:
             return replace(chosen, guarded=not chosen.guarded)
+        case _:
+            return replace(chosen, stepped=not chosen.stepped, times=1)
 
 
 def _next(values: Sequence[T], now: T, by: int) -> T:
@@ -159,7 +165,7 @@ class OtherwiseScreen(Dialog[Otherwise | None]):
     DEFAULT_CSS = """
     OtherwiseScreen {
         & > Vertical { max-width: 92; }
-        & ChoiceLines { height: 6; }
+        & ChoiceLines { height: 7; }
     }
     """
 

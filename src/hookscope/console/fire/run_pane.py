@@ -16,7 +16,7 @@ from textual.widgets import Static
 from hookscope.console.fire import expected, sandbox
 from hookscope.console.fire.entries import Heading, Remark
 from hookscope.console.fire.model import CallRow, RunSheet, stopper
-from hookscope.console.fire.run_texts import ending_text, title
+from hookscope.console.fire.run_texts import ending_text, paused_text, title
 from hookscope.console.fire.tab_bar import TabBar
 from hookscope.console.fire.tabs import TEXT, Shown, Tab, error, first_tab, label, tabs_of
 from hookscope.console.fire.waterfall import Waterfall
@@ -115,6 +115,9 @@ class RunPane(Leaves, Vertical):
         waterfall.show(sheet, now)
         if sheet is not None and sheet.rows and before is None:
             waterfall.go_to(next((row for row in sheet.rows if row.call.name == first), sheet.rows[0]))
+        paused = sheet.paused if sheet is not None else None
+        if paused is not None and (before is None or before.paused != paused):
+            waterfall.go_to(paused)
         if sheet is not None and not sheet.running and (before is None or before.running):
             self._open_news(sheet, waterfall)
         elif sheet is not None and before is not None and sheet.checked is not before.checked:
@@ -157,6 +160,9 @@ class RunPane(Leaves, Vertical):
         row = self.row
         if row is None or self._sheet is None or self.view is None:
             return Content()
+        if self._sheet.paused is not None:
+            words = (("fire.step", "begins"), ("fire.pass_over", "passes over"), ("fire.run_all", "the rest"))
+            return hints(*words)
         frame = error.place(Shown(self._sheet, row, self.view.host))
         return hints(("run.edit", f"opens line {frame.line}")) if frame else Content()
 
@@ -188,6 +194,8 @@ class RunPane(Leaves, Vertical):
     def _text(self, limit: int = DRAWN) -> Content:
         selected = self.query_one(Waterfall).selected
         match selected:
+            case CallRow(phase="paused"):
+                return paused_text(selected)
             case CallRow() if self._sheet is not None and self.view is not None:
                 around = 2 if self.query_one(Body).size.height >= ROOMY or limit > DRAWN else 1
                 host = self.view.host

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from hookscope.console.fire.model import RunSheet, outcome
+from hookscope.console.fire.draft import as_json
+from hookscope.console.fire.model import CallRow, RunSheet, outcome
+from hookscope.console.fire.tabs.shown import foreign, muted
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.marks import MUTED, PHASES, word
 from hookscope.core.text import duration
+
+EVENT = 20_000  # characters of an event that are shown
 
 
 def title(sheet: RunSheet | None, now: float) -> Content:
@@ -20,6 +24,22 @@ def title(sheet: RunSheet | None, now: float) -> Content:
         f"Run {sheet.number}   {word(sheet.plan.event.key, 60)}   ",
         (f"{mark.glyph} {words}", mark.style),
         f"   {duration(sheet.run.took if sheet.run else now - sheet.begun)}",
+    )
+
+
+def paused_text(row: CallRow) -> Content:
+    """Of a handler that waits for a word: which there are, and the event that it would get."""
+    keys = (
+        "It waits: {fire.step} lets it begin, {fire.pass_over} passes it over, {fire.run_all} runs it and "
+        "all that follow, {fire.cancel} ends the run."
+    )
+    return Content("\n").join(
+        [
+            Content(with_keys(keys)),
+            Content(),
+            muted("the event as it would get it"),
+            foreign(as_json(row.event), EVENT),
+        ]
     )
 
 

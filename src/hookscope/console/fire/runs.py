@@ -58,6 +58,11 @@ class Runs:
             self.end(past.id, past.run, "its program ended before it did")
             self._sheets = dict(sorted(self._sheets.items()))
 
+    def has_begun(self, number: int) -> bool:
+        """Has anything been heard of it since it was asked for."""
+        sheet = self._sheets.get(number)
+        return number in self._waiting or sheet is None or any(row.phase != "waiting" for row in sheet.rows)
+
     def step(self, number: int, step: Step) -> None:
         """Keep a step until the next `settle`."""
         if number in self._sheets:

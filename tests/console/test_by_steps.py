@@ -1,0 +1,99 @@
+"""A run that is gone through handler by handler."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, Story, small
+
+from hookscope.console.fire.json_editor import JsonEditor
+from hookscope.console.fire.run_pane import RunPane
+from hookscope.workbench import Options, Workbench
+
+COUNTS = "def handler(event):\n    event.context['n'] = event.context.get('n', 0) + 1\n"
+
+
+@pytest.fixture(autouse=True)
+def three(workspace: Path, make_hook: MakeHook) -> None:
+    """Three hooks that count in the event."""
+    for name in ("a-first", "b-second", "c-third"):
+        make_hook(workspace / "hooks", name, READY, COUNTS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+
+
+async def at_fire(story: Story) -> None:
+    await story.press("f")
+    await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+    await story.focus_in("fire")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_each_handler_waits_and_shows_the_event_as_it_is_by_then(
+    console: Open, size: tuple[int, int]
+) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("b")
+        await story.shows("‖ waits before a-first", "It waits: b lets it begin")
+        assert "Pass over" in story.lines()[-1]
+        await story.press("b")
+        await story.shows("‖ waits before b-second")
+        await story.press("i")
+        await story.shows("‖ waits before c-third")
+        assert '"n": 1' in story.screen.query_one(RunPane).copied_text(), "b-second was passed over"
+        await story.press("b")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        await story.shows("2 handlers ran", "passed over by hand")
+        assert "Pass over" not in story.lines()[-1]
+
+
+@small
+async def test_all_that_follow_run_at_a_word(console: Open, size: tuple[int, int]) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("b")
+        await story.shows("‖ waits before a-first")
+        await story.press("f")
+        await story.shows("3 handlers ran")
+
+
+@small
+async def test_what_waits_can_be_ended_and_a_word_in_vain_says_so(
+    console: Open, size: tuple[int, int]
+) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("i")
+        await story.shows("No handler waits: b fires the event handler by handler.")
+        await story.press("b")
+        await story.shows("‖ waits before a-first")
+        await story.press("b")
+        await story.shows("‖ waits before b-second")
+        await story.press("x")
+        await story.shows("cancelled, 1 of 3 ran")
+        await story.press("ctrl+r")
+        await story.shows("3 handlers ran")
+
+
+@small
+async def test_on_copies_and_out_of_an_editor_too(console: Open, size: tuple[int, int]) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("tab", "tab")
+        await story.until(lambda: isinstance(story.screen.focused, JsonEditor), "the editor has the focus")
+        await story.press("f3", *["down"] * 5, "space", "down", "space")
+        await story.shows("nothing of yours is written", "it waits before each handler")
+        await story.press("enter")
+        await story.shows("‖ waits before a-first")
+        await story.press("i")  # no letter of the editor's
+        await story.shows("‖ waits before b-second")
+        await story.press("f")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        run = story.screen.fire_pane.runs.current
+        assert run is not None
+        assert run.run is not None
+        assert run.run.guarded is not None
+        assert [result.call.name for result in run.run.results] == ["b-second", "c-third"]
+        assert "i" not in story.screen.query_one(JsonEditor).text.splitlines()[0]
