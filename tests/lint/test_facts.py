@@ -181,6 +181,7 @@ SCRIPTS: dict[str, tuple[str, str, list[str]]] = {
     "const { a, context } = event;": ("strays", "", ["a"]),
     "use(event.type, event.messages, event.timestamp, event.toString());": ("strays", "", []),
     "event.a = 1; use(event.a);": ("strays", "", []),
+    "event.cancel = true; event.messages = [];": ("puts", "", ["cancel"]),
     "lines.forEach((event) => use(event.a, event.type));": ("strays", "", []),
     "lines.forEach((line, event) => use(event.a));": ("strays", "", []),
     "enum A { x } enum B { x }": ("code", "ts", ["enum", "enum"]),

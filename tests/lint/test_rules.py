@@ -349,6 +349,18 @@ def test_what_keeps_a_script_from_loading_is_said_where_its_host_mends_nothing(
     assert not guide.failed
 
 
+def test_an_answer_that_is_put_on_the_event_is_told_to_be_in_vain(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    body = "event.cancel = true; event.cancelReason = 'no'; event.mine = 1;"
+    text = f"export default async (event) => {{ {body} }};\n"
+    (finding,) = lint_under(write_hook({"HOOK.md": header(), "handler.ts": text})).report.findings
+    assert (finding.rule, str(finding.severity)) == ("event-member", "warning")
+    assert finding.text.startswith(
+        "The handler puts `event.cancel`, `event.cancelReason` there, and nobody asks"
+    )
+
+
 def test_members_that_no_event_has_are_told_in_two_sentences_at_most(
     lint_under: Lint, write_hook: WriteHook
 ) -> None:

@@ -1,4 +1,4 @@
-"""A handler reads a member of the event that no event has.
+"""A handler reads or writes a member of the event that no event has.
 
 An event has `type`, `action`, `sessionKey`, `timestamp`, `messages` and `context`; what it is about stands in
 its context. Anything else is undefined without a word.
@@ -27,14 +27,32 @@ from collections.abc import Iterator, Sequence
 from hookscope.core.text import one_line
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.source.facts import Met
+from hookscope.lint.source.words import ANSWERS as ANSWERS_OF_GATES
 from hookscope.lint.subject import Subject, hint, warning
 
 LISTED = 5  # names in one sentence
+ANSWERS = ANSWERS_OF_GATES | {
+    "blocked",
+    "cancelReason",
+    "cancelled",
+    "handled",
+    "reply",
+    "response",
+    "skip",
+    "stop",
+}
 
 
 def check(subject: Subject) -> Iterator[Said]:
-    if subject.facts is None or subject.kind != "folder" or not subject.facts.strays:
+    if subject.facts is None or subject.kind != "folder":
         return
+    answers = [met for met in subject.facts.puts if met.name in ANSWERS]
+    if answers:
+        text = f"The handler puts {_listed(answers)} there, and nobody asks for it: what happened goes on."
+        plugins = any(event.kind == "plugin" for event in subject.host.catalogue.events)
+        then = "A HOOK.md hook answers by `event.messages` alone."
+        then += " A plugin's hook, such as message_sending, can stop things." if plugins else ""
+        yield warning(subject.in_handler(answers[0]), text, then)
     fields = {field for event in subject.heard() for field in event.fields}
     own = [met for met in subject.facts.strays if met.name in fields]
     other = [met for met in subject.facts.strays if met.name not in fields]

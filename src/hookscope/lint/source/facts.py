@@ -33,6 +33,7 @@ class HandlerFacts:
     writes: tuple[Met, ...] = ()  # calls that write files
     fields: tuple[Met, ...] = ()  # members of the event's context that it reads
     strays: tuple[Met, ...] = ()  # members that it reads of the event itself, and no event has
+    puts: tuple[Met, ...] = ()  # members that it puts on the event itself, and no event has
     guards: tuple[Met, ...] = ()  # values that it compares with; kind: "type" or "action"
     pushes: tuple[Met, ...] = ()  # messages for the user
     answers: tuple[Met, ...] = ()  # members of an object that the handler returns

@@ -74,8 +74,8 @@ class _Reader:
             word = code_beyond(node, self._parents.get(node.id))
             if word:
                 self._note("code", word, node)
-        for name, node in strays(self._nodes, self._parents):
-            self._note("strays", name, node)
+        for what, name, node in strays(self._nodes, self._parents):
+            self._note(what, name, node)
         stored = {met.name for met in self._met.pop("stored", [])}
         if "fields" in self._met:
             self._met["fields"] = [met for met in self._met["fields"] if met.name not in stored]

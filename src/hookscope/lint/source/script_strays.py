@@ -33,16 +33,19 @@ API = "api"
 HIGHEST = 200  # steps up the tree to the function whose parameter a name is
 
 
-def strays(nodes: list[Node], parents: Mapping[int, Node]) -> Iterator[tuple[str, Node]]:
-    """Each member that is read of the event and that no event has, and where."""
+def strays(nodes: list[Node], parents: Mapping[int, Node]) -> Iterator[tuple[str, str, Node]]:
+    """Each member of the event that no event has: `strays` where it is read, `puts` where it is put there."""
     reading = _Reading(nodes, parents)
     for node in nodes:
         reading.look_at(node)
-    stored = {name for one in reading.functions.values() for name in one.stores}
+    stored = {name for one in reading.functions.values() for name, _ in one.stores}
     for one in reading.with_the_event():
         for name, node in one.reads:
             if name not in HAS | INHERITED | stored:
-                yield name, node
+                yield "strays", name, node
+        for name, node in one.stores:
+            if name not in HAS:
+                yield "puts", name, node
 
 
 class _Function:
@@ -52,7 +55,7 @@ class _Function:
         self.node, self.name, self.parameter = node, name, parameter
         self.called = called  # by the host
         self.reads: list[tuple[str, Node]] = []
-        self.stores: set[str] = set()
+        self.stores: list[tuple[str, Node]] = []
         self.hands: set[str] = set()  # functions that it calls with the parameter, first of all
 
     @property
@@ -127,7 +130,7 @@ class _Reading:
         around = self._parents.get(node.id)
         is_set = around is not None and around.type == "assignment_expression"
         if around is not None and is_set and around.child_by_field_name("left") == node:
-            owner.stores.add(text_of(name))
+            owner.stores.append((text_of(name), node))
         else:
             owner.reads.append((text_of(name), node))
 
