@@ -20,3 +20,16 @@ def test_a_guide_knows_what_its_newest_program_sends_beyond_it(guide: Dialect) -
     assert set(guide.later) == beyond
     for key, there in guide.later.items():
         assert key in heard(DIALECTS[there])
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.name)
+def test_a_guide_knows_the_plugin_hooks_that_its_newest_program_has_beyond_it(guide: Dialect) -> None:
+    programs = [one for one in SHIPPED if one.product == guide.product]
+    beyond = set().union(*(of_plugins(one) for one in programs)) - of_plugins(guide)
+    assert set(guide.later_plugin) == beyond
+    for key, there in guide.later_plugin.items():
+        assert key in of_plugins(DIALECTS[there])
+
+
+def of_plugins(dialect: Dialect) -> set[str]:
+    return {event.key for event in dialect.catalogue().events if event.kind == "plugin" and event.emitted}

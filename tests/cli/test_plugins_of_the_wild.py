@@ -198,3 +198,35 @@ def test_a_load_tells_what_a_plugin_brought_and_printed(hookscope: Program, work
         assert line in report
     fired = hookscope("fire", "agent_end", "--trust").out
     assert "note: as it loaded, watch printed: one · two" in fired
+
+
+def test_of_a_hook_that_the_guide_lacks_the_program_that_has_it_is_named(
+    hookscope: Program, workspace: Path
+) -> None:
+    written(workspace / "plugins" / "watch", entry=ENTRY.replace("before_tool_call", "subagent_ended"))
+    (row,) = [hook for hook in hookscope("list", "--json").json["hooks"] if hook["name"] == "watch"]
+    assert shut(row).keys() == {"trusted"}
+    assert row["notes"] == ["subagent_ended is not in OpenClaw's guide; openclaw@2026.9 sends it"]
+    report = hookscope("lint", "watch").out
+    assert "hint" in report
+    assert "error" not in report
+
+
+@pytest.mark.parametrize(
+    ("slots", "reason"),
+    [
+        ({}, 'memory slot set to "memory-core"'),
+        ({"memory": "other"}, 'memory slot set to "other"'),
+        ({"memory": "none"}, "memory slot disabled"),
+        ({"memory": "watch"}, None),
+    ],
+)
+def test_of_plugins_that_keep_the_memory_one_is_chosen(
+    slots: dict[str, str], reason: str | None, hookscope: Program, installed: Path, home: Path
+) -> None:
+    written(installed, {**MANIFEST, "kind": "memory"})
+    settings(home, slots=slots)
+    assert shut(row_of(hookscope)).get("slot") == reason
+    if reason is not None:
+        hookscope(*SHIPPED, "fix", "watch", "--apply")
+        assert "slot" not in shut(row_of(hookscope))

@@ -134,10 +134,9 @@ def notes_on(
         kind = "folder" if key in of_folders else kind_of(hook)
         if catalogue.sends(key, kind):
             continue
-        if key in host.dialect.later:
-            notes.append(
-                f"{key} is not in {host.dialect.product}'s guide; {host.dialect.later[key]} sends it"
-            )
+        later = host.dialect.later_plugin if kind == "plugin" else host.dialect.later
+        if key in later:
+            notes.append(f"{key} is not in {host.dialect.product}'s guide; {later[key]} sends it")
             continue
         near = catalogue.nearest(key, kind)
         known = catalogue.find(key)

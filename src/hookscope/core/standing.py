@@ -61,6 +61,7 @@ STATE_OF: Mapping[str, State] = {
     "selected": State.OFF,
     "allow": State.OFF,
     "deny": State.OFF,
+    "slot": State.OFF,
     "enabled": State.OFF,
     "trusted": State.UNTRUSTED,
     "sent": State.SILENT,

@@ -66,6 +66,32 @@ LATER = (  # seed 004 has the type `session` and none of its events
     "session:compact:before",
     "session:patch",
 )
+LATER_PLUGIN = (
+    "agent_turn_prepare",
+    "before_agent_finalize",
+    "before_agent_reply",
+    "before_agent_run",
+    "before_dispatch",
+    "before_install",
+    "before_model_resolve",
+    "channel_pairing_requested",
+    "cron_changed",
+    "cron_reconciled",
+    "heartbeat_prompt_contribution",
+    "inbound_claim",
+    "model_call_ended",
+    "model_call_started",
+    "reply_dispatch",
+    "reply_payload_sending",
+    "resolve_exec_env",
+    "skill_changed",
+    "skill_proposal_changed",
+    "skill_proposal_evaluate",
+    "subagent_delivery_target",
+    "subagent_ended",
+    "subagent_progress",
+    "subagent_spawned",
+)
 CATALOGUE = partial(catalogue, "openclaw", "openclaw_plugins")
 MANIFEST = "openclaw.plugin.json"  # of a plugin
 PLUGINS = PluginSystem(
@@ -122,6 +148,7 @@ OPENCLAW = Dialect(
     ),
     packs=PackRules("openclaw"),
     later=dict.fromkeys(LATER, "openclaw@2026.9"),
+    later_plugin=dict.fromkeys(LATER_PLUGIN, "openclaw@2026.9"),
     catalogue=CATALOGUE,
     sequences=("openclaw_sequences",),
 )

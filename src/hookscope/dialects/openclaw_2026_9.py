@@ -178,7 +178,9 @@ OPENCLAW_2026_9 = Dialect(
             PLUGINS,
             shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
             places=places_of_plugins,
-            gate_rules=as_shipped(MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"})),
+            gate_rules=as_shipped(
+                MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"}), memory="memory-core"
+            ),
             mappings=Mappings(setting=None),  # its closed schema knows no such key
             order="higher first",  # plug-01
             rules={**SHIPPED, "before_prompt_build": MergeRule(prompt_build(TOOLS))},

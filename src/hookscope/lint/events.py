@@ -86,7 +86,12 @@ def _is_heard(key: str, subject: Subject) -> bool:
 
 
 def _is_later(key: str, subject: Subject) -> bool:
-    return key in subject.host.later and subject.kind != "plugin" and not _comes(key, subject)
+    return key in later_of(subject) and not _comes(key, subject)
+
+
+def later_of(subject: Subject) -> Mapping[str, str]:
+    """The events that its guide lacks, with who sends them to hooks of its kind."""
+    return subject.host.later_plugin if subject.kind == "plugin" else subject.host.later
 
 
 def _comes(key: str, subject: Subject) -> bool:

@@ -42,6 +42,7 @@ class HostFacts:
     variables: frozenset[str] = frozenset()  # that the host itself may set
     mistaken: Mapping[str, Mistaken] = field(default_factory=dict)
     later: Mapping[str, str] = field(default_factory=dict)  # events that its guide lacks → who sends them
+    later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same, of hooks of plugins
     plain: bool = False  # does it load scripts as Node does, and mends nothing for them
 
 

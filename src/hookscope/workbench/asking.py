@@ -58,7 +58,7 @@ def no_such_event(view: View, key: str, near: str | None) -> Refusal:
     here = view.host.dialect.product
     others = [other for other in GUIDES if other.product != here and key in other.catalogue().by_key]
     said = f"{key!r} is no event of {here}"
-    later = view.host.dialect.later.get(key)
+    later = later_of(key, view.host.dialect)
     if later:
         return Refusal(f"{key!r} is not in {here}'s guide; {later} sends it.", f"`--dialect {later}` has it.")
     if others:
@@ -85,12 +85,17 @@ def _mistaken(view: View, key: str) -> tuple[str, list[str]]:
     return (f": {listed.why}" if listed.why else ""), list(dict.fromkeys(sent))[:3]
 
 
+def later_of(key: str, dialect: Dialect) -> str | None:
+    """The dialect that sends an event which this guide lacks, to hooks of any kind."""
+    return dialect.later.get(key) or dialect.later_plugin.get(key)
+
+
 def stranger(view: View, key: str) -> str:
     """A sentence where the host's documents do not list this very event; empty where they do."""
     catalogue = view.host.dialect.catalogue()
     if catalogue.canonical(key) in catalogue.by_key:
         return ""
-    later = view.host.dialect.later.get(key)
+    later = later_of(catalogue.canonical(key), view.host.dialect)
     if later:
         there = f"{later} sends it, and `--dialect {later}` has an example"
         return f"{view.host.dialect.product}'s guide does not list {key}: {there}. It is fired all the same."

@@ -133,6 +133,7 @@ def host_facts(host: Host) -> HostFacts:
         variables=frozenset(filter(None, variables)),
         mistaken=mistaken_names(),
         later=dialect.later,
+        later_plugin=dialect.later_plugin,
         plain=dialect.load_rules.plain,
     )
 

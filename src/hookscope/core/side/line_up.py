@@ -143,7 +143,8 @@ def _event(key: str, hook: Hook, side: Side) -> EventThere:
     exact = catalogue.by_key.get(catalogue.canonical(key))
     if exact is not None and exact.kind == kind:
         return EventThere(key, "never")
-    is_anothers = key in side.dialect.later or catalogue.elsewhere(key)
+    later = side.dialect.later_plugin if kind == "plugin" else side.dialect.later
+    is_anothers = key in later or catalogue.elsewhere(key)
     return EventThere(key, "unknown", near="" if is_anothers else catalogue.nearest(key, kind) or "")
 
 

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 
 from hookscope.core.hooks import Edit
 from hookscope.core.text import one_line
-from hookscope.lint.events import Dead, dead_events, doubtful_events, is_all_dead, later_events
+from hookscope.lint.events import Dead, dead_events, doubtful_events, is_all_dead, later_events, later_of
 from hookscope.lint.model import Rule, Said, Severity
 from hookscope.lint.subject import Subject
 
@@ -42,7 +42,7 @@ def check(subject: Subject) -> Iterator[Said]:
             then = dead.then or "`hookscope events` lists what there is."
             yield Said(severity, subject.of_event(dead.key), text, then, _fix(dead, subject))
     for key in later_events(subject):
-        there = subject.host.later[key]
+        there = later_of(subject)[key]
         text = f"`{key}` is not in {subject.host.product}'s guide; {there} sends it."
         then = f"`--dialect {there}` has the rules and the events of that program."
         yield Said(Severity.HINT, subject.of_event(key), text, then)

@@ -93,6 +93,9 @@ def sent(hook: Hook, host: Host) -> Gate:
     kinds: dict[str, EventKind] = {key: "folder" if key in hook.meta.of_folders else "plugin" for key in keys}
     if any(catalogue.sends(key, kind) for key, kind in kinds.items()):
         return SENT
+    later = next((host.dialect.later_plugin[key] for key in keys if key in host.dialect.later_plugin), "")
+    if later:
+        return Gate("sent", True, found=f"by {later}; this guide has none of them")
     near = next((near for key, kind in kinds.items() if (near := catalogue.nearest(key, kind))), None)
     meant = f"; did you mean {near}?" if near and near not in keys else ""
     reason = f"{host.dialect.product} never sends {' or '.join(keys)}{meant}"

@@ -112,6 +112,13 @@ def _said(at: tuple[str, ...], text: str) -> str:
     return f"{'.'.join(at)}: {text}" if at else text
 
 
+def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """What the plugin says it is: `kind`, a text or a list of them."""
+    said = manifest.get("kind")
+    listed = said if isinstance(said, list) else [said]
+    return tuple(kind for kind in listed if isinstance(kind, str))
+
+
 def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
     """The packages that its package.json says it cannot do without, sorted."""
     manifest = document(hook.path / PACKAGE, host) if hook.path is not None else {}

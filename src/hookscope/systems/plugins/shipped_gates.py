@@ -11,7 +11,15 @@ from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.plugins import gates
 from hookscope.systems.plugins.access import ENTRIES
-from hookscope.systems.plugins.manifests import SCHEMA, complaints, is_installed, packages_of, schema_of
+from hookscope.systems.plugins.manifests import (
+    SCHEMA,
+    complaints,
+    document,
+    is_installed,
+    kinds_of,
+    packages_of,
+    schema_of,
+)
 from hookscope.systems.plugins.places import is_of_guides
 
 
@@ -61,6 +69,20 @@ def configured(hook: Hook, host: Host) -> Gate:
     return Gate("schema", False, missing=wrong, found="does not fit", reason=reason, setting=where)
 
 
+def slot(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
+    """Is it the one of its kind that the settings choose: `plugins.slots` has a place for one."""
+    where: KeyPath = (*gates.PLUGINS, "slots", kind)
+    if hook.manifest is None or kind not in kinds_of(document(hook.manifest, host)):
+        return Gate("slot", True)
+    said = host.settings.get(where)
+    chosen = said if isinstance(said, str) and said.strip() else default
+    if chosen == hook.name:
+        return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)
+    reason = f"{kind} slot disabled" if chosen == "none" else f'{kind} slot set to "{chosen}"'
+    fix = Edit(host.settings.file, where, hook.name, f"{'.'.join(map(str, where))}: {chosen} → {hook.name}")
+    return Gate("slot", False, (hook.name,), (hook.name,), chosen, reason, fix=fix, setting=where)
+
+
 def access(hook: Hook, host: Host) -> Gate:
     """Does any of its events reach it: conversations do where that is allowed in so many words."""
     keys, barred = hook.meta.events, hook.meta.barred
@@ -77,8 +99,10 @@ def access(hook: Hook, host: Host) -> Gate:
     return Gate("access", False, (name,), kept, "not allowed", reason, fix=fix, setting=where)
 
 
-def as_shipped(manifest_name: str, brought: frozenset[str]) -> Mapping[str, GateRule]:
-    """All checks in the order of showing. `brought` are the packages that the program brings itself."""
+def as_shipped(manifest_name: str, brought: frozenset[str], memory: str) -> Mapping[str, GateRule]:
+    """All checks in the order of showing. `brought` are the packages that the program brings itself, `memory`
+    is the plugin that keeps its memory where the settings choose none.
+    """
     known = dict(gates.PLUGIN_GATES)
     handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")
     return {
@@ -86,6 +110,7 @@ def as_shipped(manifest_name: str, brought: frozenset[str]) -> Mapping[str, Gate
         "manifest": partial(manifest, name=manifest_name),
         **known,
         "enabled": enabled,
+        "slot": partial(slot, kind="memory", default=memory),
         "schema": configured,
         "packages": partial(packages, brought=brought),
         "trusted": trusted,

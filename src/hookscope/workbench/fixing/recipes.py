@@ -215,6 +215,7 @@ WORLD: Mapping[str, Recipe] = {
     "allow": allow,
     "deny": deny,
     "access": by_edit,
+    "slot": by_edit,
     "packages": packages,
     "trusted": trusted,
     "reached": reached,

@@ -52,7 +52,8 @@ def arrived(view: View, row: Standing, journal: Journal, now: datetime) -> Link:
     known = view.host.dialect.catalogue().by_key.get(first)
     slip = slip_of(row, view)
     first = slip[0] if slip is not None else first
-    later = view.host.dialect.later.get(first)
+    dialect = view.host.dialect
+    later = (dialect.later_plugin if row.hook.kind == "plugin" else dialect.later).get(first)
     when = f": {later} sends {first}" if later else f": {product} lists no {first}" if first else ""
     when += f", perhaps {slip[1]} was meant" if slip is not None else ""
     if known is not None:
