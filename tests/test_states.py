@@ -22,7 +22,7 @@ def test_the_first_that_holds_is_the_state_whatever_stands_before_it(state: Stat
     for order in permutations(SHUT[one] for one in at_most):
         verdict = Verdict((Gate("os", True), *order))
         assert verdict.state is state
-        assert verdict.why() == SHUT[state].reason
+        assert SHUT[state].reason in verdict.why()
 
 
 def test_eligible_and_enabled_are_two_things() -> None:

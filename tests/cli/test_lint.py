@@ -8,7 +8,6 @@ from tests.cli.conftest import Program
 from tests.done import Done
 
 from hookscope.cli.main import exit_code
-from hookscope.workbench.options import shipped_hooks
 
 DEAD = '---\nname: dead\nmetadata: {openclaw: {events: ["message:recieved"]}}\n---\n'
 GOOD = '---\nname: good\nmetadata: {openclaw: {events: ["command:new"]}}\n---\n'
@@ -216,11 +215,3 @@ def test_sarif_that_cannot_be_written_is_one_sentence(hookscope: Program, worksp
     assert done.code == 2
     assert done.err.startswith("hookscope: Cannot write ")
     assert hookscope("lint", "--sarif", "x", "--explain", "all").code == 2
-
-
-def test_hooks_that_ship_with_hookscope_are_linted_only_by_name(hookscope: Program, workspace: Path) -> None:
-    (workspace / "hooks").mkdir(exist_ok=True)
-    every = hookscope("lint", "--dialect", "openclaw@2026.9", "--bundled", str(shipped_hooks()), "--json")
-    assert every.json["findings"] == []
-    named = hookscope("lint", str(shipped_hooks() / "boot_md"), "--dialect", "openclaw@2026.9", "--json")
-    assert [one["rule"] for one in named.json["findings"]] == ["handler-extension"]

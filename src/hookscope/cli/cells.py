@@ -9,7 +9,9 @@ from collections.abc import Iterable
 import click
 from rich.cells import cell_len, set_cell_size
 
+from hookscope.core.hooks import Place
 from hookscope.core.standing import State
+from hookscope.core.text import printable
 
 GLYPHS = {
     State.READY: "●",
@@ -57,3 +59,8 @@ def _cut_gap(text: str, width: int) -> int:
 def column(texts: Iterable[str], widest: int) -> int:
     """How wide a column of these texts should be."""
     return min(max((cell_len(text) for text in texts), default=0), widest)
+
+
+def spot(place: Place) -> str:
+    """`name:line` of a place."""
+    return printable(f"{place.file.name}:{place.line}")

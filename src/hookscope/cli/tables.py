@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hookscope.cli.cells import coloured, column, fitted, state_word
-from hookscope.core.hooks import Folder, Place
+from hookscope.cli.cells import coloured, column, fitted, spot, state_word
+from hookscope.cli.orphan_lines import left_over
+from hookscope.core.hooks import Folder
 from hookscope.core.inventory import Rejected
 from hookscope.core.missed import not_asked, told_and_counted, why_not
 from hookscope.core.runs import NotRun, Plan, Registration
 from hookscope.core.standing import Gate, Standing, State
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import as_typed, one_line, printable
 from hookscope.workbench import View
 from hookscope.workbench.documents import problem
 from hookscope.workbench.failed_loads import tries_again
@@ -39,6 +40,7 @@ def inventory(view: View, *, verbose: bool = False) -> str:
             f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
             for item in rejects
         ]
+    lines += left_over(view)
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -139,11 +141,23 @@ def info(
     lines.append("")
     for gate in ordered(row.verdict.gates):
         lines += [gate_line(gate, view), *near_lines(gate, places)]
+    lines += (
+        [f"  `hookscope fix {one_line(as_typed(hook.name))}` shows what would open it."]
+        if _may_open(row)
+        else []
+    )
     lines += ["", "So far", *map(link_line, links)] if links else []
     lines += ["", "Which file wins", *_copies(view, row)]
     lines += ["", *_facts(view, row)]
-    lines += [f"note: {one_line(note, 400)}" for note in (*row.notes, *row.differs)]
+    told = {near for gate in row.verdict.shut() for near in gate.near}
+    notes = (note for note in (*row.notes, *row.differs) if note not in told)
+    lines += [f"note: {one_line(note, 400)}" for note in notes]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _may_open(row: Standing) -> bool:
+    """Is there a shut check whose next step is not told beside it."""
+    return any(gate.name != "trusted" for gate in row.verdict.shut())
 
 
 def ordered(gates: Sequence[Gate]) -> list[Gate]:
@@ -179,11 +193,6 @@ def settings_place(gate: Gate, view: View) -> str:
     """`openclaw.json:14`, where a setting decided."""
     place = view.host.settings.locate(gate.setting) if gate.setting else None
     return spot(place) if place else ""
-
-
-def spot(place: Place) -> str:
-    """`name:line` of a place."""
-    return printable(f"{place.file.name}:{place.line}")
 
 
 def _copies(view: View, row: Standing) -> list[str]:
@@ -244,6 +253,7 @@ def check(view: View, *, verbose: bool = False) -> str:
         lines += shut_lines(row, view) if verbose else []
     lines += [f"  {one_line(row.hook.name)}: {one_line(hint, 300)}" for row, hint in hints]
     lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
+    lines += left_over(view)
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -19,7 +19,7 @@ from hookscope.core.event_types import Catalogue, EventType, Field, json_type
 from hookscope.formats import read_own_yaml
 
 MEMBERS = frozenset(EventType.__dataclass_fields__) - {"key"}
-MEMBERS_OF_A_FIELD = frozenset({"text", "type", "example", "values", "members"})
+MEMBERS_OF_A_FIELD = frozenset({"text", "type", "example", "values", "members", "without"})
 
 
 def read_catalogue(source: bytes) -> Catalogue:
@@ -91,6 +91,7 @@ def _field(where: str, written: str | Mapping[str, Any], examples: list[Any]) ->
         examples=tuple(examples),
         values=tuple(values),
         members=_fields(where, told.get("members") or {}, _members_of(examples)),
+        without=told.get("without", ""),
     )
 
 

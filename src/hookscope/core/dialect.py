@@ -158,6 +158,7 @@ class Dialect:
     catalogue: Callable[[], Catalogue] = Catalogue
     later: Mapping[str, str] = field(default_factory=dict)  # events that this guide lacks → who sends them
     later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same, of hooks of plugins
+    ships: frozenset[str] = frozenset()  # hooks that come with the program, by name
     sequences: tuple[str, ...] = ()  # files beside the catalogue: events in the order in which it sends them
     version: str = ""  # of the program that it follows to the letter; empty: it follows a guide
     since: str = ""  # the first version that it is right for, where that is an older one

@@ -46,6 +46,7 @@ class Field:
     examples: tuple[Any, ...] = ()  # realistic values, the first one being the template's
     values: tuple[Any, ...] = ()  # all that it can be, where a source lists them
     members: Mapping[str, Field] = field(default_factory=dict)  # of the object, or of each item of the list
+    without: str = ""  # of an item's member that the host cannot do without: what it makes of such an item
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,6 @@ class EventType:
     delivers: bool = False  # pushed messages reach the user
     awaited: bool = True
     mutable: tuple[str, ...] = ()  # context fields that the host uses afterwards
-    keeps: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a list → the member without which an item is left out
     session: str = DEFAULT_SESSION  # a realistic session key
     context: Mapping[str, Any] = field(default_factory=dict)  # a realistic example
     fields: Mapping[str, Field] = field(default_factory=dict)  # of the context: its family's and its own
@@ -78,9 +76,35 @@ class EventType:
     source: str = ""
 
     @property
+    def needs(self) -> Mapping[str, Mapping[str, str]]:
+        """Of each list of the context that the host uses afterwards: what its items must have, and what the
+        host makes of one that lacks it."""
+        lists = ((name, self.fields[name].members) for name in self.mutable if name in self.fields)
+        needs = (
+            (name, {key: item.without for key, item in members.items() if item.without})
+            for name, members in lists
+        )
+        return {name: needed for name, needed in needs if needed}
+
+    @property
     def family(self) -> bool:
         """Is this a type, and not one event?"""
         return self.kind == "folder" and ":" not in self.key
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """A name that authors write for an event and that is none, or none everywhere."""
+
+    instead: tuple[str, ...] = ()  # the same moment under other keys, on one host or another
+    near: tuple[str, ...] = ()  # other moments that come near
+    plugin: tuple[str, ...] = ()  # what plugins hear of it
+    why: str = ""  # half a sentence on what the name is
+
+
+def no_names() -> Mapping[str, Mistaken]:
+    """No names that are often mistaken for events."""
+    return {}
 
 
 class Catalogue:
@@ -88,18 +112,22 @@ class Catalogue:
 
     def __init__(self, events: Iterable[EventType] = (), gone: Mapping[str, str] | None = None) -> None:
         self.by_key: Mapping[str, EventType] = {event.key: event for event in events}
+        self.mistaken: Callable[[], Mapping[str, Mistaken]] = no_names  # by name; read when it is asked for
         self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
         self.own_gone: Mapping[str, str] = gone or {}
         self.parts: tuple[Callable[[], Catalogue], ...] = ()
 
     @classmethod
     def joined(
-        cls, *parts: Callable[[], Catalogue], others: Mapping[str, Callable[[], Catalogue]] | None = None
+        cls,
+        *parts: Callable[[], Catalogue],
+        others: Mapping[str, Callable[[], Catalogue]] | None = None,
+        mistaken: Callable[[], Mapping[str, Mistaken]] = no_names,
     ) -> Catalogue:
         """Several as one, each read when none before it has what is asked for. No key is in two."""
         whole = cls()
         whole.by_key, whole.parts = _Joined(parts), parts
-        whole.others = others or {}
+        whole.others, whole.mistaken = others or {}, mistaken
         return whole
 
     @property

@@ -138,7 +138,6 @@ def notes_on(
         if key in later:
             notes.append(f"{key} is not in {host.dialect.product}'s guide; {later[key]} sends it")
             continue
-        near = catalogue.nearest(key, kind)
         known = catalogue.find(key)
         if other := catalogue.elsewhere(key):
             notes.append(f"{key}: {other} sends this event, {host.dialect.name} does not")
@@ -155,11 +154,13 @@ def notes_on(
         elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")
         else:
-            meant = f"; did you mean {near}?" if near else ""
+            from hookscope.core.mistaken import dead_event, in_place  # here: most listen to what is sent
+
+            what = in_place(dead_event(key, kind, catalogue))
             if hook.kind == "stream":
-                notes.append(f"{key}: accepted, but no such event exists{meant}")
+                notes.append(f"{key}: accepted, but no such event exists{what}")
             else:
-                notes.append(f"{key} is no event of {host.dialect.product}{meant}")
+                notes.append(f"{key} is no event of {host.dialect.product}{what}")
     return notes
 
 

@@ -229,10 +229,10 @@ def make_plan(
         not_run=_unique(chain(refused, arranged.left_out, missed, nearly)),
         policy=system.policy(event),
         delivers=known is not None and known.delivers,
-        keeps=known.keeps if known is not None else {},
         forced=by_force,
         assumed=host.surroundings.assumed,
         only=only,
+        needs=known.needs if known is not None else {},
     )
 
 

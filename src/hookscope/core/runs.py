@@ -206,12 +206,10 @@ class Plan:
     not_run: tuple[NotRun, ...]
     policy: Policy
     delivers: bool = False  # does the host hand pushed messages to the user
-    keeps: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a list of the context → what each item needs to count
     forced: frozenset[Registration] = frozenset()  # called although they would not run
     assumed: frozenset[str] = frozenset()  # what of the surroundings is a what-if
     only: str | None = None  # the one hook that is fired at; by what its event causes, too
+    needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as EventType.needs has it
 
     @property
     def calls(self) -> tuple[Registration, ...]:

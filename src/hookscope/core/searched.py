@@ -237,13 +237,11 @@ def _listed(gate: Gate, hook: Hook, host: Host) -> Search:
 
 
 def _events(gate: Gate, hook: Hook, host: Host) -> Search:
+    from hookscope.core.mistaken import dead_event  # here: most hooks listen to what is sent
+
     catalogue, kind = host.dialect.catalogue(), kind_of(hook)
-    found = ((key, catalogue.nearest(key, kind)) for key in gate.missing)
-    near = tuple(
-        f"{like} is an event; {key} is written"
-        for key, like in found
-        if like and like != key and catalogue.sends(like, kind)
-    )
+    dead = (dead_event(key, kind, catalogue) for key in gate.missing if key not in hook.meta.of_folders)
+    near = tuple(f"{like} is an event; {one.key} is written" for one in dead for like in one.instead)
     return (f"the events of {host.dialect.title}",), near
 
 
@@ -269,6 +267,11 @@ def _modules(gate: Gate, hook: Hook, host: Host) -> Search:
     )
 
 
+def _header(gate: Gate, hook: Hook, host: Host) -> Search:
+    """What its header says that nobody reads: the events were meant to stand there."""
+    return (), tuple(note for note in (*hook.meta.notes, *hook.notes) if note not in gate.reason)
+
+
 RULES: Mapping[str, Rule] = {
     "bins": _programs,
     "anyBins": _programs,
@@ -277,6 +280,7 @@ RULES: Mapping[str, Rule] = {
     "enabled": _switches,
     "selected": _switches,
     "allow": _listed,
+    "events": _header,
     "sent": _events,
     "os": _platforms,
     "handler": _modules,

@@ -119,7 +119,22 @@ class Verdict:
             where = f" in {short(by.path)}" if by.path is not None else ""
             return f"shadowed by the {by.folder.source} hook{where}"
         state = self.state
+        if state is State.UNTRUSTED:  # no trust makes a host send what it never sends: that comes first
+            never, waits = ", ".join(self.reasons(State.SILENT)), ", ".join(self.reasons(state))
+            return f"{never} (and untrusted: {waits})" if never else waits
+        if state is State.BROKEN:
+            told = (
+                f"{gate.reason}: {gate.near[0]}" if _explains(gate) else gate.reason
+                for gate in self.shut()
+                if gate_state(gate) is state
+            )
+            return ", ".join(told)
         return "" if state is State.READY else ", ".join(self.reasons(state))
+
+
+def _explains(gate: Gate) -> bool:
+    """Does what nearly was it say more than the host's own words do."""
+    return gate.name == "events" and bool(gate.near)
 
 
 @dataclass(frozen=True, slots=True)

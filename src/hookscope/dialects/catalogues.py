@@ -1,10 +1,11 @@
 """The event catalogues, and the sequences of events, that stand beside the dialects."""
 
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 
 from hookscope.core.catalogue import read_catalogue
-from hookscope.core.event_types import Catalogue
+from hookscope.core.event_types import Catalogue, Mistaken
 
 HERE = Path(__file__).parent
 
@@ -16,7 +17,17 @@ def catalogue(*names: str, others: tuple[tuple[str, str], ...] = ()) -> Catalogu
     `others`: dialects of other versions, each with the name of its catalogue.
     """
     elsewhere = {dialect: partial(_read, name) for dialect, name in others}
-    return Catalogue.joined(*(partial(_read, name) for name in names), others=elsewhere)
+    return Catalogue.joined(
+        *(partial(_read, name) for name in names), others=elsewhere, mistaken=mistaken_names
+    )
+
+
+@cache
+def mistaken_names() -> Mapping[str, Mistaken]:
+    """Names that authors write for events and that are none, by name."""
+    from hookscope.core.mistaken import read_mistaken  # here: most hooks listen to what is sent
+
+    return read_mistaken(source("mistaken_names"))
 
 
 @cache

@@ -205,6 +205,9 @@ OPENCLAW_2026_9 = Dialect(
         "OpenClaw core — likely a typo; unless a plugin emits it, the hook never fires. "
         "Known events: https://docs.openclaw.ai/automation/hooks",
     ),
+    ships=frozenset(
+        {"boot-md", "bootstrap-extra-files", "command-logger", "compaction-notifier", "session-memory"}
+    ),
     switching=Switching(
         also_true=(("hooks", "internal", "enabled"),),
         refuses_blocked=True,

@@ -19,16 +19,6 @@ from hookscope.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Mistaken:
-    """A name that authors write for an event and that is none, or none everywhere."""
-
-    instead: tuple[str, ...] = ()  # the same moment under other keys, on one host or another
-    near: tuple[str, ...] = ()  # other moments that come near
-    plugin: tuple[str, ...] = ()  # what plugins hear of it
-    why: str = ""  # half a sentence on what the name is
-
-
-@dataclass(frozen=True, slots=True)
 class HostFacts:
     """What rules ask of a host."""
 
@@ -40,7 +30,6 @@ class HostFacts:
     beyond: tuple[str, ...] = ()  # names that Hookscope alone runs
     packages: tuple[str, ...] = ()  # the names of the host's own package
     variables: frozenset[str] = frozenset()  # that the host itself may set
-    mistaken: Mapping[str, Mistaken] = field(default_factory=dict)
     later: Mapping[str, str] = field(default_factory=dict)  # events that its guide lacks → who sends them
     later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same, of hooks of plugins
     plain: bool = False  # does it load scripts as Node does, and mends nothing for them

@@ -1,24 +1,27 @@
-"""What a handler of a HOOK.md folder did in vain: its host makes nothing of it, and says nothing either."""
+"""What a handler of a HOOK.md folder or a stream did in vain: its host ignores it, and says nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
-from hookscope.core.runs import Event, Plan, Result
-from hookscope.core.text import one_line
+from hookscope.core.runs import Event, Result
+from hookscope.core.text import nearest, one_line
 
-LISTED = 3  # items that a note names
+Needs: TypeAlias = Mapping[str, Mapping[str, str]]  # as EventType.needs has it
+NONE: Needs = {}
+
 WHAT = "what it returned"
 RETURNED = f"{WHAT} is ignored: a hook of a HOOK.md folder answers by `event.messages`"
 GENERATORS = ("<generator>", "<async_generator>")
+OBSERVES = f"{WHAT} is ignored: a hook of a stream observes, and stops nothing by what it returns"
 NOTHING_RAN = "it has `yield`, so that its call made a generator and ran nothing of it: take `yield` out"
 
 
-def with_what_was_in_vain(result: Result, plan: Plan) -> Result:
+def with_what_was_in_vain(result: Result, event: Event, needs: Needs = NONE) -> Result:
     """The result, noted on what nobody heeds: how that was written down is not told then."""
-    notes = (*in_vain(result, plan.event), *left_out(result, plan.keeps))
+    notes = (*in_vain(result, event), *unfit(result, needs))
     if not notes:
         return result
     kept = (note for note in result.notes if RETURNED not in notes or not note.startswith(WHAT))
@@ -27,6 +30,8 @@ def with_what_was_in_vain(result: Result, plan: Plan) -> Result:
 
 def in_vain(result: Result, event: Event) -> tuple[str, ...]:
     """A sentence each, for its author."""
+    if event.kind == "stream" and result.error is None and result.returned is not None:
+        return (OBSERVES,)
     if event.kind != "folder" or result.error is not None:
         return ()
     notes: list[str] = []
@@ -44,33 +49,23 @@ def in_vain(result: Result, event: Event) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def left_out(result: Result, keeps: Mapping[str, str]) -> tuple[str, ...]:
-    """A sentence for each list into which it put what its host leaves out."""
-    notes = []
-    for name, member in keeps.items():
-        items = [item for step in result.patch for item in _put(step, f"/context/{name}", member)]
-        without = [item for item in items if isinstance(item, dict) and not _has_text(item, member)]
-        if without:
-            called = ", ".join(str(item.get("name", "without a name")) for item in without[:LISTED])
-            text = f"it put into event.context.{name} what has no `{member}` ({one_line(called, 80)})"
-            notes.append(f"{text}: its host leaves that out")
-    return tuple(notes)
+def unfit(result: Result, needs: Needs) -> Iterator[str]:
+    """A sentence for each item that it put in a list of the context, and that its host cannot use."""
+    for step in result.patch if needs else ():
+        _, context, name, *rest = (*str(step.get("path")).split("/"), "", "")
+        if context != "context" or name not in needs or step.get("op") == "remove":
+            continue
+        value = step.get("value")
+        put: Any = value if isinstance(value, list) else [value]
+        for item in (one for one in put if isinstance(one, Mapping) and (rest[0] == "" or not rest[1])):
+            yield from _lacks(item, name, needs[name])
 
 
-def _put(step: Mapping[str, Any], path: str, member: str) -> list[Any]:
-    """What a step of a patch puts into the list at that path, or makes of the `member` of one in it."""
-    where, value = str(step.get("path", "")), step.get("value")
-    if where == path:
-        return value if isinstance(value, list) else []
-    above, _, last = where.rpartition("/")
-    if above == path:
-        return [value]
-    number = above.rpartition("/")[2]
-    if last == member and above == f"{path}/{number}" and number.isdecimal():
-        return [{"name": f"number {int(number) + 1}", member: value}]
-    return []
-
-
-def _has_text(item: Mapping[str, Any], member: str) -> bool:
-    value = item.get(member)
-    return isinstance(value, str) and bool(value.strip())
+def _lacks(item: Mapping[str, Any], name: str, needed: Mapping[str, str]) -> Iterator[str]:
+    called = one_line(str(item.get("name", "an item")), 60)
+    for member, outcome in needed.items():
+        if not isinstance(item.get(member), str) or not item[member].strip():
+            near = nearest(member.lower(), [str(key).lower() for key in item if key not in needed])
+            written = next((str(key) for key in item if near and str(key).lower() == near), "")
+            instead = f"; {one_line(written, 60)} is written" if written else ""
+            yield f"{called} in context.{name} has no {member}{instead}: {outcome}"

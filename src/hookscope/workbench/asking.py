@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hookscope.core.inventory import Inventory
+from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import Standing
-from hookscope.core.text import nearest
+from hookscope.core.text import as_typed, nearest
+from hookscope.workbench.astray import astray_of, other_workspaces
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -14,8 +16,9 @@ if TYPE_CHECKING:
     from hookscope.workbench.view import View
 
 
-def no_such_hook(name: str, inventory: Inventory) -> Refusal:
+def no_such_hook(name: str, view: View) -> Refusal:
     """What to say of a name that no hook has: what it is, or what was perhaps meant."""
+    inventory = view.inventory
     names = dict.fromkeys(row.hook.name for row in inventory.hooks)
     near = nearest(name, names)
     rejected = next((copy for copy in inventory.rejected if copy.name == name), None)
@@ -25,8 +28,35 @@ def no_such_hook(name: str, inventory: Inventory) -> Refusal:
     if there is not None:
         then = f"The one in the folder {name} is called {there.hook.name}: its HOOK.md says so."
         return Refusal(f"No hook is named {name!r}.", then)
+    astray = astray_of(name, view.host)
+    if astray is not None:
+        return _astray(name, astray, view)
+    entry = next((item for item in orphans_of(inventory, view.host) if item.key == name), None)
+    if entry is not None:
+        at = f" ({entry.place.file.name}:{entry.place.line})" if entry.place else ""
+        said = f"No hook is named {name!r}: {entry.setting}{at} is an entry, and makes none"
+        return Refusal(f"{said}.", f"A hook is a folder with a HOOK.md and a handler, in {_looked(view)}.")
     then = f"Did you mean {near}?" if near else f"`hookscope list` shows the {len(names)} there are."
     return Refusal(f"No hook is named {name!r}.", then)
+
+
+def _astray(name: str, where: Path, view: View) -> Refusal:
+    short = view.host.surroundings.short
+    product = view.host.dialect.product
+    others = other_workspaces(view.host)
+    agent = next((agent for agent, folder in others.items() if where.is_relative_to(folder)), None)
+    if agent is not None and not where.is_relative_to(view.host.workspace):
+        said = f"{name} lies in {short(where)}, in the workspace of the agent {agent}"
+        return Refusal(f"{said}.", f"`--agent {as_typed(agent)}` looks there.")
+    said = f"{name} lies in {short(where)}, where {product} looks for no hooks."
+    return Refusal(said, f"Move its folder to one of those where it looks: {_looked(view)}.")
+
+
+def _looked(view: View) -> str:
+    """The folders of the user where hooks are looked for."""
+    short = view.host.surroundings.short
+    own = [item for item in view.host.folders if item.source != "bundled" and item.holds == "folder"]
+    return " or ".join(dict.fromkeys(short(item.path) for item in own))
 
 
 def _is_in(row: Standing, name: str) -> bool:
@@ -74,10 +104,10 @@ def no_such_event(view: View, key: str, near: str | None) -> Refusal:
 
 def _mistaken(view: View, key: str) -> tuple[str, list[str]]:
     """Whose name it is, where that is known, and what this host sends in its place."""
-    from hookscope.lint.events import listed_as  # here: few mistake a name
-    from hookscope.workbench.mistaken import mistaken_names
+    from hookscope.core.mistaken import listed_as  # here: few mistake a name
 
-    listed, catalogue = listed_as(key, mistaken_names()), view.host.dialect.catalogue()
+    catalogue = view.host.dialect.catalogue()
+    listed = listed_as(key, catalogue.mistaken())
     if listed is None:
         return "", []
     names = (*listed.instead, *listed.near, *listed.plugin)

@@ -160,7 +160,7 @@ class Workbench:
         if row is None:
             from hookscope.workbench.asking import no_such_hook
 
-            raise no_such_hook(name, view.inventory)
+            raise no_such_hook(name, view)
         return row
 
     def template(self, view: View, key: str) -> Event:

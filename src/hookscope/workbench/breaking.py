@@ -51,7 +51,7 @@ def broken_plan(view: View, plan: Plan, breakages: Mapping[str, Breakage]) -> Pl
 def _name(view: View, name: str) -> str:
     row = view.inventory.find(name)
     if row is None:
-        raise no_such_hook(name, view.inventory)
+        raise no_such_hook(name, view)
     return row.hook.name
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from hookscope.bringing import brings
 from hookscope.core.orphans import orphans_of
+from hookscope.core.standing import State
 from hookscope.core.text import as_typed
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import EXTRA, OLDEST, Node, NoNode
 from hookscope.values import dataclass
+from hookscope.workbench.astray import other_workspaces
 from hookscope.workbench.documents import problem
 from hookscope.workbench.environments import environments_of, read_environment
 from hookscope.workbench.refusal import Refusal
@@ -45,6 +47,7 @@ def examine_setup(view: View, setup: Setup, node: Node | NoNode) -> tuple[SetupF
         *_places(view),
         *_variables(view, setup),
         *_folders(view),
+        *_stopped(view),
         *_orphans(view),
         *_packs(view),
         _trusted(view),
@@ -66,6 +69,10 @@ def _places(view: View) -> Iterator[SetupFinding]:
     yield SetupFinding(
         "workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then
     )
+    for agent, folder in other_workspaces(host).items():
+        yield SetupFinding(
+            "agent", f"{agent} has a workspace of its own, {short(folder)}: `--agent {agent}` looks there"
+        )
     for wrong in (*host.settings.problems, *host.problems):
         yield SetupFinding("settings", problem(wrong), False, f"Mend {short(host.settings.file)}.")
     if host.settings.exists and not host.settings.problems:
@@ -116,14 +123,24 @@ def _folders(view: View) -> Iterator[SetupFinding]:
         yield SetupFinding(f"{folder.source} hooks", f"{view.host.surroundings.short(folder.path)}: {what}")
 
 
+def _stopped(view: View) -> Iterator[SetupFinding]:
+    """Where none of the user's own hooks would run, each for the same reason that is no matter of trust."""
+    own = [
+        row
+        for row in view.inventory.hooks
+        if row.hook.folder.source != "bundled" and row.state is not State.SHADOWED
+    ]
+    reasons = {row.verdict.why(view.host.surroundings.short) for row in own}
+    if len(reasons) == 1 and own[0].state not in (State.READY, State.UNTRUSTED):
+        said = f"none would run: {reasons.pop()}"
+        then = f"`hookscope fix {as_typed(own[0].hook.name)}` shows what would open it."
+        yield SetupFinding("hooks", said, False, then)
+
+
 def _orphans(view: View) -> Iterator[SetupFinding]:
     for item in orphans_of(view.inventory, view.host):
         at = f" ({item.place.file.name}:{item.place.line})" if item.place else ""
-        then = (
-            f"Did you mean {item.near[0]}?"
-            if item.near
-            else "It does nothing: mend its name, or take it out."
-        )
+        then = f"It does nothing: {item.then}" + ("" if item.near else ".")
         yield SetupFinding("entry", f"{item.setting}{at} belongs to no hook that was found", False, then)
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.inventory import Inventory
 from hookscope.core.look import look, look_at
+from hookscope.core.meant import meant
 from hookscope.core.noted import NotedFiles
 from hookscope.core.standing import Standing
 from hookscope.core.surroundings import RealFiles
 from hookscope.lint.documents import Documented, documented
 from hookscope.lint.linting import Report, lint
 from hookscope.lint.model import Finding, Rule
-from hookscope.lint.near import meant
 from hookscope.lint.reading import read_subject, read_subjects, uses_of, with_facts
 from hookscope.lint.rules import RULES
 from hookscope.lint.source.scripts import read_scripts
@@ -31,7 +31,6 @@ from hookscope.systems.folders.places import WORKSPACE, hooks_folder
 from hookscope.systems.streams.agents import ROOT
 from hookscope.systems.streams.household import SUBAGENTS
 from hookscope.values import dataclass
-from hookscope.workbench.mistaken import mistaken_names
 from hookscope.workbench.options import shipped_hooks
 from hookscope.workbench.refusal import Refusal
 
@@ -131,7 +130,6 @@ def host_facts(host: Host) -> HostFacts:
         beyond=PYTHON_HANDLERS,
         packages=layout.packages,
         variables=frozenset(filter(None, variables)),
-        mistaken=mistaken_names(),
         later=dialect.later,
         later_plugin=dialect.later_plugin,
         plain=dialect.load_rules.plain,

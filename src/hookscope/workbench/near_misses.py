@@ -12,12 +12,10 @@ from enum import IntEnum
 
 from hookscope.core.event_types import Catalogue
 from hookscope.core.hooks import Hook
+from hookscope.core.meant import meant
+from hookscope.core.mistaken import NOTHING, listed_as
 from hookscope.core.runs import EventKind, NotRun, Plan
-from hookscope.lint.events import listed_as
-from hookscope.lint.near import meant
-from hookscope.lint.subject import Mistaken
 from hookscope.values import dataclass
-from hookscope.workbench.mistaken import mistaken_names
 from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.view import View
 
@@ -112,7 +110,7 @@ def miss(
     """
     write = f"write {event} to hear this"
     alike = meant(key, [event]) == event
-    listed = listed_as(key, mistaken_names()) or Mistaken()
+    listed = listed_as(key, catalogue.mistaken()) or NOTHING
     what = _what_it_is(key, listed.why, catalogue)
     if hears != kind:
         if event in listed.plugin:

@@ -17,7 +17,7 @@ def slip_of(row: Standing, view: View) -> tuple[str, str] | None:
     strange = [key for key in row.events or () if catalogue.canonical(key) not in catalogue.by_key]
     if not strange:
         return None
-    from hookscope.lint.near import meant  # here: most hooks listen to what is listed
+    from hookscope.core.meant import meant  # here: most hooks listen to what is listed
 
     known = {kind: catalogue.keys_of(kind) for kind in kinds_of(row)}
     return next(((key, near) for key in strange if (near := meant(key, known[kind_of_key(key, row)]))), None)

@@ -38,7 +38,8 @@ def command(
     """What is wrong with hooks, and what to do about it. Runs nothing.
 
     PATH is a hook's folder, a folder with hooks somewhere below it, or the name of a hook; without one, all
-    hooks of the host are linted. Exit code 1: there are errors. Warnings and hints alone: 0.
+    hooks of the host are linted, but for those that ship with Hookscope. Exit code 1: there are errors.
+    Warnings and hints alone: 0.
 
     `metadata: {hookscope: {lint: {ignore: [ID]}}}` in a HOOK.md ignores a rule for the hook, and a comment
     `hookscope: ignore[ID]` in its handler for that line.

@@ -25,8 +25,9 @@ Good:
 from collections.abc import Iterator
 
 from hookscope.core.hooks import Edit
+from hookscope.core.mistaken import Dead
 from hookscope.core.text import one_line
-from hookscope.lint.events import Dead, dead_events, doubtful_events, is_all_dead, later_events, later_of
+from hookscope.lint.events import dead_events, doubtful_events, is_all_dead, later_events, later_of
 from hookscope.lint.model import Rule, Said, Severity
 from hookscope.lint.subject import Subject
 

@@ -28,9 +28,9 @@ from collections.abc import Iterator
 
 from hookscope.core.event_notes import FREE
 from hookscope.core.given import camel
+from hookscope.core.meant import meant
 from hookscope.core.text import one_line
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.near import meant
 from hookscope.lint.subject import Subject, hint
 
 

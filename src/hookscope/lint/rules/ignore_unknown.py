@@ -24,10 +24,10 @@ Good:
 from collections.abc import Iterator
 
 from hookscope.core.hooks import Place
+from hookscope.core.meant import meant
 from hookscope.core.text import one_line
 from hookscope.lint.ignoring import PATH, ignored_in_header, ignored_in_source
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.near import meant
 from hookscope.lint.subject import Subject, hint
 
 

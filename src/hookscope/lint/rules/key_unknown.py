@@ -24,10 +24,10 @@ Good:
 
 from collections.abc import Iterator, Set
 
+from hookscope.core.meant import meant
 from hookscope.core.text import one_line
 from hookscope.lint.keys import OWN, REQUIRES
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.near import meant
 from hookscope.lint.subject import Subject, hint, warning
 
 

@@ -324,11 +324,17 @@ def _what_else(path: Path, files: Files) -> str:
     return "a link that leads nowhere" if facts is None else "a folder" if facts.folder else "no regular file"
 
 
+BUILT = frozenset({"dist", "build", "out", "lib", "src"})  # where authors of packages put what is run
+
+
 def no_handler(names: frozenset[str], refused: str, shape: FolderShape) -> str:
     """Why a folder with a manifest has no handler: what was refused, or what is nearly one."""
     looked_for = ", ".join(shape.candidates)
     if refused:
         return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
     strangers = sorted(name for name in names if name.lower().startswith(("handler.", "index.")))
+    built = sorted(names & BUILT)
     beside = f"; {strangers[0]} is not one of them" if strangers else ""
+    if built and not strangers:
+        beside = f"; it must lie beside {MANIFEST}, and not in {built[0]}/"
     return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"

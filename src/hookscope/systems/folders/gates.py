@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 from hookscope.core.bystanders import kind_of
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Hook, Place
+from hookscope.core.mistaken import never_sent
 from hookscope.core.standing import Gate
 from hookscope.core.surroundings import lies_in
 from hookscope.core.text import as_typed
@@ -196,15 +197,11 @@ def sent(hook: Hook, host: Host) -> Gate:
     later = next((host.dialect.later[key] for key in keys if key in host.dialect.later), "")
     if later:
         return Gate("sent", True, found=f"by {later}; this guide has none of them")
-    product = host.dialect.product
     others = " and ".join(dict.fromkeys(filter(None, map(catalogue.elsewhere, keys))))
     if others:
         reason = f"{host.dialect.name} never sends {' or '.join(keys)}; {others} does"
-        return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
-    near = [catalogue.nearest(key, kind) for key in keys]
-    meant = f"; did you mean {near[0]}?" if near[0] and near[0] not in keys else ""
-    reason = f"{product} never sends {' or '.join(keys)}{meant}"
-    return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
+        return Gate("sent", False, keys, keys, "never sent", reason)
+    return Gate("sent", False, keys, keys, "never sent", never_sent(hook, host))
 
 
 def stays_inside(hook: Hook, host: Host) -> Gate:

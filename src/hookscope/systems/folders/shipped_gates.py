@@ -215,9 +215,10 @@ def selected(hook: Hook, host: Host) -> Gate:
         return SELECTED_BY_ALL
     if on is not True and not names:
         fix = _switched_on(host)
-        return _unselected(
-            "nothing is selected", "the settings configure no hooks, so none is loaded", where, fix
-        )
+        outer = (*where[:-2], "enabled")  # the switch of another thing, which stands one step further out
+        other = f"; {'.'.join(map(str, outer))} is for webhooks" if host.settings.get(outer) is True else ""
+        reason = f"the settings configure no hooks, so none is loaded{other}"
+        return _unselected("nothing is selected", reason, where, fix)
     if hook.name in names or hook.key in names:
         return Gate("selected", True, ("an entry",), found="named by an entry", reported=False, setting=where)
     dotted = ".".join(str(part) for part in where)

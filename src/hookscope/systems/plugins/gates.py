@@ -6,6 +6,7 @@ from typing import Any
 from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Edit, Hook
+from hookscope.core.mistaken import never_sent
 from hookscope.core.plan import MAPPED
 from hookscope.core.runs import EventKind
 from hookscope.core.standing import Gate
@@ -96,10 +97,7 @@ def sent(hook: Hook, host: Host) -> Gate:
     later = next((host.dialect.later_plugin[key] for key in keys if key in host.dialect.later_plugin), "")
     if later:
         return Gate("sent", True, found=f"by {later}; this guide has none of them")
-    near = next((near for key, kind in kinds.items() if (near := catalogue.nearest(key, kind))), None)
-    meant = f"; did you mean {near}?" if near and near not in keys else ""
-    reason = f"{host.dialect.product} never sends {' or '.join(keys)}{meant}"
-    return Gate("sent", False, needed=keys, missing=keys, found="never sent", reason=reason)
+    return Gate("sent", False, keys, keys, "never sent", never_sent(hook, host))
 
 
 PLUGIN_GATES: Mapping[str, GateRule] = {

@@ -48,6 +48,9 @@ def arrived(view: View, row: Standing, journal: Journal, now: datetime) -> Link:
     if parts:
         run = newest.id if newest is not None else None
         return Link("arrived", True, "; ".join(parts), "", max(moments), run)
+    never = next((gate.reason for gate in row.verdict.shut() if gate.name == "sent"), "")
+    if never:
+        return Link("arrived", False, never)
     first = next((key for key in keys if key != EVERY), "")
     known = view.host.dialect.catalogue().by_key.get(first)
     slip = slip_of(row, view)

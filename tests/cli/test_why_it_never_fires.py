@@ -1,0 +1,253 @@
+"""What people ask whose hook is listed as ready and never runs: one command names cause and next step."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Program
+from tests.conftest import MakeHook
+
+SHIPPED = ("--dialect", "openclaw@2026.9")
+
+
+def said_of(name: str, text: str) -> str:
+    """The line of `list` on a hook."""
+    (line,) = (line for line in text.splitlines() if f" {name} " in line)
+    return line
+
+
+@pytest.mark.parametrize(
+    ("event", "why"),
+    [
+        (
+            "message_received",
+            "OpenClaw never sends message_received to a HOOK.md hook: only plugins hear it; "
+            "did you mean message:received?",
+        ),
+        ("before_tool_call", "OpenClaw never sends before_tool_call to a HOOK.md hook: only plugins hear it"),
+        (
+            "tool:before-run",
+            "OpenClaw never sends tool:before-run: tool calls are not sent; "
+            "a plugin hears of it as before_tool_call or after_tool_call",
+        ),
+        (
+            "PreToolUse",
+            "OpenClaw never sends PreToolUse: it is a name of Claude Code's; "
+            "a plugin hears of it as before_tool_call",
+        ),
+    ],
+)
+def test_trust_does_not_hide_that_an_event_is_never_sent(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, event: str, why: str
+) -> None:
+    make_hook(workspace / "hooks", "deaf", f'{{openclaw: {{events: ["{event}"]}}}}')
+    ask = "`hookscope trust ./hooks` allows it to run"
+    assert said_of("deaf", hookscope("list").out).endswith(f"{why} (and untrusted: {ask})")
+    assert f"  deaf: {why} (and untrusted: {ask})" in hookscope("check").out.splitlines()
+    info = hookscope("info", "deaf").out
+    (came,) = (line for line in info.splitlines() if "an event has come" in line)
+    assert came.startswith("  ✗")
+    assert came.endswith(why), "and no fire is offered that would not reach it"
+    hookscope("trust", "hooks")
+    assert said_of("deaf", hookscope("list").out).endswith(why)
+
+
+def test_a_guess_that_means_another_event_is_not_made(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "wish", '{openclaw: {events: ["session:begin", "session:over"]}}')
+    hookscope("trust", "hooks")
+    wish = said_of("wish", hookscope("list").out)
+    assert "did you mean" not in wish
+    assert "did you mean" not in hookscope("info", "wish").out
+
+
+def test_two_events_that_are_never_sent_are_told_one_by_one(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "two", '{openclaw: {events: ["message_sending", "PreToolUse"]}}')
+    hookscope("trust", "hooks")
+    assert said_of("two", hookscope("list").out).endswith(
+        "never sends message_sending to a HOOK.md hook: only plugins hear it; "
+        "nor PreToolUse: it is a name of Claude Code's; a plugin hears of it as before_tool_call"
+    )
+
+
+PLUGIN = """export default {{ id: "caller", register(api) {{
+  api.{call}("{event}", async () => {{}}, {{ name: "caller.one" }});
+}} }};
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "event", "why"),
+    [
+        ("registerHook", "before_tool_call", "to what `registerHook` registers: `on` hears it"),
+        ("on", "command:new", "to what `on` registers: `registerHook` hears it"),
+    ],
+)
+def test_a_plugin_that_registers_with_the_other_call_is_told_which_one_hears_it(
+    hookscope: Program, tmp_path: Path, call: str, event: str, why: str
+) -> None:
+    home = tmp_path / "home"
+    plugin = home / ".openclaw/extensions/caller"
+    plugin.mkdir(parents=True)
+    (plugin / "index.js").write_text(PLUGIN.format(call=call, event=event))
+    (plugin / "openclaw.plugin.json").write_text('{"id": "caller", "configSchema": {"type": "object"}}')
+    (plugin / "package.json").write_text('{"type": "module", "openclaw": {"extensions": ["./index.js"]}}')
+    settings = {"plugins": {"allow": ["caller"], "entries": {"caller": {"enabled": True}}}}
+    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
+    listed = said_of("caller", hookscope(*SHIPPED, "--home", str(home), "list").out)
+    assert f"OpenClaw never sends {event} {why}" in listed
+
+
+def test_events_at_the_wrong_place_are_told_in_the_list(hookscope: Program, home: Path) -> None:
+    hook = home / ".openclaw/hooks/flat"
+    hook.mkdir(parents=True)
+    (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {enabled: true}}}")
+    (hook / "HOOK.md").write_text('---\nname: flat\nevents: ["command:new"]\n---\n')
+    (hook / "handler.py").write_text("def handler(event): ...\n")
+    why = "`events` stands at the top of the header; read is `metadata.openclaw.events`"
+    assert said_of("flat", hookscope(*SHIPPED, "list").out).endswith(f"no events defined: {why}")
+    info = hookscope(*SHIPPED, "info", "flat").out
+    assert info.count(why) == 2, "in its first line and beside the check, and not once more as a note"
+    assert "  `hookscope fix flat` shows what would open it." in info.splitlines()
+
+
+def test_an_entry_without_a_hook_is_told_where_its_hook_is_looked_for(
+    hookscope: Program, tmp_path: Path
+) -> None:
+    settings = tmp_path / "openclaw.json"
+    entries = {"mine": {"handler": "./mine.ts", "events": ["command:new"]}, "gone": {"enabled": True}}
+    entries |= {"compaction-notifier": {"enabled": True}}
+    settings.write_text(json.dumps({"hooks": {"internal": {"enabled": True, "entries": entries}}}, indent=1))
+    for command in ("list", "check"):
+        lines = hookscope(*SHIPPED, "--config", str(settings), command).out.splitlines()
+        at = lines.index("entries without a hook")
+        mine, gone = lines[at + 1 :]  # and not the one that the program itself brings
+        assert "mine  (openclaw.json:" in mine
+        assert mine.endswith("handler and events in an entry make none; a folder with a HOOK.md does")
+        assert gone.endswith("no such hook was found; mend its name, or take it out")
+    for command in ("info", "fix", "enable"):
+        done = hookscope(*SHIPPED, "--config", str(settings), command, "gone")
+        assert done.code == 1
+        assert "hooks.internal.entries.gone (openclaw.json:" in done.err, command
+        assert "A hook is a folder with a HOOK.md and a handler, in " in done.err
+        assert "./hooks" in done.err
+
+
+def test_a_hook_that_lies_where_nobody_looks_is_found_by_its_name(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "skills/notes/hooks", "takes-notes", '{openclaw: {events: ["command:new"]}}')
+    done = hookscope("info", "takes-notes")
+    assert done.code == 1
+    assert (
+        "takes-notes lies in ./skills/notes/hooks/takes-notes, where OpenClaw looks for no hooks." in done.err
+    )
+    assert "Move its folder to one of those where it looks: " in done.err
+    assert "'takes-nothing'" in hookscope("info", "takes-nothing").err
+
+
+def test_the_switch_of_webhooks_is_told_apart(
+    hookscope: Program, workspace: Path, tmp_path: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "mine", '{openclaw: {events: ["command:new"]}}')
+    settings = tmp_path / "openclaw.json"
+    settings.write_text('{"hooks": {"enabled": true, "token": "t"}}')
+    none = "the settings configure no hooks, so none is loaded"
+    asked = (*SHIPPED, "--config", str(settings))
+    assert f"{none}; hooks.enabled is for webhooks" in hookscope(*asked, "info", "mine").out
+    doctor = hookscope(*asked, "doctor").out
+    assert "none would run: " in doctor
+    assert "`hookscope fix mine` shows what would open it." in doctor
+    settings.write_text("{}")
+    assert "is for webhooks" not in hookscope(*asked, "list").out
+
+
+def test_lint_speaks_of_the_hooks_of_the_user_alone(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "mine", '{openclaw: {events: ["command:nwe"]}}')
+    done = json.loads(hookscope(*SHIPPED, "lint", "--json").out)
+    assert {finding["hook"] for finding in done["findings"]} == {"mine"}
+    asked = json.loads(hookscope(*SHIPPED, "lint", "--json", "boot-md").out)
+    assert {finding["hook"] for finding in asked["findings"]} == {"boot-md"}, "by its name it is linted"
+
+
+PUSH = """def handler(event):
+    event.context["bootstrapFiles"].append({item})
+"""
+
+
+@pytest.mark.parametrize(
+    ("item", "note"),
+    [
+        (
+            {"name": "RULES.md", "filePath": "x", "content": "y", "missing": False},
+            "RULES.md in context.bootstrapFiles has no path; filePath is written: "
+            "the file is left out of the prompt",
+        ),
+        ({"name": "RULES.md", "path": "x", "content": "y", "missing": False}, ""),
+    ],
+)
+def test_a_file_for_the_prompt_that_its_host_leaves_out_is_told(
+    hookscope: Program, home: Path, make_hook: MakeHook, item: dict[str, object], note: str
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text("{hooks: {internal: {enabled: true}}}")
+    folder = make_hook(home / ".openclaw/hooks", "rules", '{openclaw: {events: ["agent:bootstrap"]}}')
+    (folder / "handler.py").write_text(PUSH.format(item=item))
+    fired = hookscope(*SHIPPED, "fire", "agent:bootstrap", "--only", "rules", "--trust", "--json")
+    (result,) = json.loads(fired.out)["results"]
+    assert [text for text in result["notes"] if "bootstrapFiles" in text] == ([note] if note else [])
+
+
+def test_a_host_that_sends_one_event_says_which(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "mine", '{"milady": {"events": ["command:new"]}}')
+    listed = hookscope("--dialect", "milady@2.0.0-alpha.76", "list").out
+    assert "Milady never sends command:new; it sends gateway:startup alone" in said_of("mine", listed)
+
+
+def test_what_a_hook_of_a_stream_returns_is_told_to_be_ignored(hookscope: Program, workspace: Path) -> None:
+    hooks = workspace / "agent/hooks"
+    hooks.mkdir(parents=True)
+    (hooks / "guard.py").write_text(
+        "from hookscope import define_hook\n\n"
+        'default = define_hook(events={"turn.started": lambda event, ctx: {"block": True}})\n'
+    )
+    fired = hookscope("--dialect", "eve", "fire", "turn.started", "--trust")
+    assert "note: what it returned is ignored: a hook of a stream observes" in fired.out
+
+
+def test_a_hook_of_another_agent_is_found_in_that_agents_workspace(
+    hookscope: Program, tmp_path: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(tmp_path / "work/hooks", "at-work", '{openclaw: {events: ["command:new"]}}')
+    listed = [
+        {"id": "main", "default": True, "workspace": str(workspace)},
+        {"id": "work", "workspace": str(tmp_path / "work")},
+    ]
+    settings = tmp_path / "openclaw.json"
+    settings.write_text(json.dumps({"agents": {"list": listed}}))
+    asked = (*SHIPPED, "--config", str(settings))
+    assert (
+        "in the workspace of the agent work. `--agent work` looks there."
+        in hookscope(*asked, "info", "at-work").err
+    )
+    assert "work has a workspace of its own" in hookscope(*asked, "doctor").out
+    assert "at-work" in hookscope(*asked, "--agent", "work", "info", "at-work").out
+
+
+def test_a_handler_in_a_folder_of_its_own_is_told_where_it_belongs(
+    hookscope: Program, workspace: Path
+) -> None:
+    built = workspace / "hooks/built/dist"
+    built.mkdir(parents=True)
+    (built / "handler.js").write_text("module.exports = () => {};")
+    (built.parent / "HOOK.md").write_text(
+        '---\nname: built\nmetadata: {openclaw: {events: ["command:new"]}}\n---\n'
+    )
+    assert "; it must lie beside HOOK.md, and not in dist/" in hookscope("list").out
