@@ -206,7 +206,7 @@ def _declared(sheet: Sheet, row: Standing, view: View, source: SourceText | None
     manifest = row.hook.manifest
     if manifest is None or source is None or source.path != manifest:
         return
-    sheet.title("Declared in HOOK.md", view.host.surroundings.short(manifest))
+    sheet.title(f"Declared in {manifest.name}", view.host.surroundings.short(manifest))
     if source.problem:
         sheet.say(foreign(source.problem).stylize(MUTED), 3)
         return
