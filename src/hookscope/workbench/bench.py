@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -15,16 +15,17 @@ from hookscope.core.dialect import Dialect, Host, Trust
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import Hook
 from hookscope.core.plan import make_plan
-from hookscope.core.runs import Event, EventKind, Module, Plan, Registration, Run
+from hookscope.core.runs import Event, EventKind, Module, Plan, Registration
 from hookscope.core.standing import Standing
 from hookscope.core.surroundings import Files
 from hookscope.runtime.limits import COMMAND_LINE, Limits
 from hookscope.settings import open_host
 from hookscope.workbench.crew import Crew
-from hookscope.workbench.failed_loads import FILE, FailedLoads, Tried, tried_for, tried_in
+from hookscope.workbench.failed_loads import FILE, FailedLoads, Tried, tried_for
+from hookscope.workbench.fires import Fires
 from hookscope.workbench.looking import Looking
 from hookscope.workbench.modules import Modules
-from hookscope.workbench.options import LINGER, Options, Setup, set_up
+from hookscope.workbench.options import Options, Setup, set_up
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.run_record import RunRecord
 from hookscope.workbench.state_files import state_folder
@@ -32,10 +33,8 @@ from hookscope.workbench.trust import TrustStore, digests_below
 from hookscope.workbench.view import View
 
 if TYPE_CHECKING:
-    from hookscope.engine import HookEngine
     from hookscope.journal.secrets import Secret
-    from hookscope.runtime import Firing, ProcessLane, Stepper
-    from hookscope.runtime.which_lane import Lanes
+    from hookscope.runtime import Firing, Stepper
     from hookscope.workbench.doctor import SetupFinding
     from hookscope.workbench.edits import Edits
     from hookscope.workbench.filling import Filler
@@ -85,9 +84,8 @@ class Workbench:
         self.failed_loads = FailedLoads(state_folder() / FILE, python)
         self._looking = Looking(self.crew, self.modules, self.failed_loads)
         self._trust_all = trust_all
-        self._lingers = lingers
         self._secrets: dict[Secret, None] = {}  # that events got from variables, in order
-        self._firing: list[Firing] = []  # and what has ended since the last of them began
+        self._fires = Fires(self, lingers)
         if options.environment is not None:
             from hookscope.workbench.environments import read_environment
 
@@ -240,18 +238,14 @@ class Workbench:
 
     def fire(self, view: View, plan: Plan, stepper: Stepper | None = None) -> Firing:
         """Run a plan of this view in worker processes; with a `stepper` handler by handler."""
-        return self._fired(self._engine(view), plan, self.crew.running, self._lingers, stepper=stepper)
+        return self._fires.begin(view, plan, stepper=stepper)
 
     async def fire_guarded(self, view: View, plan: Plan, stepper: Stepper | None = None) -> Firing:
         """Run a plan on copies of the workspace, the host's state folder and HOME, thrown away afterwards.
 
         Raises OSError where the copies cannot be made.
         """
-        guard = await self.guard(view)
-        lingers = LINGER if self._lingers is None else self._lingers
-        return self._fired(
-            self._engine(view, guard.lanes), plan, guard.running, lingers, guard.complete, stepper
-        )
+        return self._fires.begin(view, plan, await self.guard(view), stepper=stepper)
 
     async def guard(self, view: View) -> Guard:
         """Copies for several runs. They are the caller's to close. Raises OSError."""
@@ -259,44 +253,11 @@ class Workbench:
 
     def fire_on(self, view: View, plan: Plan, guard: Guard) -> Firing:
         """Run a plan on copies that stay; what was done to them since they were made is in the Run."""
-        return self._fired(self._engine(view, guard.lanes), plan, complete=guard.tell)
+        return self._fires.begin(view, plan, guard, stays=True)
 
     def fire_aside(self, view: View, plan: Plan, guard: Guard | None = None) -> Firing:
         """Run a plan that goes on no record: one of very many. On copies where there are some."""
-        lanes = guard.lanes if guard is not None else None
-        return self._fired(self._engine(view, lanes, recorded=False), plan)
-
-    def _fired(
-        self,
-        engine: HookEngine,
-        plan: Plan,
-        running: Callable[[], Iterable[ProcessLane]] = tuple,
-        lingers: float | None = None,
-        complete: Callable[[Run], Awaitable[Run]] | None = None,
-        stepper: Stepper | None = None,
-    ) -> Firing:
-        """What the event causes is fired at whom it was fired at: at one hook, or at all but taps."""
-        from hookscope.runtime.rest import patience  # here: a look fires nothing
-        from hookscope.workbench.lingering import lingered
-        from hookscope.workbench.tap.plans import without_taps
-
-        def follow(caused: Event) -> Plan:
-            then = engine.plan(caused, only=plan.only)
-            return then if plan.only is not None else without_taps(then)
-
-        begun = time()
-
-        async def ended(run: Run) -> Run:
-            if lingers:
-                run = await lingered(run, running(), patience(lingers, lambda: firing.is_cancelled))
-            run = await complete(run) if complete is not None else run
-            await self.learn(engine.host, tried_in(run), begun)
-            return run
-
-        complete_ = ended if engine.recorder is not None else complete
-        firing = engine.fire(plan, complete=complete_, follow=follow, stepper=stepper)
-        self._firing = [*(one for one in self._firing if not one.done), firing]
-        return firing
+        return self._fires.begin(view, plan, guard, recorded=False)
 
     async def learn(self, host: Host, tried: Sequence[Tried], begun: float) -> None:
         """Remember what did not load, and forget what has since: not under a what-if, which is no trial."""
@@ -319,23 +280,12 @@ class Workbench:
         """
         self._store.drop(folder for folder in map(Path.resolve, folders) if not os.path.lexists(folder))
 
-    def _engine(self, view: View, lanes: Lanes | None = None, *, recorded: bool = True) -> HookEngine:
-        from hookscope.engine import HookEngine  # here: a look fires nothing
-
-        lanes = lanes or self.crew.lanes(view.host, view.languages)
-        engine = HookEngine(view.host, lanes, self.record.journal(view.host) if recorded else None)
-        engine.inventory, engine.registry = view.inventory, view.registry
-        return engine
-
     async def settled(self, seconds: float) -> tuple[str, ...]:
         """What handlers did after they had answered, and what of theirs runs on, as sentences.
 
         Waits until it is over, so many seconds at most.
         """
-        from hookscope.runtime.rest import patience  # here: one command or two ask it
-        from hookscope.workbench.lingering import in_words, settled
-
-        return tuple(in_words(await settled(self.crew.running(), patience(seconds)), seconds))
+        return await self._fires.settled(self.crew.running(), seconds)
 
     def doctor(self, view: View) -> tuple[SetupFinding, ...]:
         """What was detected and from where, and what is missing."""
@@ -356,14 +306,7 @@ class Workbench:
         asyncio.run(self.close())
 
     async def close(self) -> None:
-        """Cancel what runs, end all workers, and wait until they are gone and all is on record.
-
-        Cancelled first: a handler whose worker is taken away would be said to have died.
-        """
-        going, self._firing = [one for one in self._firing if not one.done], []
-        for firing in going:
-            firing.cancel()
-        for firing in going:
-            await firing
+        """Cancel what runs, end all workers, and wait until they are gone and all is on record."""
+        await self._fires.cancel()
         await self.crew.close()
         await self.record.close()

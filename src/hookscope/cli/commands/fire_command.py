@@ -16,12 +16,12 @@ import click
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
+from hookscope.cli.following import stepped, streamed, warned
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
-from hookscope.cli.stepping import stepped
 from hookscope.core.event_notes import notes_on_event
-from hookscope.core.runs import UNRECORDED, Event, Plan, Run, Slow
+from hookscope.core.runs import UNRECORDED, Event, Plan, Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
 from hookscope.values import dataclass
@@ -279,9 +279,9 @@ async def _fired(
         if stepper is not None:
             await stepped(firing, stepper, plan, here)
         elif asked.stream:
-            await _streamed(firing, plan)
+            await streamed(firing, plan)
         elif asked.warns:
-            await _warned(firing)
+            await warned(firing)
         return await firing
 
 
@@ -299,16 +299,3 @@ async def _begun(
             yield await fire if fire is not None else bench.fire(view, plan, stepper)
     except OSError as error:
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
-
-
-async def _streamed(firing: Firing, plan: Plan) -> None:
-    async for step in firing:
-        click.echo(json.dumps(run_documents.step(step, plan.delivers)))
-        sys.stdout.flush()
-
-
-async def _warned(firing: Firing) -> None:
-    async for step in firing:
-        if isinstance(step, Slow):
-            until = f"; it is stopped at {step.limit:g} s" if step.limit is not None else ""
-            click.echo(f"{one_line(step.call.name)} still runs after {step.after:g} s{until}.", err=True)

@@ -64,7 +64,7 @@ class FirePane(FireRuns):
         if action in TURNS and self.runs.neighbour(TURNS[action]) is None:
             return self._no_neighbour(TURNS[action])
         if action in ("pass_over", "run_all") and not self._waits:
-            return with_keys("No handler waits: {fire.step} fires the event handler by handler.")
+            return self._nobody_waits()
         if action == "cancel" and not self._going:
             return with_keys("Nothing is running: {fire.fire} fires the event.")
         return ""
@@ -111,12 +111,6 @@ class FirePane(FireRuns):
     def _line_moved(self, event: Lines.Moved) -> None:
         event.stop()
 
-    def _composed(self) -> Composer:
-        """The composer, which has read what was typed a moment ago, too."""
-        composer = self.query_one(Composer)
-        composer.read()
-        return composer
-
     def action_guarded(self) -> None:
         self.action_fire(guarded=True)
 
@@ -151,31 +145,6 @@ class FirePane(FireRuns):
         self._way = way
         file = self._unchanged if way.plain and way.only is None else None
         self._fire(event, way.only, way.guarded, file, way, written=True)
-
-    def action_step(self) -> None:
-        if self._waits:
-            self.post_message(asked.StepAsked("run_it"))
-            return
-        composer = self._composed()
-        event = composer.checked.event
-        if event is None:
-            self._say(f"Not fired: {word(composer.checked.problem or 'still looking')}.", "warning")
-            composer.go_to_mistake()
-        elif not self._busy():
-            only = composer.draft.only
-            self._fire(event, only, way=Otherwise(only=only, stepped=True), written=True)
-
-    def action_pass_over(self) -> None:
-        self._word("pass_over")
-
-    def action_run_all(self) -> None:
-        self._word("run_all")
-
-    def _word(self, said: asked.StepWord) -> None:
-        if self._waits:
-            self.post_message(asked.StepAsked(said))
-        else:
-            self._say(self.cannot(said))
 
     def action_play(self) -> None:
         if problem := self.cannot("play"):

@@ -1,4 +1,5 @@
-"""What is done with the runs of the Fire pane: fired again, replayed, compared, accepted, turned over."""
+"""What is done with the runs of the Fire pane: gone through by steps, fired again, replayed, compared,
+accepted, turned over."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 from textual import on
 
 from hookscope.console.fire import asked
+from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.frame import FireFrame
 from hookscope.console.fire.history import History
 from hookscope.console.fire.otherwise import Otherwise
@@ -46,6 +48,37 @@ class FireRuns(FireFrame):
         now = replace(event, timestamp=datetime.now(UTC))
         strange = way if way is not None and not way.plain else None
         self.post_message(asked.FireAsked(now, only, guarded, file, strange, written))
+
+    def _composed(self) -> Composer:
+        """The composer, which has read what was typed a moment ago, too."""
+        composer = self.query_one(Composer)
+        composer.read()
+        return composer
+
+    def action_step(self) -> None:
+        if self._waits:
+            self.post_message(asked.StepAsked("run_it"))
+            return
+        composer = self._composed()
+        event = composer.checked.event
+        if event is None:
+            self._say(f"Not fired: {word(composer.checked.problem or 'still looking')}.", "warning")
+            composer.go_to_mistake()
+        elif not self._busy():
+            only = composer.draft.only
+            self._fire(event, only, way=Otherwise(only=only, stepped=True), written=True)
+
+    def action_pass_over(self) -> None:
+        self._word("pass_over")
+
+    def action_run_all(self) -> None:
+        self._word("run_all")
+
+    def _word(self, said: asked.StepWord) -> None:
+        if self._waits:
+            self.post_message(asked.StepAsked(said))
+        else:
+            self._say(self._nobody_waits())
 
     @on(Lines.Chosen, "#fire-runs")
     def _run_chosen(self, event: Lines.Chosen) -> None:
@@ -99,6 +132,9 @@ class FireRuns(FireFrame):
             self._say(self._no_neighbour(by))
         else:
             self.show_run(number)
+
+    def _nobody_waits(self) -> str:
+        return with_keys("No handler waits: {fire.step} fires the event handler by handler.")
 
     def _no_neighbour(self, by: int) -> str:
         if self.runs.current is None:

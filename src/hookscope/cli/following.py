@@ -1,4 +1,5 @@
-"""`fire --step`: before each handler the terminal is asked, and behind each it is told what that did."""
+"""A run on its way, as the command line tells of it: as lines of JSON, with a word of handlers that take
+long, or handler by handler, where the terminal is asked before each."""
 
 from __future__ import annotations
 
@@ -10,13 +11,28 @@ from collections.abc import Callable
 import click
 
 from hookscope.cli import run_tables
-from hookscope.core.runs import Code, Paused, Plan, Result
+from hookscope.core.runs import Code, Paused, Plan, Result, Slow
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import Firing, Stepper
+from hookscope.workbench import Firing, Stepper, run_documents
 
 EXPLAINED = "enter runs it, s passes it over, e shows its event, c runs all that follow, q ends here"
 KEYS = "enter, s, e, c, q"
+
+
+async def streamed(firing: Firing, plan: Plan) -> None:
+    """Each step as a line of JSON."""
+    async for step in firing:
+        click.echo(json.dumps(run_documents.step(step, plan.delivers)))
+        sys.stdout.flush()
+
+
+async def warned(firing: Firing) -> None:
+    """A word of each handler that takes long."""
+    async for step in firing:
+        if isinstance(step, Slow):
+            until = f"; it is stopped at {step.limit:g} s" if step.limit is not None else ""
+            click.echo(f"{one_line(step.call.name)} still runs after {step.after:g} s{until}.", err=True)
 
 
 async def stepped(firing: Firing, stepper: Stepper, plan: Plan, here: Surroundings) -> None:
