@@ -311,6 +311,17 @@ async def test_under_a_plain_host_the_file_that_was_meant_is_named(
     assert error.message.endswith("; Node takes an import as it stands: write ../lib/a.ts")
 
 
+@pytest.mark.parametrize(("asked", "notes"), [("event, ctx", 1), ("event, ctx = event.context", 0)])
+async def test_a_handler_that_counts_on_a_second_argument_is_told_so_where_it_fails(
+    hook: WriteHook, outcome_of: OutcomeOf, asked: str, notes: int
+) -> None:
+    text = f"export default async function ({asked}) {{ if (event.context.x) return; ctx.log.info(1); }}"
+    result = (await outcome_of(hook("two", text)))["two"]
+    said = "it asks for 2 arguments; it is called with one, the event, and `event.context` has the rest"
+    assert result.status == "error"
+    assert result.notes == (said,) * notes
+
+
 async def test_a_stub_of_a_file_speaks_of_a_file(hook: WriteHook, outcome_of: OutcomeOf) -> None:
     calls = hook("calls", body("load();", top="import { load } from '../dist/load.js';"))
     error = error_of((await outcome_of(calls))["calls"])

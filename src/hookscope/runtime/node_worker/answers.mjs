@@ -25,6 +25,13 @@ export function fillIn(answer, outcome) {
   answer.notes.push(...notes, ...(outcome.outside ? [OUTSIDE] : []));
 }
 
+/** Say of one that failed whether it counted on more than it is given. JavaScript leaves the rest undefined. */
+export function noteArguments(answer, handler, view) {
+  if (answer.status !== "error" || !(handler.length > view.given)) return;
+  const called = "it is called with one, the event, and `event.context` has the rest";
+  answer.notes.push(`it asks for ${handler.length} arguments; ${called}`);
+}
+
 /** Put into it what became of its view, as `before` tells it. What the next handler of that view starts from. */
 export function fillInView(answer, view, before) {
   let after;

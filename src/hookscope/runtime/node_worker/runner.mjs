@@ -2,7 +2,7 @@
 
 import { flushCompileCache } from "node:module";
 import process from "node:process";
-import { answerOf, fillIn, fillInView } from "./answers.mjs";
+import { answerOf, fillIn, fillInView, noteArguments } from "./answers.mjs";
 import { describe } from "./faults.mjs";
 import { Handlers } from "./handlers.mjs";
 import { isAnything, leaksDescriptors, left, readsMore, running } from "./leftovers.mjs";
@@ -95,6 +95,7 @@ export class Runner {
     // First, for what follows stands on what it puts back.
     answer.dirty = !this.baseline.restore() || !load.isClean;
     fillIn(answer, outcome);
+    noteArguments(answer, load.handler, view);
     return await this.withRest(answer, call.code, load.loaded);
   }
 

@@ -29,6 +29,11 @@ class Value {
     return target(this.value);
   }
 
+  /** How many arguments its handlers get, where that is one and no more. */
+  get given() {
+    return Infinity;
+  }
+
   /** What had to be put back, and what it looked for in vain, in sentences. */
   putBack() {
     return [];
@@ -47,6 +52,10 @@ class SeedEvent extends Value {
   constructor(document) {
     super(eventOf(document));
     this.strays = heedStrays(this.value);
+  }
+
+  get given() {
+    return 1;
   }
 
   putBack() {
