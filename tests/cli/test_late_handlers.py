@@ -57,7 +57,8 @@ def test_a_handler_that_is_registered_late_is_called_from_the_next_event_on(
 def test_the_program_closes_the_api_when_register_returns(hookscope: Program, workspace: Path) -> None:
     """openclaw@2026.9: recorded from the program."""
     folder = workspace / ".openclaw/extensions/late"
-    write(folder / "openclaw.plugin.json", '{"id": "late"}')
+    write(folder / "openclaw.plugin.json", '{"id": "late", "configSchema": {"type": "object"}}')
+    write(workspace / ".openclaw/openclaw.json", "{plugins: {entries: {late: {enabled: true}}}}")
     body = "api.on('session_start', () => { api.on('message_sent', () => console.log('heard')); });"
     write(folder / "index.js", f"module.exports = {{ id: 'late', register(api) {{ {body} }} }};")
     once = workspace / ".hookscope/sequences/once.yaml"

@@ -73,6 +73,18 @@ def test_two_events_that_are_never_sent_are_told_one_by_one(
     )
 
 
+@pytest.fixture
+def plugin(home: Path) -> Path:
+    """The entry file of a plugin that the settings switch on."""
+    folder = home / ".openclaw/extensions/caller"
+    folder.mkdir(parents=True)
+    (folder / "openclaw.plugin.json").write_text('{"id": "caller", "configSchema": {"type": "object"}}')
+    (folder / "package.json").write_text('{"type": "module", "openclaw": {"extensions": ["./index.js"]}}')
+    settings = {"plugins": {"allow": ["caller"], "entries": {"caller": {"enabled": True}}}}
+    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
+    return folder / "index.js"
+
+
 PLUGIN = """export default {{ id: "caller", register(api) {{
   api.{call}("{event}", async () => {{}}, {{ name: "caller.one" }});
 }} }};
@@ -87,18 +99,38 @@ PLUGIN = """export default {{ id: "caller", register(api) {{
     ],
 )
 def test_a_plugin_that_registers_with_the_other_call_is_told_which_one_hears_it(
-    hookscope: Program, tmp_path: Path, call: str, event: str, why: str
+    hookscope: Program, plugin: Path, call: str, event: str, why: str
 ) -> None:
-    home = tmp_path / "home"
-    plugin = home / ".openclaw/extensions/caller"
-    plugin.mkdir(parents=True)
-    (plugin / "index.js").write_text(PLUGIN.format(call=call, event=event))
-    (plugin / "openclaw.plugin.json").write_text('{"id": "caller", "configSchema": {"type": "object"}}')
-    (plugin / "package.json").write_text('{"type": "module", "openclaw": {"extensions": ["./index.js"]}}')
-    settings = {"plugins": {"allow": ["caller"], "entries": {"caller": {"enabled": True}}}}
-    (home / ".openclaw/openclaw.json").write_text(json.dumps(settings))
-    listed = said_of("caller", hookscope(*SHIPPED, "--home", str(home), "list").out)
-    assert f"OpenClaw never sends {event} {why}" in listed
+    plugin.write_text(PLUGIN.format(call=call, event=event))
+    assert f"OpenClaw never sends {event} {why}" in said_of("caller", hookscope(*SHIPPED, "list").out)
+
+
+LATE = """export default { id: "caller", register(api) {
+  api.registerService({ id: "caller", start() { api.on("session_end", () => {}); } });
+  api.on?.("session_start", () => {});
+} };
+"""
+TWICE = """export default { id: "caller", register(api) {
+  api.registerHook("session_start", () => {}, { name: "caller.one" });
+  api.on?.("session_start", () => {});
+} };
+"""
+
+
+def test_a_plugin_that_registers_in_a_service_is_told_so_when_the_event_is_fired(
+    hookscope: Program, plugin: Path
+) -> None:
+    plugin.write_text(LATE)
+    fired = hookscope(*SHIPPED, "fire", "session_end", "--trust").out
+    why = "its code names session_end, and its `register` did not register that: a condition does not hold"
+    assert f"caller  not run: {why}, or that is left to later, as to the start of a service" in fired
+    assert "✓ caller" in hookscope(*SHIPPED, "fire", "session_start", "--trust").out
+
+
+def test_a_plugin_that_registers_with_both_calls_is_heard_by_one(hookscope: Program, plugin: Path) -> None:
+    plugin.write_text(TWICE)
+    assert "never sends" not in hookscope(*SHIPPED, "list").out
+    assert "✓ caller" in hookscope(*SHIPPED, "fire", "session_start", "--trust").out
 
 
 def test_events_at_the_wrong_place_are_told_in_the_list(hookscope: Program, home: Path) -> None:

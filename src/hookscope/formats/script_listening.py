@@ -63,21 +63,26 @@ def script_registrations(source: bytes) -> tuple[PluginRegistration, ...] | None
 
 
 def _is_call(script: Script, at: int, names: frozenset[str]) -> bool:
-    """`api.on(` or `api?.registerHook(`, where `api` is no member of something else."""
+    """`api.on(`, `api.on?.(` or `api?.registerHook(`, where `api` is no member of something else."""
     tokens = script.tokens
     return (
         tokens[at].kind == "name"
         and tokens[at].text in names
         and tokens[at + 1].text in (".", "?.")
         and tokens[at + 2].text in REGISTERS
-        and script.is_at(at + 3, "(")
+        and script.is_at(_opening(script, at), "(")
         and not (at > 0 and tokens[at - 1].text in (".", "?."))
     )
 
 
+def _opening(script: Script, at: int) -> int:
+    """Where the bracket of a call begins."""
+    return at + (4 if script.is_at(at + 3, "?.") else 3)
+
+
 def _registration(script: Script, at: int) -> list[PluginRegistration] | None:
     """The events of one call. None where it does not say them as texts."""
-    arguments = arguments_of(script, at + 3)
+    arguments = arguments_of(script, _opening(script, at))
     if not arguments:
         return None
     line = script.tokens[at].line

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from enum import IntEnum
 
+from hookscope.core.bystanders import Bystander
 from hookscope.core.event_types import Catalogue
 from hookscope.core.hooks import Hook
 from hookscope.core.meant import meant
@@ -19,6 +20,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.tap.record import NAME
 from hookscope.workbench.view import View
 
+LATER = "a condition does not hold, or that is left to later, as to the start of a service"
 KINDS = {"folder": "a HOOK.md hook", "plugin": "a plugin", "stream": "a stream hook"}
 
 
@@ -57,6 +59,10 @@ def with_near_misses(plan: Plan, view: View) -> Plan:
     there = {item.hook: at for at, item in enumerate(left) if item.hook is not None}
     nearest: dict[object, tuple[Rank, str] | None] = {}
     for one in view.bystanders:
+        if _left_out(one, event, kind) and one.hook not in called and not one.shadowed:
+            told = f"its code names {event}, and its `register` did not register that: {LATER}"
+            found.append((Rank.SPELLING, NotRun(one.hook.name, told, one.hook, listens=False, near=told)))
+            continue
         if not one.events or one.shadowed or plan.only not in (None, one.hook.name):
             continue
         heard = one.events, one.kind, one.of_folders  # thousands of hooks listen to few events
@@ -82,6 +88,13 @@ def with_near_misses(plan: Plan, view: View) -> Plan:
     rest = [item for item in left if item.hook is None or item.hook not in hooks]
     split = next((at for at, item in enumerate(rest) if not item.listens), len(rest))
     return replace(plan, not_run=(*rest[:split], *near_ones, *rest[split:]))
+
+
+def _left_out(one: Bystander, event: str, kind: EventKind) -> bool:
+    """Does the code of a plugin that is loaded name the event, and nothing has registered for it."""
+    if not one.kind == kind == "plugin" or one.events is None or event in one.events:
+        return False
+    return event in (one.hook.meta.events or ()) and not _tap(one.hook)
 
 
 def _tap(hook: Hook) -> bool:

@@ -191,7 +191,8 @@ def heard_in(
         for item, crossed in zip(said, crossing, strict=True)
     ]
     priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, said, strict=True)])}
-    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing))
+    heard_itself = frozenset(key for key, crossed in zip(keys, crossing, strict=True) if not crossed)
+    return tuple(dict.fromkeys(keys)), priorities, frozenset(compress(keys, crossing)) - heard_itself
 
 
 def _manifest(path: Path, names: frozenset[str], search: _Search) -> _Told:
