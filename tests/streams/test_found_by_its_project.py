@@ -82,6 +82,9 @@ def test_a_project_that_asks_for_it_is_found_before_it_has_hooks(
     (tmp_path / "package.json").write_text('{"dependencies": {"eve": "^0.80.0"}}')
     monkeypatch.chdir(tmp_path)
     assert set_up(Options()).because == "./package.json asks for Eve ^0.80.0"
+    (tmp_path / "hooks/greet").mkdir(parents=True)
+    (tmp_path / "hooks/greet/HOOK.md").touch()
+    assert set_up(Options()).dialect.name == "openclaw", "what is there says more than what is asked for"
 
 
 def test_a_package_of_many_in_one_repository_may_be_installed_above(here: Path) -> None:

@@ -230,7 +230,12 @@ def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings
     """What shows that the workspace itself is this host's."""
     workspace = surroundings.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
-    return next((path for path in places if path.exists()), None) or asking(dialect, surroundings, workspace)
+    found = next((path for path in places if path.exists()), None)
+    if found is not None or any(
+        (workspace / "hooks").glob("*/HOOK.md")
+    ):  # hooks say more than a package.json
+        return found
+    return asking(dialect, surroundings, workspace)
 
 
 def _has_plugins(workspace: Path) -> bool:
