@@ -283,3 +283,31 @@ def test_a_handler_in_a_folder_of_its_own_is_told_where_it_belongs(
         '---\nname: built\nmetadata: {openclaw: {events: ["command:new"]}}\n---\n'
     )
     assert "; it must lie beside HOOK.md, and not in dist/" in hookscope("list").out
+
+
+GUARD = """def handler(event):
+    if event.type != "{type}":
+        return
+    {then}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "then", "is_told"),
+    [
+        ("command:new", "print(event.type)", True),
+        ("command", "print(event.type)", False),
+        ("command", "pass", False),
+    ],
+)
+def test_a_handler_that_ran_and_showed_nothing_is_told_why(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, kind: str, then: str, is_told: bool
+) -> None:
+    source = GUARD.format(type=kind, then=then)
+    make_hook(workspace / "hooks", "guarded", '{openclaw: {events: ["command:new"]}}', source)
+    fired = hookscope("fire", "command:new", "--only", "guarded", "--trust")
+    why = (
+        "note: guarded ran and did nothing that shows: handler.py:2: The event's type is never `command:new`"
+    )
+    assert (why in fired.err) is is_told
+    assert ("did nothing that shows" in fired.err) is is_told

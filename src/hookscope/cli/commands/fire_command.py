@@ -36,6 +36,7 @@ from hookscope.workbench import (
 )
 from hookscope.workbench.asking import stranger
 from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan
+from hookscope.workbench.did_nothing import why_nothing_shows
 from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.repeating import MOST, firings, repetition
@@ -208,7 +209,9 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
                     fired.done.append(
                         (await _fired(firing, plan, asked, stepper, view.host.surroundings), plan)
                     )
-            if fired.done[-1][0].cancelled:
+            last = fired.done[-1][0]
+            fired.said += await asyncio.to_thread(why_nothing_shows, last, view)
+            if last.cancelled:
                 break
     finally:
         await bench.close()
