@@ -396,3 +396,20 @@ def test_a_merge_that_was_left_in_the_middle_is_called_so(lint_under: Lint, writ
     (finding,) = report.findings
     assert finding.rule == "header-broken"
     assert finding.then == "A merge was left in the middle at line 3: keep one of its sides."
+
+
+def test_an_import_of_types_is_an_error_where_nothing_answers_it(
+    lint_under: Lint, write_hook: WriteHook
+) -> None:
+    lines = [
+        'import { HookHandler } from "openclaw/hooks";',
+        'import { ChildProcess } from "node:child_process";',
+        'import { Kind } from "./kind.ts";',
+        "let child: ChildProcess, kind: Kind;",
+        "const handler: HookHandler = async () => {};",
+        "export default handler;",
+    ]
+    folder = write_hook({"HOOK.md": header(), "handler.ts": "\n".join(lines), "kind.ts": ""})
+    told = [(rule, severity) for rule, severity, _ in strict(lint_under, folder)]
+    assert told == [("import-types", "error"), ("import-types", "hint"), ("import-types", "hint")]
+    assert not lint_under(folder).report.findings

@@ -23,10 +23,10 @@ BUILT_IN = frozenset(NODE.split())
 
 
 def absent_imports(handler: Path, facts: HandlerFacts, files: Files, *, plain: bool) -> Iterator[Absent]:
-    """Imports of values that fail. `plain`: the host takes names as they stand, and mends none."""
+    """Imports that fail, if what they bring is more than types. `plain`: the host mends no name."""
     for met in facts.imports:
-        if met.kind:
-            continue  # of types: of those there is a rule of its own
+        if met.kind == "type":
+            continue  # it is gone when the file runs
         if met.name.startswith((".", "/")):
             yield from _file(handler, met, files, plain=plain)
         elif not _is_package(handler, met.name, files):

@@ -49,6 +49,8 @@ def check(subject: Subject) -> Iterator[Said]:
         yield from _of_project(subject)
         return
     for absent in subject.absent:
+        if absent.met.kind:
+            continue  # of types: of those there is a rule of its own
         said = _said(absent, subject)
         if said is not None and not is_misnamed(absent.met.name, subject.host.packages):
             yield said

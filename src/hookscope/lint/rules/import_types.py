@@ -31,19 +31,24 @@ from collections.abc import Iterator
 
 from hookscope.core.text import one_line
 from hookscope.lint.model import Rule, Said
-from hookscope.lint.subject import Subject, error
+from hookscope.lint.subject import Subject, error, hint
 
 
 def check(subject: Subject) -> Iterator[Said]:
     if subject.facts is None or subject.kind != "folder" or not subject.host.plain:
         return
+    absent = {one.met for one in subject.absent}
     for met in subject.facts.imports:
-        if met.kind == "types":
-            name = one_line(met.name, 80)
-            text = (
-                f"The import of `{name}` is of types alone and does not say so: it stays behind, and fails."
-            )
-            yield error(subject.in_handler(met), text, "Write `import type` in place of `import`.")
+        if met.kind != "types":
+            continue
+        text = (
+            f"The import of `{one_line(met.name, 80)}` is of types alone and does not say so: it stays behind"
+        )
+        then = "Write `import type` in place of `import`."
+        if met in absent:
+            yield error(subject.in_handler(met), f"{text}, and fails.", then)
+        else:
+            yield hint(subject.in_handler(met), f"{text}, and fails unless all of them are classes.", then)
 
 
 RULE = Rule("import-types", __doc__, check, reads_source=True, by_host=True)
