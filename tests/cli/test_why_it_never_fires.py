@@ -311,3 +311,18 @@ def test_a_handler_that_ran_and_showed_nothing_is_told_why(
     )
     assert (why in fired.err) is is_told
     assert ("did nothing that shows" in fired.err) is is_told
+
+
+def test_a_broken_hook_that_wins_says_whom_it_keeps_from_running(
+    hookscope: Program, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "guard", '{openclaw: {events: ["command:new"]}}')
+    empty = home / ".openclaw/hooks/guard"
+    empty.mkdir(parents=True)
+    (empty / "HOOK.md").write_text("---\nname: guard\n---\n")
+    (empty / "handler.js").write_text("module.exports = () => {};")
+    info = hookscope(*SHIPPED, "info", "guard").out
+    mine = workspace / "hooks/guard"
+    assert f"note: it wins over the workspace copy in {mine} and never runs itself" in info
+    make_hook(empty.parent, "guard", '{"openclaw": {"events": ["command:new"]}}', file="more.py")
+    assert "it wins over" not in hookscope(*SHIPPED, "info", "guard").out

@@ -11,7 +11,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.installs import host_installs
 from hookscope.core.inventory import Inventory, Rejected
 from hookscope.core.searched import searched
-from hookscope.core.standing import Gate, Standing, Verdict
+from hookscope.core.standing import Gate, Standing, State, Verdict
 
 
 def look(host: Host) -> Inventory:
@@ -70,12 +70,12 @@ def _standing(
 ) -> Standing:
     gates = system.gates(hook, host)
     rivals = _fallen_rivals(hook, fallen.get(hook.name, ()))
+    verdict = Verdict(
+        tuple([searched(gate, hook, host) if gate.passed is False else gate for gate in gates]), shadowed_by
+    )
     return Standing(
         hook=hook,
-        verdict=Verdict(
-            tuple([searched(gate, hook, host) if gate.passed is False else gate for gate in gates]),
-            shadowed_by,
-        ),
+        verdict=verdict,
         shadows=shadows,
         notes=(
             *hook.notes,
@@ -83,6 +83,7 @@ def _standing(
             *_catalogue_notes(hook, host),
             *_installed_by_host(hook, host),
             *rivals,
+            *(_in_the_way(shadows) if shadows and verdict.state is State.BROKEN else ()),
         ),
     )
 
@@ -162,6 +163,12 @@ def notes_on(
             else:
                 notes.append(f"{key} is no event of {host.dialect.product}{what}")
     return notes
+
+
+def _in_the_way(shadows: Sequence[Hook]) -> list[str]:
+    """Of a hook that wins and never runs: the ones that it keeps from running."""
+    losers = ", ".join(f"the {hook.folder.source} copy in {hook.path}" for hook in shadows)
+    return [f"it wins over {losers} and never runs itself: rename it, or take it away"]
 
 
 def _fallen_rivals(hook: Hook, rejected: Sequence[Rejected]) -> list[str]:
