@@ -230,3 +230,23 @@ def test_of_plugins_that_keep_the_memory_one_is_chosen(
     if reason is not None:
         hookscope(*SHIPPED, "fix", "watch", "--apply")
         assert "slot" not in shut(row_of(hookscope))
+
+
+@pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])
+def test_one_that_registers_on_a_condition_is_told_of_where_that_is_not_met(
+    dialect: str, hookscope: Program, workspace: Path
+) -> None:
+    entry = (
+        "export default { id: 'watch', register(api: any) {\n"
+        "  if (api.pluginConfig.eager) api.on('before_tool_call', () => {});\n"
+        "  api.on('after_tool_call', () => {});\n} };"
+    )
+    written(workspace / "plugins" / "watch", entry=entry)
+    run = hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust", "--json").json
+    (told,) = [one["reason"] for one in run["not_run"] if one["hook"] == "watch"]
+    assert told.startswith("its text registers for this, and it did not as it was loaded")
+    assert "watch" in hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust").out
+    run = hookscope("--dialect", dialect, "fire", "message_sent", "--trust", "--json").json
+    assert [one["reason"] for one in run["not_run"] if one["hook"] == "watch"] == [
+        "listens to after_tool_call"
+    ]
