@@ -108,7 +108,7 @@ async def test_folder_hooks(language: str, bench: Bench, workspace: Path, make_h
 @pytest.mark.parametrize("bench", ["openclaw@2026.9"], indirect=True)
 async def test_plugin_hooks_of_a_host_that_fails_closed(language: str, bench: Bench, workspace: Path) -> None:
     for name, source in (("a", PLUGIN[language]), ("z", PLUGIN["python"])):
-        folder = workspace / ".openclaw/extensions" / name
+        folder = workspace / "plugins" / name
         folder.mkdir(parents=True)
         (folder / source[0]).write_text(source[1])
     for fault in FAULTS:
@@ -171,9 +171,7 @@ async def test_no_host_rule_stumbles_over_junk(
     catalogue = bench.bench.dialect.catalogue()
     keys = sorted(catalogue.keys_of("plugin"))
     for name in ("a", "z"):
-        folder = workspace / ".openclaw/extensions" / name
-        if not bench.bench.dialect.version:
-            folder = workspace / "plugins" / name
+        folder = workspace / "plugins" / name
         folder.mkdir(parents=True)
         file, source = ALL_EVENTS[language]
         (folder / file).write_text(source.replace("KEYS", json.dumps(keys)))

@@ -52,7 +52,7 @@ def enabled(hook: Hook, host: Host) -> Gate:
     where: KeyPath = (*ENTRIES, hook.name, "enabled")
     is_local = hook.folder.source == "workspace" and not is_of_guides(hook.folder, host)
     said = host.settings.get(where) is not None or hook.name in gates.named(host, "allow")
-    if not gate.passed or not is_local or said or hook.folder.declared:
+    if not gate.passed or not is_local or said or hook.folder.declared or hook.beyond_host:
         return gate
     fix = Edit(host.settings.file, where, True, f"{'.'.join(map(str, where))}: not set → true")
     reason = "workspace plugin (disabled by default)"
