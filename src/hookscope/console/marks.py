@@ -29,7 +29,7 @@ class Mark(NamedTuple):
 
 PHASES: Mapping[str, Mark] = {
     "waiting": Mark("·", "waiting", MUTED),
-    "paused": Mark("‖", "waits", "$text-accent"),
+    "paused": Mark("‖", "paused", "$text-accent"),
     "running": Mark("»", "running", "$foreground"),
     "ok": Mark("✓", "ok", "$text-success"),
     "error": Mark("✗", "error", "$text-error"),

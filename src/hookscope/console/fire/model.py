@@ -245,7 +245,7 @@ def brief_outcome(sheet: RunSheet) -> tuple[str, str]:
     """The outcome where there is no room for a sentence."""
     words, phase = outcome(sheet)
     if phase == "paused":
-        return "waits", phase
+        return "paused", phase
     if phase == "cancelled":
         words = words.partition(" by ")[0].partition(",")[0]
     if phase == "error":
