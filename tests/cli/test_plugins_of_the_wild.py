@@ -244,7 +244,7 @@ def test_one_that_registers_on_a_condition_is_told_of_where_that_is_not_met(
     written(workspace / "plugins" / "watch", entry=entry)
     run = hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust", "--json").json
     (told,) = [one["reason"] for one in run["not_run"] if one["hook"] == "watch"]
-    assert told.startswith("its text registers for this, and it did not as it was loaded")
+    assert "names before_tool_call, and its `register` did not register that" in told
     assert "watch" in hookscope("--dialect", dialect, "fire", "before_tool_call", "--trust").out
     run = hookscope("--dialect", dialect, "fire", "message_sent", "--trust", "--json").json
     assert [one["reason"] for one in run["not_run"] if one["hook"] == "watch"] == [

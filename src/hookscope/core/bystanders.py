@@ -12,7 +12,6 @@ from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 KNOWN_AFTER_LOAD = "which events it hears is known after a load"
-UNKEPT = "its text registers for this, and it did not as it was loaded: a condition in it, or its settings"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,9 +27,6 @@ class Bystander:
     expects: bool  # what it listens to is what is wrong: its author expects it to run
     own: NotRun  # what is said of it where the event is one of its own
     aside: NotRun  # and where it is not
-    promised: frozenset[str] = (
-        frozenset()
-    )  # events that its text registers for, and it did not as it was loaded
 
 
 def bystanders_of(inventory: Inventory, host: Host) -> tuple[Bystander, ...]:
@@ -54,9 +50,7 @@ def missed_by(
             known[heard] = one.events is None or any(
                 key in keys for key in one.events if (key in one.of_folders) is crosses
             )
-        if not one.promised.isdisjoint(keys):
-            missed.append(NotRun(one.hook.name, UNKEPT, one.hook))
-        elif known[heard]:
+        if known[heard]:
             missed.append(one.own)
         elif one.expects:
             missed.append(one.aside)
@@ -100,8 +94,4 @@ def _bystander(row: Standing, host: Host) -> Bystander:
     own, aside = NotRun(hook.name, here, hook), NotRun(hook.name, elsewhere, hook, listens=expects)
     unknown = events is None and hook.kind == "plugin" and host.dialect.load_rules.crosses
     crosses = bool(row.of_folders) or unknown
-    kept = hook.kind != "plugin" or events is None or not may_run(row)
-    promised = frozenset() if kept else frozenset(hook.meta.events or ()).difference(events or ())
-    return Bystander(
-        hook, kind_of(hook), events, row.of_folders, crosses, shadowed, expects, own, aside, promised
-    )
+    return Bystander(hook, kind_of(hook), events, row.of_folders, crosses, shadowed, expects, own, aside)
