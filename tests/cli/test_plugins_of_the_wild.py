@@ -250,3 +250,13 @@ def test_one_that_registers_on_a_condition_is_told_of_where_that_is_not_met(
     assert [one["reason"] for one in run["not_run"] if one["hook"] == "watch"] == [
         "listens to after_tool_call"
     ]
+
+
+def test_the_folder_of_a_plugin_is_linted_as_a_plugin(hookscope: Program, workspace: Path) -> None:
+    own = written(workspace / "my-plugin", entry=ENTRY.replace("before_tool_call", "before_tol_call"))
+    (own / "src").mkdir()
+    (own / "src" / "index.ts").write_text("export const x = 1;\n")
+    done = hookscope("lint", ".", cwd=own).out
+    assert "manifest-missing" not in done
+    assert "before_tol_call" in done
+    assert hookscope("lint", str(own)).out.replace("./my-plugin", ".").count("before_tol_call") == 1

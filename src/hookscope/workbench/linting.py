@@ -147,7 +147,7 @@ def _asked_for(host: Host, named: Path) -> Iterable[Subject]:
     """What stands at a path, or goes by that name. Raises Refusal."""
     path = host.surroundings.absolute(named)
     if os.path.exists(path):
-        return _below(host, path)
+        return _of_plugin(host, path) or _below(host, path)
     inventory = look(host)
     row = inventory.find(str(named))
     if row is None:
@@ -158,6 +158,18 @@ def _asked_for(host: Host, named: Path) -> Iterable[Subject]:
         )
         raise Refusal(f"There is no {where}, and no hook of that name.", then, code=2)
     return [read_subject(row.hook, host_facts(host), host.surroundings.files)]
+
+
+def _of_plugin(host: Host, path: Path) -> list[Subject]:
+    """What there is in a folder that is a plugin itself; nothing of any other."""
+    shapes = (getattr(system, "shape", None) for system in host.dialect.systems if system.kind == "plugin")
+    if not any(os.path.isfile(path / shape.manifest) for shape in shapes if shape is not None):
+        return []
+    project = open_host(host.dialect, host.surroundings, replace(host.choices, workspace=path))
+    facts, files = host_facts(project), project.surroundings.files
+    hooks = (row.hook for row in look(project).hooks)
+    inside = (hook for hook in hooks if hook.path is not None and hook.path.is_relative_to(path))
+    return [read_subject(hook, facts, files) for hook in inside]
 
 
 def _below(host: Host, path: Path) -> Iterator[Subject]:
