@@ -378,3 +378,20 @@ def test_a_plugin_that_hears_a_slip_or_answers_in_other_words_is_told(
     said = hookscope("fire", "before_tool_call", "--only", "shouts").out.splitlines()
     assert said[said.index('      answered {"Block": true}') + 1] == "      → changes nothing"
     assert "changes nothing" not in hookscope("fire", "before_tool_call", "--only", "blocks").out
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ('export default function register(api) { api.on("message_received", () => {}); }', 1),
+        ("export default { name: 'a plugin of a bundler' };", 0),
+    ],
+)
+def test_the_readmes_typescript_plugin_alone_makes_a_workspace(
+    hookscope: Program, tmp_path: Path, bundled: Path, source: str, count: int
+) -> None:
+    script = tmp_path / "mine" / "plugins" / "audit" / "index.ts"
+    script.parent.mkdir(parents=True)
+    script.write_text(source)
+    done = hookscope("list", "--json", "--bundled", str(bundled), cwd=tmp_path / "mine")
+    assert [row["name"] for row in done.json["hooks"]] == ["audit"] * count

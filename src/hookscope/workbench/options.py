@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import field
+from itertools import islice
 from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
@@ -32,6 +33,9 @@ from hookscope.workbench.whatif.assuming import assumed_surroundings
 WORKSPACE_SIGNS = ("hooks", "agent/hooks", PROJECT_FOLDER)
 # A folder `plugins` alone says nothing. The last: it is a plugin itself, as most authors' folders are.
 PLUGIN_SIGNS = ("plugins/*/plugin.py", "plugins/*/*.plugin.json", "*.plugin.json")
+PLUGIN_SCRIPTS = "plugins/*/index.[tj]s"  # many a project has such: what they call says whose they are
+REGISTERING = (b"api.on(", b"registerHook(", b"definePluginEntry(")
+MOST_SCRIPTS, LARGEST_SCRIPT = 20, 64 * 1024
 LOGGED = frozenset(("commands.log", "commands.log.1", "commands.lock"))  # what command-logger writes
 LOCK = ".hookscope-lock"  # how the names end of what changes/ locks by; looking loads none of that
 LINGER = 2.0  # seconds that a command waits for what handlers leave running behind their answers
@@ -231,15 +235,26 @@ def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings
     workspace = surroundings.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
     found = next((path for path in places if path.exists()), None)
-    if found is not None or any(
-        (workspace / "hooks").glob("*/HOOK.md")
-    ):  # hooks say more than a package.json
+    has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # they say more than a package.json
+    if found is not None or has_hooks:
         return found
     return asking(dialect, surroundings, workspace)
 
 
 def _has_plugins(workspace: Path) -> bool:
-    return any(found for sign in PLUGIN_SIGNS for found in workspace.glob(sign))
+    if any(found for sign in PLUGIN_SIGNS for found in workspace.glob(sign)):
+        return True
+    return any(map(_registers, islice(workspace.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)))
+
+
+def _registers(script: Path) -> bool:
+    """Does it look like a plugin of OpenClaw; read in part, run never."""
+    try:
+        with script.open("rb") as file:
+            text = file.read(LARGEST_SCRIPT)
+    except OSError:
+        return False
+    return any(words in text for words in REGISTERING)
 
 
 def _left_by_a_run(sign: Path, surroundings: Surroundings) -> bool:
