@@ -226,6 +226,14 @@ async def take_one(bench: Workbench, size: tuple[int, int], key: str, name: str,
         screen.query_one("#fire-run Waterfall").focus()
         await until(pilot, lambda: True)
         save(app, name, size)
+        if name == "tool-call":
+            await pilot.press("b")
+            await until(pilot, lambda: "waits before workdir" in shown(app))
+            await pilot.press("b")
+            await until(pilot, lambda: "waits before guard" in shown(app))
+            save(app, "steps", size)
+            await pilot.press("x")
+            await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
     await bench.close()
 
 

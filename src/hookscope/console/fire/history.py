@@ -54,7 +54,7 @@ class History(Lines):
         sheet = self._sheets[index]
         words, phase = brief_outcome(sheet)
         mark = PHASES[phase]
-        took = f"{duration(sheet.run.took):>9}  " if sheet.run else ""  # else there is more to say of it
+        took = f"{duration(sheet.run.took):>9}  " if sheet.run else "  "  # else there is more to say of it
         time = f"{sheet.number:>3}  {moment(sheet.at):8}  "
         rest = 23  # time and outcome
         return Content.assemble(
