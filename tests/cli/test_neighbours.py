@@ -123,3 +123,17 @@ def test_a_handler_of_other_arguments_than_the_event_is_broken_before_it_runs(
     done = hookscope("lint", "greet")
     assert (done.code, reason in done.out, "Write `def handler(event)`;" in done.out) == (1, True, True)
     assert "no fix: its author writes `(event)`" in hookscope("fix", "greet", "--gate", "export").out
+
+
+def test_a_workspace_by_the_name_of_agent_is_no_project_of_eve(
+    hookscope: Program, home: Path, make_hook: MakeHook
+) -> None:
+    """`~/agent/hooks/greet/HOOK.md`: seen from its home it has the shape of Eve's `agent/hooks`."""
+    make_hook(home / "agent" / "hooks", "greet", '{openclaw: {events: ["command:new"]}}')
+    (home / "agent" / "notes").mkdir()
+    for folder in (home / "agent", home, home / "agent" / "notes"):
+        done = hookscope("list", "--json", cwd=folder)
+        assert (done.err, done.json["dialect"]) == ("", "openclaw"), folder
+    write(home / "project", "agent/hooks/audit.ts", "docs/notes.md")
+    said = hookscope("list", cwd=home / "project" / "docs").err
+    assert said == "hookscope: Hooks of Eve are in ~/project; `--workspace ~/project` looks there.\n"

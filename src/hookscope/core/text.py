@@ -39,7 +39,7 @@ def as_typed(path: object) -> str:
     """A path as one types it into a shell: in quotes where it needs them. A `~` in front is home still."""
     text = str(path)
     home, rest = ("~/", text[2:]) if text.startswith("~/") else ("", text)
-    return home + quote(rest) if rest else text
+    return home + quote(rest) if rest and text != "~" else text
 
 
 def nearest(word: str, words: Iterable[str]) -> str | None:

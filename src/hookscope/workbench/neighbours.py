@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from shlex import quote
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.surroundings import Surroundings
-from hookscope.core.text import one_line
+from hookscope.core.text import as_typed, one_line
 from hookscope.dialects.catalogues import source
 from hookscope.formats import read_yaml
 from hookscope.values import dataclass
@@ -40,14 +39,16 @@ class Neighbour:
 
 def said_of(folder: Path, guides: Iterable[Dialect], surroundings: Surroundings) -> str:
     """What is to be said to whom looks at this folder; empty where nothing is known of it."""
+    if _any(folder, OWN):
+        return ""
     projects = [dialect for dialect in guides if dialect.layout.markers]
     for dialect in projects:
         for near in (_above(folder, dialect), _below(folder, dialect)):
             if near:
                 paths = [one_line(surroundings.short(path), 200) for path in near]
-                there = f"`--workspace {quote(paths[0])}` looks there"
+                there = f"`--workspace {as_typed(paths[0])}` looks there"
                 return f"Hooks of {dialect.product} are in {' and '.join(paths)}; {there}."
-    signs = () if _any(folder, OWN) else _signs_in(folder)
+    signs = _signs_in(folder)
     if not signs:
         return ""
     theirs = " and ".join(f"{one_line(surroundings.short(sign), 200)} ({name})" for name, sign in signs)
@@ -57,10 +58,15 @@ def said_of(folder: Path, guides: Iterable[Dialect], surroundings: Surroundings)
     return f"{theirs} {verb} hooks that Hookscope does not look at; {ours}."
 
 
+def shows(marker: Path) -> bool:
+    """Is this a host's own folder: where HOOK.md hooks lie in it, it is a workspace's that has the name."""
+    return marker.exists() and not any(marker.glob("*/HOOK.md"))
+
+
 def _above(folder: Path, dialect: Dialect) -> list[Path]:
     """The project that the folder is inside of."""
     above = islice(folder.parents, UPWARDS)
-    return [near for near in above if any((near / marker).is_dir() for marker in dialect.layout.markers)][:1]
+    return [near for near in above if any(shows(near / marker) for marker in dialect.layout.markers)][:1]
 
 
 def _below(folder: Path, dialect: Dialect) -> list[Path]:
@@ -70,7 +76,7 @@ def _below(folder: Path, dialect: Dialect) -> list[Path]:
     found = (
         near
         for near in islice((*first, *second), ENTRIES)
-        if any((near / marker).is_dir() for marker in dialect.layout.markers)
+        if any(shows(near / marker) for marker in dialect.layout.markers)
     )
     return list(islice(found, NAMED))
 

@@ -15,7 +15,7 @@ from hookscope.runtime.limits import Limits
 from hookscope.settings.opening import agents_of, open_host, settings_file, state_folder
 from hookscope.values import dataclass
 from hookscope.workbench.installed import NEWEST, Installed, asking, installed, nearest_shipped
-from hookscope.workbench.neighbours import said_of
+from hookscope.workbench.neighbours import said_of, shows
 from hookscope.workbench.packages import installed_plugins
 from hookscope.workbench.project import (
     CONFIG,
@@ -234,7 +234,7 @@ def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings
     """What shows that the workspace itself is this host's."""
     workspace = surroundings.absolute(options.workspace or ".")
     places = (workspace / marker for marker in dialect.layout.markers)
-    found = next((path for path in places if path.exists()), None)
+    found = next(filter(shows, places), None)
     has_hooks = any((workspace / "hooks").glob("*/HOOK.md"))  # they say more than a package.json
     if found is not None or has_hooks:
         return found
