@@ -1,6 +1,7 @@
 """The library as an embedding program uses it, beyond the examples of the guides."""
 
 import asyncio
+import importlib
 import logging
 import os
 import subprocess
@@ -37,6 +38,20 @@ def test_every_public_name_is_there() -> None:
         assert getattr(hookscope, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = hookscope.nothing
+
+
+LAZY = [
+    name
+    for name in ("", ".formats", ".journal", ".runtime", ".workbench")
+    if hasattr(importlib.import_module(f"hookscope{name}"), "__getattr__")
+]
+
+
+@pytest.mark.parametrize("room", LAZY)
+def test_a_room_has_what_it_says_it_has(room: str) -> None:
+    """Names that are loaded when they are used: a home that has moved is found by nobody else."""
+    module = importlib.import_module(f"hookscope{room}")
+    assert [name for name in module.__all__ if getattr(module, name, None) is None] == []
 
 
 def test_importing_the_library_loads_nothing_else() -> None:
