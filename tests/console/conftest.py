@@ -75,6 +75,13 @@ class Story:
         await self.until(lambda: pane_of(self.screen.focused) == pane, f"{pane} has the focus")
 
 
+async def at_fire(story: Story) -> None:
+    """To the Fire mode, with an event for the selected hook, and out of its editors."""
+    await story.press("f")
+    await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
+    await story.focus_in("fire")
+
+
 Open = Callable[..., AbstractAsyncContextManager[Story]]
 
 

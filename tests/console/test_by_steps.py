@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, SIZES, Open, Story, small
+from tests.console.conftest import READY, SIZES, Open, at_fire, small
 
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.run_pane import RunPane
@@ -21,12 +21,6 @@ def three(workspace: Path, make_hook: MakeHook) -> None:
     for name in ("a-first", "b-second", "c-third"):
         make_hook(workspace / "hooks", name, READY, COUNTS)
     Workbench(Options(workspace=workspace)).trust(workspace)
-
-
-async def at_fire(story: Story) -> None:
-    await story.press("f")
-    await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
-    await story.focus_in("fire")
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)

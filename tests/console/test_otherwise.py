@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, Open, Story, small
+from tests.console.conftest import READY, Open, Story, at_fire, small
 
 from hookscope.console.fire.otherwise import Otherwise, choices, turned
 from hookscope.workbench import Options, Workbench
@@ -21,12 +21,6 @@ def handler(event):
     with (Path(__file__).parent / "notes.txt").open("a") as notes:
         notes.write("once more\\n")
 """
-
-
-async def at_fire(story: Story) -> None:
-    await story.press("f")
-    await story.until(lambda: story.screen.state.draft.event is not None, "an event is composed")
-    await story.focus_in("fire")
 
 
 async def over(story: Story, number: int) -> None:

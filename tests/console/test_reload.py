@@ -26,15 +26,20 @@ def counted(story: Story, text: str) -> bool:
     return text in story.lines()[1]
 
 
-async def saved(story: Story, file: Path, text: str, seen: Callable[[], object]) -> None:
-    """Save until it shows: the watch starts in a thread of its own, at a time of its own."""
+async def again_until(story: Story, act: Callable[[int], object], seen: Callable[[], object]) -> None:
+    """Do it until it shows: the watch starts in a thread of its own, at a time of its own."""
     for number in count():
-        write(file, text + "\n" * number)
+        await asyncio.to_thread(act, number)
         for _ in range(100):
             if seen():
                 return
             await story.pilot.pause(0.01)
-        assert number < 20, f"saving {file} was never noticed:\n{story.text()}"
+        assert number < 20, f"it was never noticed:\n{story.text()}"
+
+
+async def saved(story: Story, file: Path, text: str, seen: Callable[[], object]) -> None:
+    """Save until it shows."""
+    await again_until(story, lambda number: write(file, text + "\n" * number), seen)
 
 
 @at_extremes
@@ -142,17 +147,6 @@ async def test_saved_settings_and_new_hooks_are_noticed(
         await saved(story, manifest, "---\nname: newcomer\n---", lambda: "newcomer" in story.text())
 
 
-async def again_until(story: Story, act: Callable[[], object], seen: Callable[[], object]) -> None:
-    """Do it in another process, or as one would, until it shows; as `saved`."""
-    for number in count():
-        await asyncio.to_thread(act)
-        for _ in range(100):
-            if seen():
-                return
-            await story.pilot.pause(0.01)
-        assert number < 20, f"it was never noticed:\n{story.text()}"
-
-
 @small
 async def test_what_another_terminal_trusts_and_fires_shows_here(
     console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook, forks: Forks
@@ -164,9 +158,9 @@ async def test_what_another_terminal_trusts_and_fires_shows_here(
 
     async with console(size, watches=True) as story:
         await story.shows("◇ untrusted")
-        await again_until(story, lambda: there("trust", "."), lambda: counted(story, "● 1 ready"))
+        await again_until(story, lambda _: there("trust", "."), lambda: counted(story, "● 1 ready"))
         fired = ("fire", "command:new", "--only", "lame")
-        await again_until(story, lambda: there(*fired), lambda: counted(story, "✗ 1 broken"))
+        await again_until(story, lambda _: there(*fired), lambda: counted(story, "✗ 1 broken"))
         await story.press("3")
         await story.shows("◇ untrusted → ● ready", "● ready → ✗ broken")
 

@@ -285,7 +285,7 @@ class Workbench:
 
         Waits until it is over, so many seconds at most.
         """
-        return await self._fires.settled(self.crew.running(), seconds)
+        return await self._fires.settled(seconds)
 
     def doctor(self, view: View) -> tuple[SetupFinding, ...]:
         """What was detected and from where, and what is missing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from time import time
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from hookscope.workbench.view import View
 
 if TYPE_CHECKING:  # a look fires nothing, and loads nothing that does
     from hookscope.engine import HookEngine
-    from hookscope.runtime import Firing, ProcessLane, Stepper
+    from hookscope.runtime import Firing, Stepper
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.guarded import Guard
 
@@ -60,7 +60,7 @@ class Fires:
                 run = await lingered(run, lanes(), patience(seconds, lambda: firing.is_cancelled))
             return await ended(run)
 
-        firing = self._begin(engine, plan, lingering, stepper)
+        firing = self._begin(engine, plan, lingering, stepper)  # asked by `lingering` whether it is cancelled
         return firing
 
     def _learning(
@@ -103,12 +103,12 @@ class Fires:
         engine.inventory, engine.registry = view.inventory, view.registry
         return engine
 
-    async def settled(self, lanes: Sequence[ProcessLane], seconds: float) -> tuple[str, ...]:
+    async def settled(self, seconds: float) -> tuple[str, ...]:
         """See Workbench.settled."""
         from hookscope.runtime.rest import patience
         from hookscope.workbench.lingering import in_words, settled
 
-        return tuple(in_words(await settled(lanes, patience(seconds)), seconds))
+        return tuple(in_words(await settled(self._bench.crew.running(), patience(seconds)), seconds))
 
     async def cancel(self) -> None:
         """Cancel what is on its way, and wait until it is on record.
