@@ -48,8 +48,8 @@ async def stepped(firing: Firing, stepper: Stepper, plan: Plan, here: Surroundin
                 _tell(_next(step, plan, here))
                 asking, keys = asyncio.create_task(_asked(step, keys, stepper, firing.cancel)), KEYS
     finally:
-        if asking is not None:
-            asking.cancel()
+        if asking is not None and asking.cancel():
+            _tell("")  # its question stands there without an answer
 
 
 def _next(paused: Paused, plan: Plan, here: Surroundings) -> str:
