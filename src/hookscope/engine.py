@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core import expecting
+from hookscope.core.called import with_left_out
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import LogLine
@@ -297,13 +298,16 @@ class HookEngine:
         plan = event if isinstance(event, Plan) else self.plan(event, only=only)
         broken = breakages_in(plan)  # and so they stay for what it causes
         listener = self.listener or of_process()
+
+        def caused(then: Event) -> Plan:
+            next_plan = follow(then) if follow else self.plan(then, only=plan.only)
+            return self._prepared(with_left_out(with_breakages(next_plan, broken), plan.left_out))
+
         return Firing(
             self._prepared(plan),
             self.lanes.of if stepper is None else stepper.lanes(self.lanes.of),
             recorder=self.recorder,
-            follow=lambda caused: self._prepared(
-                with_breakages(follow(caused) if follow else self.plan(caused, only=plan.only), broken)
-            ),
+            follow=caused,
             complete=complete,
             begins=partial(listener.begins, dialect=self.host.dialect.name) if listener is not None else None,
         )

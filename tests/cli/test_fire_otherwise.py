@@ -62,6 +62,44 @@ def test_what_is_broken_on_purpose_is_said_with_what_the_host_makes_of_it(
     assert scope("fire", "command:new", "--break", "a=hang:1").code == 2
 
 
+def test_hooks_that_are_left_out_do_not_run(scope: Program, workspace: Path, make_hook: MakeHook) -> None:
+    for name in "abc":
+        source = f"def handler(event): event.messages.append('{name}')"
+        make_hook(workspace / "hooks", name, COMMAND, source)
+    done = scope("fire", "command:new", "--except", "a", "--except", "c", "--json")
+    assert (done.code, done.json["messages"]) == (0, ["b"])
+    left = {item["hook"]: item["reason"] for item in done.json["not_run"]}
+    assert left == {"a": "left out: all but it were asked for", "c": "left out: all but it were asked for"}
+    assert "left out" in scope("fire", "command:new", "--except", "a").out
+    both = scope("fire", "command:new", "--except", "a", "--only", "b")
+    assert (both.code, both.err) == (
+        2,
+        "hookscope: --only leaves all others out. Take it, or --except.\n",
+    )
+    unknown = scope("fire", "command:new", "--except", "aa")
+    assert (unknown.code, "No hook is named 'aa'" in unknown.err) == (1, True)
+
+
+def test_a_hook_that_is_left_out_does_not_run_for_what_the_event_causes_either(
+    hookscope: Program, tmp_path: Path, bundled: Path
+) -> None:
+    hooks = tmp_path / "project" / "agent" / "hooks"
+    hooks.mkdir(parents=True)
+    (tmp_path / "project" / "package.json").write_text('{"dependencies": {"eve": "0.11.0"}}')
+    for name in "ab":
+        (hooks / f"{name}.py").write_text(
+            "from hookscope import define_hook\n\n"
+            "async def begins(event, ctx):\n    raise ValueError('no')\n\n"
+            "async def heard(event, ctx):\n    pass\n\n"
+            "default = define_hook(events={'turn.started': begins, 'turn.failed': heard})\n"
+        )
+    where = ("--bundled", str(bundled), "--dialect", "eve", "--workspace", str(tmp_path / "project"))
+    done = hookscope(*where, "fire", "turn.started", "--trust", "--except", "a", "--json").json
+    caused = [run for run in done["caused"] if run["event"]["type"] == "turn.failed"]
+    ran = [[result["hook"] for result in run["results"]] for run in (done, *caused)]
+    assert ran == [["b"], ["b"]]
+
+
 def test_a_repeated_fire_says_what_was_done_again(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

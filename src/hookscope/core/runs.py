@@ -210,6 +210,8 @@ class Plan:
     assumed: frozenset[str] = frozenset()  # what of the surroundings is a what-if
     only: str | None = None  # the one hook that is fired at; by what its event causes, too
     needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # as EventType.needs has it
+    left_out: frozenset[str] = frozenset()  # hooks by name, by request; of what its event causes, too
+    notes: tuple[str, ...] = ()  # what its Run says of how it was called
 
     @property
     def calls(self) -> tuple[Registration, ...]:

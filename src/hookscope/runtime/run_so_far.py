@@ -132,7 +132,7 @@ class RunSoFar:
             took=perf_counter() - self.began,
             cancelled=self.cancelled,
             delivers=plan.delivers,
-            notes=(*self.purposely, *self.notes),
+            notes=(*plan.notes, *self.purposely, *self.notes),
             assumed=plan.assumed,
         )
 

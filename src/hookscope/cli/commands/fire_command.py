@@ -20,6 +20,8 @@ from hookscope.cli.following import stepped, streamed, warned
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
+from hookscope.cli.order_options import check_left_out, except_option
+from hookscope.core.called import with_left_out
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.runs import UNRECORDED, Event, Plan, Run
 from hookscope.core.surroundings import Surroundings
@@ -49,6 +51,7 @@ PARAMETERS = (
     click.Option(["--context"], metavar="JSON|@FILE", help="Its context; @- reads standard input."),
     click.Option(["--ctx"], metavar="JSON|@FILE", help="The second argument of plugin and stream handlers."),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),
+    except_option(),
     click.Option(["--force"], is_flag=True, help="With --only: call it though it would not run."),
     click.Option(
         ["--break", "breaks"], multiple=True, metavar="HOOK=FAULT",
@@ -75,6 +78,7 @@ class Asked:
     context: Mapping[str, object] | None
     ctx: Mapping[str, object] | None
     only: str | None
+    left_out: Sequence[str]
     force: bool
     breaks: Mapping[str, Breakage]
     repeat: int | None
@@ -94,6 +98,7 @@ def command(
     context: str | None,
     ctx: str | None,
     only: str | None,
+    left_out: Sequence[str],
     force: bool,
     breaks: Sequence[str],
     repeat: int | None,
@@ -112,6 +117,7 @@ def command(
     --sandbox handlers get copies of HOME, of the host's state folder and of the workspace; what they
     wrote, changed and deleted is shown, and thrown away. --force calls the handler of a hook that is off,
     blocked, silent, or does not listen to this event; never of one that is untrusted or broken.
+    --except leaves a hook out, also of what the event causes.
     --break puts a fault of ours in a handler's place, and shows what the host makes of it: what it logs, who
     runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout. --repeat says of
     each handler whether it does the same again, does nothing new or grows; with --sandbox of each file too.
@@ -123,6 +129,7 @@ def command(
         raise Refusal("--repeat fires one event.", "Fire them one by one.", code=2)
     if force and only is None:
         raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
+    check_left_out(left_out, only)
     if as_json and json_lines:
         raise Refusal("--json prints one document, --json-lines a line for each step.", "Take one.", code=2)
     if context == ctx == STANDARD_INPUT:
@@ -139,6 +146,7 @@ def command(
         None if context is None else object_from(context, "--context"),
         None if ctx is None else object_from(ctx, "--ctx"),
         only,
+        left_out,
         force,
         breakages_of(breaks),
         repeat,
@@ -231,7 +239,8 @@ def _saved(bench: Workbench, view: View, event: Event, name: str) -> str:
 async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:
     view = bench.look()
     event = _event(bench, view, item, asked)
-    plan = bench.plan(view, event, only=asked.only)
+    names = {bench.hook(view, name).hook.name for name in asked.left_out}
+    plan = with_left_out(bench.plan(view, event, only=asked.only), names)
     folders = waiting_for_trust(view, plan)
     if folders and asked.ask and _trusted_now(bench, folders):
         view = bench.look()
@@ -239,7 +248,7 @@ async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Pla
     if asked.force and asked.only is not None:
         plan = await forced_plan(bench, view, event, asked.only)
     else:
-        plan = bench.plan(view, event, only=asked.only)
+        plan = with_left_out(bench.plan(view, event, only=asked.only), names)
     return view, broken_plan(view, plan, asked.breaks)
 
 

@@ -22,6 +22,7 @@ EVERYWHERE = {
     "dialects": "dialects",
     "environment": "environments",
     "only": "hooks",
+    "left_out": "hooks",
     "hook": "hooks",
     "event": "events",
     "events": "events",
