@@ -7,9 +7,10 @@ from operator import attrgetter
 
 from hookscope.core.dialect import Dialect, Host
 from hookscope.core.failure import Failure
-from hookscope.core.hooks import Folder, Problem
+from hookscope.core.hooks import Folder, Hook, Problem
 from hookscope.core.rules import LoaderTexts, LoadRules, PackRules, SettingsRules, Switching
 from hookscope.core.runs import MISNAMED, PROMISE, UNNAMED, Module
+from hookscope.core.standing import Gate
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS
 from hookscope.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS
@@ -39,7 +40,7 @@ from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
 from hookscope.systems.plugins.policy import Words
 from hookscope.systems.plugins.rules import MergeRule
-from hookscope.systems.plugins.shipped_gates import as_shipped
+from hookscope.systems.plugins.shipped_gates import as_shipped, asked_plugins
 from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, FROZEN, SHIPPED, prompt_build
 
 FROM_BUNDLED, FROM_PLUGIN = "openclaw-bundled", "openclaw-plugin"
@@ -70,9 +71,24 @@ CONFIG = shipped_gates.Config(
     true_when_absent=frozenset({"workspace.dir", "browser.enabled", "browser.evaluateEnabled"}),
     as_loaded=as_loaded,
 )
+
+
+def settings(hook: Hook, host: Host) -> Gate:
+    """Does the program take its settings: its own schema, and those of the plugins."""
+    gate, rules = shipped_gates.settings(hook, host), host.dialect.settings_rules
+    issues = PLUGIN_HOOKS.refused(host) if gate.passed else ()
+    if not issues:
+        return gate
+    lines = (rules.issue.format(path=path_text(path), text=text) for path, text in issues)
+    reason = " ".join(rules.refusal.format(file=host.settings.file, issues=" ".join(lines)).split())
+    return replace(
+        gate, passed=False, missing=("valid settings",), found="refused", reason=reason, setting=issues[0][0]
+    )
+
+
 # Requirements as the lists show them, the events, then what only the loader asks.
 RULES: Mapping[str, gates.GateRule] = {
-    "settings": shipped_gates.settings,
+    "settings": settings,
     "handler": gates.handler,
     "os": gates.asked_once(attrgetter("meta.os"))(shipped_gates.ReportedOs(aliases={"macos": "darwin"})),
     "bins": shipped_gates.bins,
@@ -166,6 +182,26 @@ FOLDERS = FolderSystem(
     ranker=partial(ranking_by_source, policy=POLICY),
 )
 
+GATES_OF_PLUGINS = as_shipped(
+    MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"}), memory="memory-core", settings=settings
+)
+PLUGIN_HOOKS = replace(
+    PLUGINS,
+    shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
+    places=places_of_plugins,
+    gate_rules=GATES_OF_PLUGINS,
+    refuses=asked_plugins(GATES_OF_PLUGINS).issues,
+    mappings=Mappings(setting=None),  # its closed schema knows no such key
+    order="higher first",  # plug-01
+    rules={**SHIPPED, "before_prompt_build": MergeRule(prompt_build(TOOLS))},
+    words=Words(longest=500),
+    catalogue=CATALOGUE,
+    apart=APART,
+    frozen=FROZEN,
+    fails_closed=FAIL_CLOSED,
+    one_object=False,
+)
+
 OPENCLAW_2026_9 = Dialect(
     name="openclaw@2026.9",
     title="OpenClaw 2026.9, as shipped",
@@ -174,23 +210,7 @@ OPENCLAW_2026_9 = Dialect(
     layout=replace(OPENCLAW.layout, bundled_variable="OPENCLAW_BUNDLED_HOOKS_DIR", agents=agents_in),
     systems=(
         FOLDERS,
-        replace(
-            PLUGINS,
-            shape=replace(PLUGINS.shape, access=access_of, marks_python=True),
-            places=places_of_plugins,
-            gate_rules=as_shipped(
-                MANIFEST, frozenset({"openclaw", "@openclaw/plugin-sdk"}), memory="memory-core"
-            ),
-            mappings=Mappings(setting=None),  # its closed schema knows no such key
-            order="higher first",  # plug-01
-            rules={**SHIPPED, "before_prompt_build": MergeRule(prompt_build(TOOLS))},
-            words=Words(longest=500),
-            catalogue=CATALOGUE,
-            apart=APART,
-            frozen=FROZEN,
-            fails_closed=FAIL_CLOSED,
-            one_object=False,
-        ),
+        PLUGIN_HOOKS,
     ),
     texts=LoaderTexts(
         not_loaded=FAILED + "{error}",

@@ -23,6 +23,7 @@ from hookscope.workbench.state_files import state_folder, writable
 from hookscope.workbench.variables import DOTENV, dotenv_of
 
 if TYPE_CHECKING:
+    from hookscope.core.hooks import Problem
     from hookscope.workbench.options import Setup
     from hookscope.workbench.view import View
 
@@ -73,9 +74,10 @@ def _places(view: View) -> Iterator[SetupFinding]:
         yield SetupFinding(
             "agent", f"{agent} has a workspace of its own, {short(folder)}: `--agent {agent}` looks there"
         )
-    for wrong in (*host.settings.problems, *host.problems):
-        yield SetupFinding("settings", problem(wrong), False, f"Mend {short(host.settings.file)}.")
-    if host.settings.exists and not host.settings.problems:
+    wrong = [*host.settings.problems, *host.problems, *_of_settings(view)]
+    for one in wrong:
+        yield SetupFinding("settings", problem(one), False, f"Mend {short(host.settings.file)}.")
+    if host.settings.exists and not wrong:
         yield SetupFinding("settings", short(host.settings.file))
     elif host.dialect.layout.settings and not host.settings.exists:
         yield SetupFinding("settings", f"none yet; they would be in {short(host.settings.file)}")
@@ -84,6 +86,14 @@ def _places(view: View) -> Iterator[SetupFinding]:
     else:
         then = "No run, trust or undo is kept there; HOOKSCOPE_STATE_DIR names another folder."
         yield SetupFinding("state", f"{short(state_folder())}, which cannot be written", False, then)
+
+
+def _of_settings(view: View) -> Iterator[Problem]:
+    """What a look found wrong in the settings, beside what they say of themselves."""
+    known, file = (*view.host.settings.problems, *view.host.problems), view.host.settings.file
+    for one in view.inventory.problems:
+        if one not in known and one.place is not None and one.place.file == file:
+            yield one
 
 
 def _variables(view: View, setup: Setup) -> Iterator[SetupFinding]:

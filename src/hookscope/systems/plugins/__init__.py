@@ -22,11 +22,13 @@ from hookscope.systems.plugins.installed import installed_hooks
 from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
 from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
 from hookscope.systems.plugins.ranking import ranking_of_plugins
+from hookscope.systems.plugins.refused_settings import Issue, problems_of
 from hookscope.systems.plugins.rules import MergeRule
 from hookscope.systems.plugins.verdicts import OBSERVE
 from hookscope.values import dataclass
 
 Places = Callable[[Host], tuple[tuple[Folder, ...], tuple[Problem, ...]]]
+RefusedBy = Callable[[Found, Host], tuple[Issue, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class PluginSystem:
     fails_closed: frozenset[str] = frozenset()
     one_object: bool = False  # see PluginPolicy
     words: Words = Words()
+    refuses: RefusedBy | None = None  # what in the plugins makes the host refuse its settings
 
     @property
     def kind(self) -> EventKind:
@@ -54,13 +57,31 @@ class PluginSystem:
         return self.places(host)
 
     def find(self, host: Host) -> Found:
-        plugins = find_plugins(host, self.shape)
+        plugins = self._plugins(host)
         mapped = mapped_hooks(host, self.mappings)
         return Found(
             hooks=plugins.hooks + installed_hooks(host) + mapped.hooks,
             rejected=plugins.rejected + mapped.rejected,
-            problems=plugins.problems + mapped.problems,
+            problems=plugins.problems + mapped.problems + problems_of(self.refused(host), host),
         )
+
+    def _plugins(self, host: Host) -> Found:
+        """Looked for once: hooks of other kinds ask for them too."""
+        key = (find_plugins, self.kind)
+        if key not in host.known:
+            host.known[key] = find_plugins(host, self.shape)
+        found: Found = host.known[key]
+        return found
+
+    def refused(self, host: Host) -> tuple[Issue, ...]:
+        """Why the host refuses its settings, where they say something to a plugin that it does not take."""
+        if self.refuses is None or host.settings.refusal:
+            return ()
+        key = (self.refuses, self.kind)
+        if key not in host.known:
+            host.known[key] = self.refuses(self._plugins(host), host)
+        issues: tuple[Issue, ...] = host.known[key]
+        return issues
 
     def rank(self, found: Found) -> Ranking:
         return ranking_of_plugins(found)

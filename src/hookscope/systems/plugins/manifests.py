@@ -8,7 +8,7 @@ from typing import Any
 from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook
-from hookscope.formats.places import FormatError
+from hookscope.formats.places import FormatError, KeyPath
 
 LARGEST = 1024 * 1024  # bytes of a file that is read for this
 SCHEMA = "configSchema"
@@ -62,18 +62,18 @@ def _is(schema: object) -> bool:
     return isinstance(schema, Mapping)
 
 
-def complaints(schema: Mapping[str, Any], value: Any, at: tuple[str, ...] = ()) -> Iterator[str]:
-    """What the schema has against the value, a sentence each, in the words of the hosts' validator.
+def complaints(schema: Mapping[str, Any], value: Any, at: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """What the schema has against the value, and where, in the words of the hosts' validator.
 
     Of the keywords the common ones; others are met by everything.
     """
     if not _has_type(schema.get("type"), value):
-        yield _said(at, f"must be {_named(schema['type'])}")
+        yield at, f"must be {_named(schema['type'])}"
         return
     allowed = schema.get("enum")
     if isinstance(allowed, list) and value not in allowed:
         listed = ", ".join(json.dumps(one) for one in allowed)
-        yield _said(at, f"must be equal to one of the allowed values (allowed: {listed})")
+        yield at, f"must be equal to one of the allowed values (allowed: {listed})"
     if isinstance(value, Mapping):
         yield from _of_members(schema, value, at)
     items = schema.get("items")
@@ -82,17 +82,19 @@ def complaints(schema: Mapping[str, Any], value: Any, at: tuple[str, ...] = ()) 
             yield from complaints(items, item, (*at, str(number)))
 
 
-def _of_members(schema: Mapping[str, Any], value: Mapping[str, Any], at: tuple[str, ...]) -> Iterator[str]:
+def _of_members(
+    schema: Mapping[str, Any], value: Mapping[str, Any], at: KeyPath
+) -> Iterator[tuple[KeyPath, str]]:
     members, required = schema.get("properties"), schema.get("required")
     known = members if isinstance(members, Mapping) else {}
     for name in required if isinstance(required, list) else ():
         if name not in value:
-            yield _said((*at, str(name)), f"must have required property '{name}'")
+            yield (*at, str(name)), f"must have required property '{name}'"
     for name, item in value.items():
         if _is(known.get(name)):
             yield from complaints(known[name], item, (*at, name))
         elif name not in known and schema.get("additionalProperties") is False:
-            yield _said(at, f'must not have additional properties: "{name}"')
+            yield at, f'must not have additional properties: "{name}"'
 
 
 def _has_type(wanted: object, value: Any) -> bool:
@@ -106,10 +108,6 @@ def _has_type(wanted: object, value: Any) -> bool:
 
 def _named(wanted: object) -> str:
     return ",".join(map(str, wanted)) if isinstance(wanted, list) else str(wanted)
-
-
-def _said(at: tuple[str, ...], text: str) -> str:
-    return f"{'.'.join(at)}: {text}" if at else text
 
 
 def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from hookscope.systems.plugins import gates
 from hookscope.systems.plugins.access import ENTRIES
 from hookscope.systems.plugins.manifests import (
     SCHEMA,
-    complaints,
     document,
     is_installed,
     kinds_of,
@@ -21,6 +20,9 @@ from hookscope.systems.plugins.manifests import (
     schema_of,
 )
 from hookscope.systems.plugins.places import is_of_guides
+from hookscope.systems.plugins.refused_settings import AskedPlugins, misfits
+
+ON = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the checks of what is on
 
 
 def manifest(hook: Hook, host: Host, *, name: str) -> Gate:
@@ -61,8 +63,8 @@ def enabled(hook: Hook, host: Host) -> Gate:
 
 def configured(hook: Hook, host: Host) -> Gate:
     """Does what the settings say to it fit its schema. Where an entry does not, the program refuses all."""
-    schema, where = schema_of(hook, host), (*ENTRIES, hook.name, "config")
-    wrong = tuple(complaints(schema, dict(hook.meta.config))) if schema is not None else ()
+    where = (*ENTRIES, hook.name, "config")
+    wrong = tuple(": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in misfits(hook, host))
     if not wrong:
         return Gate("schema", True, setting=where)
     reason = f"invalid config: {wrong[0]}"
@@ -99,9 +101,17 @@ def access(hook: Hook, host: Host) -> Gate:
     return Gate("access", False, (name,), kept, "not allowed", reason, fix=fix, setting=where)
 
 
-def as_shipped(manifest_name: str, brought: frozenset[str], memory: str) -> Mapping[str, GateRule]:
+def asked_plugins(gate_rules: Mapping[str, GateRule]) -> AskedPlugins:
+    """Whose settings are checked, by these of all checks."""
+    return AskedPlugins(tuple(gate_rules[name] for name in ON))
+
+
+def as_shipped(
+    manifest_name: str, brought: frozenset[str], memory: str, settings: GateRule
+) -> Mapping[str, GateRule]:
     """All checks in the order of showing. `brought` are the packages that the program brings itself, `memory`
-    is the plugin that keeps its memory where the settings choose none.
+    is the plugin that keeps its memory where the settings choose none, `settings` says whether the program
+    takes its settings at all.
     """
     known = dict(gates.PLUGIN_GATES)
     handler, trusted, sent = known.pop("handler"), known.pop("trusted"), known.pop("sent")
@@ -112,6 +122,7 @@ def as_shipped(manifest_name: str, brought: frozenset[str], memory: str) -> Mapp
         "enabled": enabled,
         "slot": partial(slot, kind="memory", default=memory),
         "schema": configured,
+        "settings": settings,
         "packages": partial(packages, brought=brought),
         "trusted": trusted,
         "access": access,
