@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
 
 if TYPE_CHECKING:
+    from hookscope.runtime.debugging import Debugger, Stop
     from hookscope.runtime.digest import digest_of
     from hookscope.runtime.firing import Firing
     from hookscope.runtime.inprocess import InProcessLane
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from hookscope.runtime.worker import Worker
 
 _HOMES = {
+    "Debugger": "debugging",
     "Firing": "firing",
     "InProcessLane": "inprocess",
     "Ledger": "ledger",
@@ -39,6 +41,7 @@ _HOMES = {
     "ProcessLane": "process_lane",
     "WorkerProgram": "peer",
     "Stepper": "stepping",
+    "Stop": "debugging",
     "Worker": "worker",
     "WorkerFacts": "process_lane",
     "digest_of": "digest",
@@ -48,6 +51,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Debugger",
     "Firing",
     "InProcessLane",
     "Ledger",
@@ -56,6 +60,7 @@ __all__ = [
     "Node",
     "ProcessLane",
     "Stepper",
+    "Stop",
     "Worker",
     "WorkerFacts",
     "WorkerProgram",

@@ -43,6 +43,7 @@ class Hearing:
         self.late: list[Late] = []
         self.added: list[Added] = []  # as long as the worker lives
         self.news: Callable[[], None] | None = None  # of who attends between two batches
+        self.stopped: Callable[[object], None] | None = None  # of a debugger
         self._unpacker = Unpacker()
         self._wake = asyncio.Event()
         self._take: Take | None = None  # of who converses, while they do
@@ -165,17 +166,15 @@ class Hearing:
 
     def _keep(self, messages: Iterable[Message]) -> None:
         for message in messages:
-            if "late" in message:
-                self._take_late(message["late"])
-            else:
+            if not self._is_aside(message):
                 self.inbox.append(message)
 
     def _give(self, messages: Iterator[Message], take: Take) -> None:
         """Until they say that one was the last; what comes behind it is kept."""
         for message in messages:
-            if "late" in message:
-                self._take_late(message["late"])
-            elif self._outcome is not None:  # somebody has interrupted
+            if self._is_aside(message):
+                continue
+            if self._outcome is not None:  # somebody has interrupted
                 self.inbox.append(message)
             else:
                 try:
@@ -183,6 +182,16 @@ class Hearing:
                         self._settle(False)
                 except BaseException as error:  # it is raised where they wait
                     self._settle(error)
+
+    def _is_aside(self, message: Message) -> bool:
+        """Take what is no answer to anything."""
+        if "late" in message:
+            self._take_late(message["late"])
+        elif "stop" in message and self.stopped is not None:
+            self.stopped(message["stop"])
+        else:
+            return False
+        return True
 
     def _take_late(self, told: object) -> None:
         if not isinstance(told, dict):

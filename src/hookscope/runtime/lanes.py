@@ -19,6 +19,7 @@ from hookscope.runtime.worker import Worker
 from hookscope.values import dataclass
 
 if TYPE_CHECKING:
+    from hookscope.runtime.debugging import Debugger
     from hookscope.runtime.sandbox import Sandbox
 
 ToldLate = Callable[[str, str], None]  # a hook, and what it did after it had answered
@@ -47,11 +48,13 @@ def python_lane(
     spare: bool = False,
     told_late: ToldLate | None = None,
     inside: Inside | None = None,
+    debugger: Debugger | None = None,
 ) -> ProcessLane:
     """A lane for Python handlers. Its workers have exactly this environment, and start in `cwd`.
 
     `python` is the interpreter, 3.9 or newer. It runs isolated (no PYTHON* variables, no user
-    site) and writes no `__pycache__` into the hooks' folders.
+    site) and writes no `__pycache__` into the hooks' folders. With a `debugger` handlers stop, and wait for
+    its words: give them no limits.
     """
     worker = HERE / "python_worker" / "worker.py"
     memory = str(limits.memory or 0)
@@ -64,7 +67,7 @@ def python_lane(
         bell=True,
     )
     dump = 0 if inside is not None else int(signal.SIGUSR2)  # what stands in front of it would die of that
-    make = partial(Worker, _put(program, inside))
+    make = partial(Worker, _put(program, inside), debugger)
     return ProcessLane(make, limits, ledger=ledger, spare=spare, told_late=told_late, dump=dump)
 
 
@@ -79,6 +82,7 @@ def node_lane(
     spare: bool = False,
     told_late: ToldLate | None = None,
     inside: Inside | None = None,
+    debugger: Debugger | None = None,
 ) -> ProcessLane:
     """A lane for handlers in TypeScript and JavaScript; as `python_lane`.
 
@@ -92,7 +96,7 @@ def node_lane(
         missing="`node:` in .hookscope/config.yaml names the program, 22.18 or newer.",
         control=True,
     )
-    make = partial(Worker, _put(program, inside))
+    make = partial(Worker, _put(program, inside), debugger)
     return ProcessLane(make, limits, ledger=ledger, spare=spare, told_late=told_late)
 
 

@@ -11,6 +11,7 @@ from secrets import token_hex
 
 from hookscope.runtime import guard
 from hookscope.runtime.child import Child, Command, in_words
+from hookscope.runtime.debugging import Debugger
 from hookscope.runtime.ends import Ends
 from hookscope.runtime.escapes import HOST, new_mark
 from hookscope.runtime.hearing import Hearing
@@ -30,8 +31,8 @@ class Worker:
     the loop it was started in.
     """
 
-    def __init__(self, program: WorkerProgram) -> None:
-        self._program = program
+    def __init__(self, program: WorkerProgram, debugger: Debugger | None = None) -> None:
+        self._program, self._debugger = program, debugger
         self._child: Child | None = None
         self.mark = new_mark()
         self.fence = f"\0hookscope {token_hex(16)}\0"  # between what two calls print
@@ -66,6 +67,9 @@ class Worker:
             raise WorkerLost("did not say that it is ready")
         clock = said.get("clock")
         self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
+        if self._debugger is not None:
+            self._hearing.stopped = self._debugger.heard_by(self)
+            await self.tell({"do": "debug"})
 
     def _open(self) -> Command:
         ends = self._ends = Ends(self._program)

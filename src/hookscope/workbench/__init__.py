@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
-    from hookscope.runtime import Firing, Stepper, WorkerFacts
+    from hookscope.runtime import Debugger, Firing, Stepper, Stop, WorkerFacts
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.compose import BadContext, event_keys, parse_context
@@ -38,9 +38,11 @@ _HOMES = {
     "parse_context": "hookscope.workbench.compose",
     "size_in_words": "hookscope.runtime.limits",
     "Change": "hookscope.changes",
+    "Debugger": "hookscope.runtime",
     "Effect": "hookscope.workbench.toggle",
     "Firing": "hookscope.runtime",
     "Stepper": "hookscope.runtime",
+    "Stop": "hookscope.runtime",
     "Toggle": "hookscope.workbench.toggle",
     "Undoing": "hookscope.workbench.toggle",
     "Watch": "hookscope.workbench.watching",
@@ -50,6 +52,7 @@ _HOMES = {
 __all__ = [
     "BadContext",
     "Change",
+    "Debugger",
     "Effect",
     "Firing",
     "LimitName",
@@ -58,6 +61,7 @@ __all__ = [
     "PastRun",
     "Refusal",
     "Stepper",
+    "Stop",
     "Toggle",
     "Undoing",
     "View",

@@ -34,7 +34,7 @@ from hookscope.workbench.view import View
 
 if TYPE_CHECKING:
     from hookscope.journal.secrets import Secret
-    from hookscope.runtime import Firing, Stepper
+    from hookscope.runtime import Debugger, Firing, Stepper
     from hookscope.workbench.doctor import SetupFinding
     from hookscope.workbench.edits import Edits
     from hookscope.workbench.filling import Filler
@@ -246,6 +246,18 @@ class Workbench:
         Raises OSError where the copies cannot be made.
         """
         return self._fires.begin(view, plan, await self.guard(view), stepper=stepper)
+
+    async def fire_debugged(
+        self, view: View, plan: Plan, debugger: Debugger, *, sandbox: bool = False
+    ) -> Firing:
+        """Run a plan in workers of its own, whose handlers stop for this debugger and have no limits of time.
+
+        Raises OSError where copies for the `sandbox` cannot be made.
+        """
+        host, languages = view.host, view.languages
+        if sandbox:
+            return self._fires.begin(view, plan, await self.crew.guarded(host, languages, debugger))
+        return self._fires.begin(view, plan, self.crew.apart(host, languages, debugger))
 
     async def guard(self, view: View) -> Guard:
         """Copies for several runs. They are the caller's to close. Raises OSError."""

@@ -19,10 +19,11 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
     from collections.abc import Mapping
     from pathlib import Path
 
-    from hookscope.runtime import ProcessLane, WorkerFacts
+    from hookscope.runtime import Debugger, ProcessLane, WorkerFacts
     from hookscope.runtime.lanes import Inside
     from hookscope.runtime.node import Node, NoNode
     from hookscope.runtime.which_lane import Lanes
+    from hookscope.workbench.apart import Apart
     from hookscope.workbench.guarded import Guard
 
     class _OfLanes(TypedDict):
@@ -35,6 +36,7 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
         ledger: Ledger
         spare: bool
         told_late: Callable[[str, str], None] | None
+        debugger: Debugger | None
 
 
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
@@ -170,26 +172,52 @@ class Crew:
             "cwd": host.surroundings.cwd,
             "limits": self._limits,
             "ledger": self.ledger,
-            "spare": self._spare and inside is None,
-            "told_late": self.told_late if inside is None else None,
+            "spare": self._spare,
+            "told_late": self.told_late,
+            "debugger": None,
         }
 
-    async def guarded(self, host: Host, languages: frozenset[Language]) -> Guard:
+    async def guarded(
+        self, host: Host, languages: frozenset[Language], debugger: Debugger | None = None
+    ) -> Guard:
         """Copies and lanes for one run on them. Raises OSError where the copies cannot be made."""
         import asyncio
 
-        from hookscope.runtime import node_lane, python_lane
         from hookscope.runtime.lanes import Inside
-        from hookscope.runtime.node import Node
         from hookscope.workbench.guarded import Guard, needs_of, sandbox_of
 
         sandbox = await asyncio.to_thread(sandbox_of, host)
-        shared = self._of_lanes(host, Inside(sandbox, tuple(needs_of(host))))
+        inside = Inside(sandbox, tuple(needs_of(host)))
+        return Guard(sandbox, self._functions, self._lanes_apart(host, languages, inside, debugger))
+
+    def apart(self, host: Host, languages: frozenset[Language], debugger: Debugger) -> Apart:
+        """Lanes for one run, whose handlers stop for this debugger and have all the time."""
+        from hookscope.workbench.apart import Apart
+
+        return Apart(self._functions, self._lanes_apart(host, languages, None, debugger))
+
+    def _lanes_apart(
+        self,
+        host: Host,
+        languages: frozenset[Language],
+        inside: Inside | None,
+        debugger: Debugger | None,
+    ) -> dict[str, ProcessLane]:
+        """By the name of their worker; for one run, so without spares."""
+        from hookscope.runtime import node_lane, python_lane
+        from hookscope.runtime.node import Node
+
+        shared = self._of_lanes(host, inside)
+        shared["spare"], shared["told_late"], shared["debugger"] = False, None, debugger
+        if debugger is not None:
+            shared["limits"] = self._limits.without_time()
+            if inside is not None:
+                debugger.runs_on(inside.sandbox)
         lanes = {"python": python_lane(python=self._python, **shared)}
         node = self.node(host) if languages & OF_NODE else None
         if isinstance(node, Node):
             lanes["node"] = node_lane(node=node.path, **shared)
-        return Guard(sandbox, self._functions, lanes)
+        return lanes
 
     async def close(self) -> None:
         """End all workers and wait until they are gone."""

@@ -14,6 +14,7 @@ from hookscope.workbench.view import View
 if TYPE_CHECKING:  # a look fires nothing, and loads nothing that does
     from hookscope.engine import HookEngine
     from hookscope.runtime import Firing, Stepper
+    from hookscope.workbench.apart import Apart
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.guarded import Guard
 
@@ -33,13 +34,14 @@ class Fires:
         self,
         view: View,
         plan: Plan,
-        guard: Guard | None = None,
+        guard: Guard | Apart | None = None,
         *,
         stays: bool = False,
         recorded: bool = True,
         stepper: Stepper | None = None,
     ) -> Firing:
-        """Run a plan of this view. On the copies of `guard`, which end with the run unless they stay."""
+        """Run a plan of this view. On the copies of `guard`, which end with the run unless they stay; or in
+        lanes of its own, which end with it."""
         engine = self._engine(view, guard, recorded=recorded)
         if not recorded:
             return self._begin(engine, plan, None, stepper)
@@ -94,7 +96,7 @@ class Fires:
         self._going = [*(one for one in self._going if not one.done), firing]
         return firing
 
-    def _engine(self, view: View, guard: Guard | None, *, recorded: bool) -> HookEngine:
+    def _engine(self, view: View, guard: Guard | Apart | None, *, recorded: bool) -> HookEngine:
         from hookscope.engine import HookEngine
 
         bench = self._bench

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import Language
 from hookscope.core.lanes import Lane
 from hookscope.core.runs import Run
 from hookscope.runtime.copies import CopiesLane
 from hookscope.runtime.process_lane import ProcessLane
 from hookscope.runtime.sandbox import Sandbox, find_bwrap
 from hookscope.runtime.which_lane import Lanes
+from hookscope.workbench.apart import WORKERS
 from hookscope.workbench.state_files import state_folder
 
 
@@ -32,7 +32,6 @@ def needs_of(host: Host) -> list[Path]:
 
 
 KEPT = "Some of the copies could not be removed from the folder for temporary files"
-WORKERS: Mapping[Language, str] = {"python": "python", "typescript": "node", "javascript": "node"}
 
 
 class Guard:

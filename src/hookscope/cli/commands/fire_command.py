@@ -15,6 +15,7 @@ import click
 
 from hookscope.cli import answers, repeat_tables, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.debugging import debugged
 from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.following import stepped, streamed, warned
 from hookscope.cli.interrupting import ended_by_interrupt
@@ -28,6 +29,7 @@ from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
 from hookscope.values import dataclass
 from hookscope.workbench import (
+    Debugger,
     Firing,
     Options,
     Refusal,
@@ -64,6 +66,7 @@ PARAMETERS = (
     wait_option(),
     trust_option(),
     click.Option(["--step"], is_flag=True, help="Ask on the terminal before each handler."),
+    click.Option(["--debug"], is_flag=True, help="Stop in each handler, and go through it line by line."),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
     click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
@@ -83,6 +86,7 @@ class Asked:
     breaks: Mapping[str, Breakage]
     repeat: int | None
     step: bool
+    debug: bool
     stream: bool
     sandbox: bool
     save: str | None
@@ -103,6 +107,7 @@ def command(
     breaks: Sequence[str],
     repeat: int | None,
     step: bool,
+    debug: bool,
     timeout: float | None,
     wait: float,
     trust: bool,
@@ -122,6 +127,8 @@ def command(
     runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout. --repeat says of
     each handler whether it does the same again, does nothing new or grows; with --sandbox of each file too.
     --step waits before each handler: it runs, or is passed over, and the event can be seen as it is by then.
+    --debug stops at the first line of each handler, at `breakpoint()` or `debugger;`, and where an error
+    leaves it; it has no limit of time then, and reads what it is told from standard input.
     """
     if save is not None and len(what) > 1:
         raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
@@ -135,6 +142,10 @@ def command(
     if context == ctx == STANDARD_INPUT:
         raise Refusal("--context and --ctx both read standard input.", "Name a file for one of them.", code=2)
     lingers = wait if repeat is None else None  # a host does not wait between two events
+    if debug and (step or repeat is not None or json_lines):
+        raise Refusal("--debug goes through one run.", "Leave --step, --repeat and --json-lines out.", code=2)
+    if debug and STANDARD_INPUT in (context, ctx):
+        raise Refusal("--debug reads standard input itself.", "Name a file for the context.", code=2)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     if step and not at_terminal:
         raise Refusal("--step asks on a terminal before each handler.", "Leave it out here.", code=2)
@@ -151,6 +162,7 @@ def command(
         breakages_of(breaks),
         repeat,
         step,
+        debug,
         json_lines,
         sandbox,
         save,
@@ -211,11 +223,11 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
                 answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
             )
             fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
-            stepper = Stepper() if asked.step else None
-            async with aclosing(_begun(bench, view, plan, asked, stepper)) as begun:
+            by_hand = Stepper() if asked.step else Debugger() if asked.debug else None
+            async with aclosing(_begun(bench, view, plan, asked, by_hand)) as begun:
                 async for firing in begun:
                     fired.done.append(
-                        (await _fired(firing, plan, asked, stepper, view.host.surroundings), plan)
+                        (await _fired(firing, plan, asked, by_hand, view.host.surroundings), plan)
                     )
             last = fired.done[-1][0]
             fired.said += await asyncio.to_thread(why_nothing_shows, last, view)
@@ -284,12 +296,14 @@ def _agreed(question: str) -> bool:
 
 
 async def _fired(
-    firing: Firing, plan: Plan, asked: Asked, stepper: Stepper | None, here: Surroundings
+    firing: Firing, plan: Plan, asked: Asked, by_hand: Stepper | Debugger | None, here: Surroundings
 ) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
     with ended_by_interrupt(firing.cancel):
-        if stepper is not None:
-            await stepped(firing, stepper, plan, here)
+        if isinstance(by_hand, Stepper):
+            await stepped(firing, by_hand, plan, here)
+        elif by_hand is not None:
+            await debugged(firing, by_hand, here)
         elif asked.stream:
             await streamed(firing, plan)
         elif asked.warns:
@@ -298,7 +312,7 @@ async def _fired(
 
 
 async def _begun(
-    bench: Workbench, view: View, plan: Plan, asked: Asked, stepper: Stepper | None
+    bench: Workbench, view: View, plan: Plan, asked: Asked, by_hand: Stepper | Debugger | None
 ) -> AsyncGenerator[Firing]:
     """One firing; with --repeat one after another."""
     try:
@@ -307,7 +321,15 @@ async def _begun(
                 async for firing in begun:
                     yield firing
         else:
-            fire = bench.fire_guarded(view, plan, stepper) if asked.sandbox else None
-            yield await fire if fire is not None else bench.fire(view, plan, stepper)
+            yield await _one(bench, view, plan, by_hand, sandbox=asked.sandbox)
     except OSError as error:
         raise Refusal(f"Cannot make copies for --sandbox: {error}.", "Nothing was fired.") from None
+
+
+async def _one(
+    bench: Workbench, view: View, plan: Plan, by_hand: Stepper | Debugger | None, *, sandbox: bool
+) -> Firing:
+    """Raises OSError where copies for the `sandbox` cannot be made."""
+    if isinstance(by_hand, Debugger):
+        return await bench.fire_debugged(view, plan, by_hand, sandbox=sandbox)
+    return await bench.fire_guarded(view, plan, by_hand) if sandbox else bench.fire(view, plan, by_hand)

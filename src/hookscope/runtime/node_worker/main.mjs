@@ -43,6 +43,7 @@ function startWatchdog(control, write, lock) {
   });
   thread.unref();
   thread.on("error", () => {}); // without it the host still has its limits
+  return thread;
 }
 
 /** Serve until the host goes away. */
@@ -56,6 +57,6 @@ export async function main(read, write, control) {
   const runner = new Runner(line, inbox, calls);
   listen(privately(Number(read), false), (message) => inbox.put(message));
   line.say({ ready: process.pid });
-  startWatchdog(privately(Number(control), false), line.descriptor, lock);
+  runner.watchdog = startWatchdog(privately(Number(control), false), line.descriptor, lock);
   await runner.serve().catch(endOfAll);
 }

@@ -31,17 +31,26 @@ export class Runner {
     this.there = new Map(); // what ran at the last look, see running()
     this.before = this.there; // and when the last run began
     this.isShared = false; // something of an earlier handler's runs
+    this.watchdog = null; // the thread that listens
+    this.stopping = null; // what makes handlers stop, where the host debugs them
   }
 
   /** Answer messages for ever. The end comes from outside, or by the end of the line. */
   async serve() {
     for (;;) {
       const message = await this.inbox.next();
-      if (message.do === "settings") this.handlers.settings = message.value;
+      if (message.do === "debug") await this.beginDebugging();
+      else if (message.do === "settings") this.handlers.settings = message.value;
       else if (message.do === "rest") this.line.say({ id: message.id, rest: left(this.before, running()) });
       else if (message.do === "load") await this.loadOnly(message);
       else if (message.do === "run") await (message.together ? this.runTogether(message) : this.run(message));
     }
+  }
+
+  async beginDebugging() {
+    const { beginDebugging, stopping } = await import("./stopping.mjs");
+    await beginDebugging(this.watchdog);
+    this.stopping = stopping;
   }
 
   /** An error that nobody caught, of a call that has ended. */
@@ -161,7 +170,8 @@ export class Runner {
 
   /** Run a loaded handler in its environment, to its end. */
   async start({ code, env, who, fault }, { loaded, handler }, view) {
-    const target = fault ? await broken(handler, fault, view) : handler;
+    const whole = fault ? await broken(handler, fault, view) : handler;
+    const target = this.stopping ? this.stopping(whole, who ?? "") : whole;
     const outcome = await this.calls.run(who ?? "", () => {
       this.handlers.layOver({ ...loaded.env, ...env });
       process.argv[1] = code.path;

@@ -1,10 +1,10 @@
 // The thread that listens while the handlers' thread is busy: it tells where that one is, and ends
-// everything when the host is gone, also under a loop that never gives way.
+// everything when the host is gone, also under a loop that never gives way. And it is the debugger's.
 
 import { readFileSync } from "node:fs";
 import { Session } from "node:inspector";
 import { SourceMap } from "node:module";
-import { workerData } from "node:worker_threads";
+import { parentPort, workerData } from "node:worker_threads";
 import { fileOf, FRAMES, isOurs, Sources } from "./frames.mjs";
 import { listen, Writer } from "./line.mjs";
 
@@ -14,8 +14,17 @@ const SILENCE = 400; // milliseconds after which a thread that does not answer a
 const { control, write, lock } = workerData;
 const writer = new Writer(write, new Int32Array(lock));
 
+let hearWord = () => {}; // of a debugger, once the host wants one
+
 listen(control, (message) => {
   if (message.do === "stack") void answer(message.id);
+  else if (message.do === "word") hearWord(message);
+});
+
+parentPort.on("message", async () => {
+  const { debugging } = await import("./debugging.mjs");
+  hearWord = await debugging((stop) => writer.say({ stop }));
+  parentPort.postMessage("ready");
 });
 
 async function answer(id) {

@@ -132,16 +132,17 @@ def _frames(error: BaseException) -> list[dict[str, Any]]:
             column = _column(code, step.tb_lasti)
             last.append((code.co_filename, step.tb_lineno or code.co_firstlineno, code.co_name, column))
         step = step.tb_next
-    return _with_lines(last)
+    return frames_at(last)
 
 
 def _is_ours(file: str, first: bool) -> bool:
     return file.startswith(_OURS) or (first and file.startswith(_ASYNCIO))
 
 
-def _with_lines(spots: Iterable[Spot]) -> list[dict[str, Any]]:
+def frames_at(spots: Iterable[Spot]) -> list[dict[str, Any]]:
+    """Those places as the protocol's frames."""
     spots = list(spots)
-    lines = {spot[0]: _lines_of(spot[0]) for spot in spots}  # read anew: the author edits while we run
+    lines = {spot[0]: lines_of(spot[0]) for spot in spots}  # read anew: the author edits while we run
     return [
         _frame(file, line, name, _line_of(lines[file], line), column) for file, line, name, column in spots
     ]
@@ -158,7 +159,7 @@ def frames_of(frame: FrameType | None) -> list[dict[str, Any]]:
         spots.reverse()
         # All down to the call of the handler is ours, or the interpreter's way to us.
         begin = max((n for n, spot in enumerate(spots) if _is_ours(spot[0], first=True)), default=-1) + 1
-        return _with_lines(spots[begin:][-FRAMES:])
+        return frames_at(spots[begin:][-FRAMES:])
     except BaseException:  # it goes on running while we look
         return []
 
@@ -185,12 +186,12 @@ def _beginning(target: object) -> list[dict[str, Any]]:
         code = getattr(found, "__code__", None)
         if type(code) is CodeType:
             file, line = code.co_filename, code.co_firstlineno
-            return [_frame(file, line, code.co_name, _line_of(_lines_of(file), line))]
+            return [_frame(file, line, code.co_name, _line_of(lines_of(file), line))]
     return []
 
 
 def _frame(file: str, line: int, function: str, source: str | None, column: int = 0) -> dict[str, Any]:
-    text = _line_of(_lines_of(file), line) if source is None else source
+    text = _line_of(lines_of(file), line) if source is None else source
     return {
         "file": file[:FILE],
         "line": line,
@@ -200,7 +201,7 @@ def _frame(file: str, line: int, function: str, source: str | None, column: int 
     }
 
 
-def _lines_of(file: str) -> list[str]:
+def lines_of(file: str) -> list[str]:
     """Empty for all but a regular file of sensible size: code may name /dev/zero. Never raises."""
     try:
         status = _status(file)

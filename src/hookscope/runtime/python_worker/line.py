@@ -37,15 +37,15 @@ class Line:
         self._owner = _getpid()
         self._turn = _thread.allocate_lock()  # a handler's thread may speak too: ctx.cancel()
 
-    def listen(self, where: Callable[[Any], Optional[list[Any]]]) -> None:  # noqa: UP045
+    def listen(self, where: Callable[[Any], Optional[list[Any]]], debug: Callable[[Any], Any]) -> None:  # noqa: UP045
         """Start the thread. Not one of `threading`: a handler that counts threads shall not meet it.
 
         `where` tells the frames of the call that runs, by its number where several do; None where it has
-        stopped that in another way.
+        stopped that in another way. `debug` hears the words to a handler that stands in the debugger.
         """
         begun = _thread.allocate_lock()
         begun.acquire()
-        _thread.start_new_thread(self._listen, (where, begun))
+        _thread.start_new_thread(self._listen, (where, debug, begun))
         begun.acquire()  # from here on it is among the threads that are counted
 
     def hear(self) -> Any:
@@ -97,12 +97,15 @@ class Line:
         except OSError:
             return -1
 
-    def _listen(self, where: Callable[[Any], Optional[list[Any]]], begun: Any) -> None:  # noqa: UP045
+    def _listen(self, where: Any, debug: Any, begun: Any) -> None:
         begun.release()
         unpacker = self._protocol.Unpacker()
         try:
             while data := _read(self._control, PORTION):
                 for message in unpacker.feed(data):
+                    if message["do"] == "word":
+                        debug(message)
+                        continue
                     frames = where(message.get("call"))
                     if frames is not None:
                         self.say({"id": message["id"], "stack": frames})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from typing import Any
 
 
@@ -13,6 +15,12 @@ class Remarks:
         self._most = line.free() + leftovers.MANY  # the next free descriptor, where none leak
         self.left_out: list[str] = []  # names of variables that no environment can hold
         self.shared = False  # the worker runs something of an earlier handler's
+        self._passed: dict[str, None] = {}  # places of `breakpoint()` at which nobody could be asked
+        sys.breakpointhook = self._pass_over
+
+    def _pass_over(self, *_: object, **__: object) -> None:
+        frame = sys._getframe(1)
+        self._passed[f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"] = None
 
     def size(self, answer: dict[str, Any]) -> None:
         """Say that this process has grown, and has served its time."""
@@ -32,6 +40,9 @@ class Remarks:
             answer["left"] = left
             later = "what that prints later is charged to the handlers after it"
             note(answer, f"{who} left {left} running: {later}")
+        if self._passed:
+            places, self._passed = ", ".join(list(self._passed)[:8]), {}
+            note(answer, f"breakpoint() was passed over ({places}): `fire --debug` stops there")
         if self.left_out:
             names = ", ".join(repr(name)[:80] for name in self.left_out[:8])
             note(answer, f"left out of its environment, which cannot hold them: {names}")

@@ -78,6 +78,7 @@ class Worker:
         self._calls: dict[int, Any] = {}  # those that the host has told once, by its numbers
         self._targets: dict[int, Any] = {}  # number → (what to call, its environment), once it has run
         self._together: Any = None  # the calls that run at once, while they do
+        self._debugger: Any = None  # where the host wants one
 
     def serve(self) -> None:
         """Answer messages for ever. The end comes from outside, or by the listening thread."""
@@ -91,6 +92,8 @@ class Worker:
                 self._run(message)
             elif message["do"] == "settings":
                 self.settings = message["value"]
+            elif message["do"] == "debug":
+                self._debugger = part("debugging").Debugger(self.line, faults)
             elif message["do"] == "rest":
                 self.telling.flush()
                 self.line.say({"id": message["id"], "rest": self.there.rest()})
@@ -111,6 +114,11 @@ class Worker:
         """See Awaits.where."""
         found: Optional[list[Any]] = self.awaits.where(call, self._together)  # noqa: UP045
         return found
+
+    def debug(self, word: Any) -> None:
+        """Hear a word to a handler that stands in the debugger. Called by the listening thread."""
+        if self._debugger is not None:
+            self._debugger.hear(word)
 
     def forget_targets(self) -> None:
         """Something that was loaded is not what is to be called any more."""
@@ -253,6 +261,8 @@ class Worker:
             answer = _unloaded(answer, faults.describe(missing))
         if target is not None and "fault" in call:
             target = part("on_purpose").in_place_of(target, call["fault"])
+        elif target is not None and self._debugger is not None:
+            target = self._debugger.around(target, call["who"])
         elif target is not None and error is None and known >= 0:
             self._targets[known] = target, env
         return target, env, answer
@@ -294,7 +304,7 @@ def main(event_file: str, memory: str, *descriptors: str) -> None:
     )
     writers.install()
     worker = Worker(to_host, event, writers, int(memory))
-    to_host.listen(worker.where)
+    to_host.listen(worker.where, worker.debug)
     worker.serve()
 
 

@@ -1,0 +1,185 @@
+"""`fire --debug`: a run whose handlers stop, on the terminal, or with words from standard input."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import Debugger, Firing, Stop
+
+AROUND = 2  # lines shown with a stop; `l` shows all that are known
+PROMPT = "debug> "
+EXPLAINED = (
+    "n next line, s into a call, o out of this function",
+    "c on to the next stop, r run all without a stop, q ends the run",
+    "v variables, p EXPRESSION or the expression itself, l more lines",
+    "w where, u and d through the calls, b LINE or b FILE:LINE stops there too",
+)
+SHORT = "n s o c r q, p v l w u d b, ? explains"
+WHY = {
+    "begin": "at its first line",
+    "breakpoint": "at a breakpoint",
+    "line": "at a line that you named",
+    "step": "",
+    "error": "",
+}
+
+
+async def debugged(firing: Firing, debugger: Debugger, here: Surroundings) -> None:
+    """Go through a run from stop to stop. The end of the input ends the run."""
+    asking = asyncio.create_task(_Talk(debugger, firing.cancel, here).talk())
+    try:
+        async for _ in firing:
+            pass
+    finally:
+        asking.cancel()
+        with suppress(asyncio.CancelledError):
+            await asking
+
+
+class _Talk:
+    """What is asked and said, from the first stop to the last."""
+
+    def __init__(self, debugger: Debugger, cancel: Callable[[], object], here: Surroundings) -> None:
+        self._debugger, self._cancel, self._here = debugger, cancel, here
+        self._explains = True
+        self._last = ""  # an empty line says it again
+
+    async def talk(self) -> None:
+        """For ever; cancelled when the run has ended."""
+        while True:
+            stop = await self._debugger.stopped()
+            if stop.said is not None:
+                _tell(printable(stop.said.rstrip("\n")) if stop.said else "")
+            else:
+                self._show(stop)
+            while not await self._word(stop, self._asked()):
+                pass
+
+    def _show(self, stop: Stop) -> None:
+        frame = stop.frame
+        why = printable(stop.error) if stop.error is not None else WHY[stop.why]
+        place = f"{self._here.short(Path(frame.file))}:{frame.line} in {frame.function}"
+        _tell(f"\n▸ {one_line(stop.who)}  {one_line(place)}{'  ' if why else ''}{why}")
+        self._lines(stop, AROUND)
+
+    def _lines(self, stop: Stop, around: int | None = None) -> None:
+        at = stop.frame.line
+        shown = [line for line in stop.lines if around is None or abs(line[0] - at) <= around]
+        width = len(str(shown[-1][0])) if shown else 0
+        for number, text in shown:
+            mark = "→" if number == at else " "
+            _tell(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
+
+    def _asked(self) -> str:
+        """What was typed; `q` at the end of the input."""
+        if self._explains:
+            for line in EXPLAINED:
+                _tell(click.style(f"  {line}", dim=True) if sys.stderr.isatty() else f"  {line}")
+            self._explains = False
+        typed = _line(PROMPT)
+        if typed is None:
+            return "q"
+        self._last = typed.strip() or self._last
+        return self._last
+
+    async def _word(self, stop: Stop, typed: str) -> bool:
+        """Say what was typed. False where nothing was said: then it is asked again."""
+        debugger = self._debugger
+        word, _, rest = typed.partition(" ")
+        match word, rest.strip():
+            case "n", "":
+                await debugger.over()
+            case "s", "":
+                await debugger.into()
+            case "o", "":
+                await debugger.out()
+            case "c", "":
+                await debugger.go_on()
+            case "r", "":
+                await debugger.run_all()
+            case "q", "":
+                self._cancel()
+                await asyncio.Event().wait()
+            case "u" | "d", "":
+                await debugger.turn_to(stop.at + (1 if word == "d" else -1))
+            case "b", place if place:
+                await self._name(stop, place)
+            case "p", text if text:
+                await self._evaluate(text)
+            case "l" | "v" | "w" | "?" | "", "":
+                self._look(stop, word)
+                return False
+            case _:
+                await self._evaluate(typed)
+        return True
+
+    def _look(self, stop: Stop, word: str) -> None:
+        if word == "l":
+            self._lines(stop)
+        elif word == "v":
+            for name, text in stop.variables:
+                _tell(f"  {one_line(name)} = {one_line(text)}")
+            if not stop.variables:
+                _tell("  no variables here")
+        elif word == "w":
+            for number, frame in enumerate(stop.frames):
+                mark = "→" if number == stop.at else " "
+                place = f"{self._here.short(Path(frame.file))}:{frame.line} in {frame.function}"
+                _tell(f"  {mark} {one_line(place)}")
+        elif word:
+            self._explains = True
+        else:
+            _tell(f"  {SHORT}")
+
+    async def _name(self, stop: Stop, place: str) -> None:
+        """Stop at that line too, or no longer."""
+        file, _, line = place.rpartition(":")
+        if not line.isdecimal():
+            _tell("  b LINE, or b FILE:LINE")
+            await self._debugger.turn_to(stop.at)
+            return
+        path = str(self._here.absolute(Path(file))) if file else ""
+        await self._debugger.toggle(int(line), path)
+
+    async def _evaluate(self, text: str) -> None:
+        try:
+            await self._debugger.evaluate(text)
+        except ValueError as error:
+            _tell(f"  {error}")
+
+
+def _line(prompt: str) -> str | None:
+    """The next line that is typed; None at the end. Ctrl-C begins a new one.
+
+    Nothing else goes on meanwhile: the handler stands, and has no limit.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        while True:
+            try:
+                if sys.stdin.isatty() and sys.stdout.isatty():
+                    with suppress(ImportError):
+                        import readline as readline  # gives `input` a history, and keys to edit with
+                    return input(prompt)
+                click.echo(prompt, err=True, nl=False)
+                typed = sys.stdin.readline()
+                return typed or None
+            except KeyboardInterrupt:
+                _tell("")
+    except EOFError:
+        return None
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)

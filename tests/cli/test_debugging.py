@@ -1,0 +1,204 @@
+"""`fire --debug`: a handler gone through line by line, in both languages with the same words."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Program
+    from tests.conftest import MakeHook
+    from tests.done import Done
+
+COMMAND = '{openclaw: {events: ["command:new"]}}'
+
+
+@dataclass(frozen=True)
+class Written:
+    """One handler, in one language: the same lines under the same numbers."""
+
+    file: str
+    helper: str
+    handler: str
+    helping: str
+    assignment: str
+
+
+PYTHON = Written(
+    "handler.py",
+    "helper.py",
+    """\
+    from helper import shout
+    async def handler(event):
+        count = len(event.messages)
+        text = shout("hello")
+        breakpoint()
+        event.messages.append(f"{text} {count}")
+        raise ValueError(f"no {count}")
+    """,
+    """\
+    def shout(text):
+        louder = text.upper()
+        return louder
+    """,
+    "count = 41",
+)
+TYPESCRIPT = Written(
+    "handler.ts",
+    "helper.ts",
+    """\
+    import { shout } from "./helper.ts";
+    export default async function handler(event: { messages: string[] }) {
+      let count: number = event.messages.length;
+      const text = shout("hello");
+      debugger;
+      event.messages.push(`${text} ${count}`);
+      throw new RangeError(`no ${count}`);
+    }
+    """,
+    """\
+    export function shout(text: string): string {
+      const louder = text.toUpperCase();
+      return louder;
+    } export enum Mood { Loud = 1 }
+    """,
+    "count = 41",
+)
+
+
+@pytest.fixture(params=[PYTHON, TYPESCRIPT], ids=["python", "typescript"])
+def written(request: pytest.FixtureRequest, workspace: Path, make_hook: MakeHook) -> Written:
+    """A trusted hook `shouts` of that language."""
+    one: Written = request.param
+    folder = make_hook(workspace / "hooks", "shouts", COMMAND, textwrap.dedent(one.handler), file=one.file)
+    (folder / one.helper).write_text(textwrap.dedent(one.helping))
+    return one
+
+
+@pytest.fixture
+def debug(hookscope: Program, bundled: Path) -> Program:
+    """debug("n", "c"): fire, and type these lines."""
+
+    def run(*typed: str, more: tuple[str, ...] = ()) -> Done:
+        return hookscope(
+            "--bundled", str(bundled), "fire", "command:new", "--trust", "--debug", *more,
+            text="".join(f"{line}\n" for line in typed),
+        )  # fmt: skip
+
+    return run
+
+
+def places(done: Done) -> list[str]:
+    """Where it stood, as `handler:3 why`."""
+    found = re.findall(r"^▸ (\S+)  \S*?/?(\w+)\.(?:py|ts):(\d+) in \w*(.*)$", done.err, re.MULTILINE)
+    return [f"{who} {file}:{line}{why}" for who, file, line, why in found]
+
+
+def test_steps_go_through_the_authors_own_lines(debug: Program, written: Written) -> None:
+    done = debug("n", "s", "n", "o", "c", "c", "c")
+    stood = places(done)
+    if written is PYTHON:  # it stood at the line with the call, which has not been made yet
+        assert stood.pop(5) == "shouts handler:5  at a breakpoint"
+    assert stood == [
+        "shouts handler:3  at its first line",
+        "shouts handler:4",
+        "shouts helper:2",
+        "shouts helper:3",
+        "shouts handler:5",
+        f"shouts handler:7  {'ValueError' if written is PYTHON else 'RangeError'}: no 0",
+    ]
+    assert done.code == 1
+
+
+def test_what_is_typed_is_evaluated_where_it_stands(debug: Program, written: Written) -> None:
+    done = debug("c", "text", written.assignment, "p count", "v", "c", "c")
+    assert re.search(r"debug> ['\"]HELLO['\"]$", done.err, re.MULTILINE)
+    assert re.search(r"debug> 41$", done.err, re.MULTILINE)
+    assert re.search(r"count = 41$", done.err, re.MULTILINE)
+    assert "HELLO 41" in done.out  # the handler goes on with it
+    assert "no 41" in done.out
+
+
+def test_a_line_that_was_named_stops_too_until_it_is_named_again(debug: Program, written: Written) -> None:
+    at = f"hooks/shouts/{written.helper}:2"
+    done = debug(f"b {at}", "c", "u", "v", "d", f"b {at}", "b 999", "b what", "r")
+    assert f"stops at {written.helper}:2 too" in done.err
+    assert f"no longer stops at {written.helper}:2" in done.err
+    assert f"cannot stop at {written.helper}:999: there is no such line" in done.err
+    assert "b LINE, or b FILE:LINE" in done.err
+    assert "shouts helper:2  at a line that you named" in places(done)
+    assert "shouts handler:4" in places(done)[2]  # the caller, one up
+    assert "count = 0" in done.err
+    assert not [place for place in places(done) if "breakpoint" in place]  # `r` runs all
+
+
+def test_the_end_of_the_input_ends_the_run(debug: Program, written: Written) -> None:
+    done = debug(more=("--json",))
+    (result,) = done.json["results"]
+    assert (done.code, result["status"]) == (1, "cancelled")
+
+
+def test_mistakes_in_what_is_typed_change_nothing(debug: Program, written: Written) -> None:
+    done = debug("nowhere", "1 +", "?", "", "w", "l", "c", "c", "c")
+    assert re.search(r"debug> (Name|Reference)Error: .*nowhere", done.err)
+    assert "SyntaxError" in done.err
+    assert "HELLO 0" in done.out
+
+
+def test_on_copies_the_files_have_their_own_names(debug: Program, written: Written) -> None:
+    done = debug("event.messages", f"b {written.helper}:2", "c", "c", "c", "c", more=("--sandbox",))
+    assert "hookscope-sandbox" not in done.err
+    assert places(done)[0] == "shouts handler:3  at its first line"
+    assert "HELLO 0" in done.out
+
+
+def test_every_handler_stops_and_none_has_a_limit(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a", "b"):
+        make_hook(workspace / "hooks", name, COMMAND, "def handler(event):\n    pass\n")
+    done = debug("event", "c", "c", more=("--timeout", "0.001"))
+    assert places(done) == ["a handler:2  at its first line", "b handler:2  at its first line"]
+    assert done.code == 0
+
+
+def test_foreign_text_brings_no_control_characters(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    source = 'def handler(event):\n    evil = "\\x1b[31m"  # \x1b[32m\n    raise KeyError("\\x1b]0;t\\x07")\n'
+    make_hook(workspace / "hooks", "evil", COMMAND, source)
+    done = debug("n", "v", "p print(evil)", "c", "l", "c")
+    assert done.err.count("▸ evil") >= 3
+    assert "\x1b" not in done.err + done.out
+
+
+def test_a_handler_that_dies_while_it_stands_is_a_result(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "dies", COMMAND, "import os\ndef handler(event):\n    os._exit(3)\n")
+    done = debug("os._exit(4)", more=("--json",))
+    (result,) = done.json["results"]
+    assert result["status"] == "crashed"
+    assert "exited with status 4" in result["error"]["message"]
+
+
+def test_a_breakpoint_that_nobody_can_be_asked_at_is_passed_over(
+    hookscope: Program, bundled: Path, written: Written
+) -> None:
+    done = hookscope("--bundled", str(bundled), "fire", "command:new", "--trust")
+    assert "HELLO 0" in done.out
+    if written is PYTHON:
+        assert "breakpoint() was passed over (handler.py:5): `fire --debug` stops there" in done.out
+
+
+@pytest.mark.parametrize("more", [("--step",), ("--repeat", "2"), ("--json-lines",), ("--context", "@-")])
+def test_what_does_not_go_with_it_is_refused(debug: Program, more: tuple[str, ...]) -> None:
+    done = debug(more=more)
+    assert done.code == 2
+    assert "--debug" in done.err
