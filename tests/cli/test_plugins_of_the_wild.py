@@ -146,6 +146,37 @@ def test_settings_that_do_not_fit_its_schema_are_told(
     assert (row["state"], shut(row)["schema"]) == ("blocked", reason)
 
 
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [
+        ({"required": [["n"]]}, "invalid schema: <schema>.required: expected string array"),
+        (
+            {"properties": {"n": {"type": [{}]}}},
+            "invalid schema: <schema>.properties.n.type: unsupported JSON Schema type",
+        ),
+        ({"properties": {"n": {"type": "integer"}, "other": {"type": "string"}}}, ""),
+        (
+            {"properties": {"n": {"enum": [True, 2]}}},
+            "n: must be equal to one of the allowed values (allowed: true, 2)",
+        ),
+        ({"properties": {"n": {"type": "string", "nullable": True}}}, "n: must be string"),
+        ({"properties": {"n": {"type": ["string", "number"]}}}, ""),
+        ({"properties": {"n": False}}, "n: schema is false"),
+        ({"additionalProperties": {"type": "string"}}, "n: must be string"),
+        ({"additionalProperties": False, "patternProperties": {"^n": {}}}, ""),
+        ({"items": [{"type": "string"}]}, ""),
+    ],
+)
+def test_a_schema_is_asked_as_the_program_asks_it(
+    schema: object, reason: str, hookscope: Program, installed: Path, home: Path
+) -> None:
+    """Each was given to the validator of 2026.9.6: its words; of what is no schema, that too."""
+    written(installed, {"id": "watch", "configSchema": schema})
+    settings(home, entries={"watch": {"config": {"n": 1.0}}})
+    said = shut(row_of(hookscope)).get("schema", "")
+    assert said == (f"invalid config: {reason}" if reason else "")
+
+
 def test_what_its_schema_fills_in_reaches_the_plugin(hookscope: Program, installed: Path, home: Path) -> None:
     entry = (
         "export default { register(api: any) {\n"

@@ -1,5 +1,6 @@
 """Handlers that settings map to plugin hooks (guide 003, "Gateway Hooks")."""
 
+from math import inf, nan
 from typing import Any
 
 import pytest
@@ -71,6 +72,8 @@ WRONG: tuple[tuple[Any, str, int], ...] = (
     ({"event": "message_sent", "module": ["audit"]}, "`module` wants a text", 6),
     ({"event": "message_sent", "file": "audit.py", "priority": "high"}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "priority": 1.5}, "`priority` wants a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": inf}, "`priority` wants a whole number", 7),
+    ({"event": "message_sent", "file": "audit.py", "priority": nan}, "`priority` wants a whole number", 7),
     ({"event": "message_sent", "file": "audit.py", "export": 3}, "`export` wants a text", 7),
 )
 

@@ -22,8 +22,9 @@ from hookscope.systems.plugins.installed import installed_hooks
 from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
 from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
 from hookscope.systems.plugins.ranking import ranking_of_plugins
-from hookscope.systems.plugins.refused_settings import Issue, problems_of
+from hookscope.systems.plugins.refused_settings import problems_of
 from hookscope.systems.plugins.rules import MergeRule
+from hookscope.systems.plugins.schemas import Issue
 from hookscope.systems.plugins.verdicts import OBSERVE
 from hookscope.values import dataclass
 

@@ -54,8 +54,8 @@ def _limits(said: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _seconds(milliseconds: object) -> float | None:
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or milliseconds <= 0:
-        return None
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not milliseconds > 0:
+        return None  # NaN, which is more than nothing as little, is no limit either
     return min(milliseconds, LONGEST) / 1000
 
 

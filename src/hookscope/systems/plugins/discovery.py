@@ -14,7 +14,8 @@ from hookscope.core.surroundings import Files
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
 from hookscope.systems.plugins.access import ENTRIES, Access
-from hookscope.systems.plugins.manifests import SCHEMA, with_defaults
+from hookscope.systems.plugins.manifests import SCHEMA
+from hookscope.systems.plugins.schemas import with_defaults
 from hookscope.values import dataclass
 
 REGISTER = "register"  # what an entry file exports

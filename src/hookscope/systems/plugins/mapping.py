@@ -162,6 +162,7 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 
 def _priority(item: Mapping[str, Any]) -> int:
     value = item.get("priority", 0)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+    is_whole = value.is_integer() if isinstance(value, float) else isinstance(value, int)
+    if isinstance(value, bool) or not is_whole:  # Infinity and NaN are none
         raise _Wrong(f"`priority` wants a whole number and has {describe(value)}", "priority")
     return int(value)

@@ -8,18 +8,18 @@ from hookscope.core.inventory import Found
 from hookscope.formats.places import KeyPath
 from hookscope.systems.folders.gates import GateRule
 from hookscope.systems.plugins.access import ENTRIES
-from hookscope.systems.plugins.manifests import complaints, schema_of
+from hookscope.systems.plugins.manifests import schema_of
 from hookscope.systems.plugins.ranking import ranking_of_plugins
+from hookscope.systems.plugins.schemas import Issue, misfits
 from hookscope.values import dataclass
 
-Issue = tuple[KeyPath, str]
 NOBODY_STARTS = "the host refuses its settings"
 
 
-def misfits(hook: Hook, host: Host) -> tuple[Issue, ...]:
+def misfits_of(hook: Hook, host: Host) -> tuple[Issue, ...]:
     """What a plugin's schema has against what the settings say to it: a path in there and a sentence each."""
     schema = schema_of(hook, host)
-    return tuple(complaints(schema, dict(hook.meta.config))) if schema is not None else ()
+    return misfits(schema, dict(hook.meta.config)) if schema is not None else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class AskedPlugins:
 
     def _of_one(self, hook: Hook, host: Host) -> Iterator[Issue]:
         where = (*ENTRIES, hook.name, "config")
-        wrong = misfits(hook, host)
+        wrong = misfits_of(hook, host)
         said = isinstance(host.settings.get(where), Mapping)
         if wrong and (said or all(rule(hook, host).passed for rule in self.on)):
             yield from (((*where, *at), f"invalid config: {text}") for at, text in wrong)

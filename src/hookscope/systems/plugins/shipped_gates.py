@@ -20,7 +20,7 @@ from hookscope.systems.plugins.manifests import (
     schema_of,
 )
 from hookscope.systems.plugins.places import is_of_guides
-from hookscope.systems.plugins.refused_settings import AskedPlugins, misfits
+from hookscope.systems.plugins.refused_settings import AskedPlugins, misfits_of
 
 ON = ("manifest", "switch", "enabled", "allow", "deny", "slot")  # the checks of what is on
 
@@ -64,7 +64,9 @@ def enabled(hook: Hook, host: Host) -> Gate:
 def configured(hook: Hook, host: Host) -> Gate:
     """Does what the settings say to it fit its schema. Where an entry does not, the program refuses all."""
     where = (*ENTRIES, hook.name, "config")
-    wrong = tuple(": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in misfits(hook, host))
+    wrong = tuple(
+        ": ".join(filter(None, (".".join(map(str, at)), text))) for at, text in misfits_of(hook, host)
+    )
     if not wrong:
         return Gate("schema", True, setting=where)
     reason = f"invalid config: {wrong[0]}"
