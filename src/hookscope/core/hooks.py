@@ -99,6 +99,7 @@ class Metadata:
     priorities: Mapping[str, int] = field(default_factory=dict)  # by event, as a plugin's text says them
     of_folders: frozenset[str] = frozenset()  # of a plugin's events: those of hook folders
     config: Mapping[str, object] = field(default_factory=dict)  # what the settings say to a plugin itself
+    tools: tuple[str, ...] = ()  # that a plugin's manifest declares
     barred: Mapping[str, str] = field(default_factory=dict)  # event → why the host leaves the hook out of it
     unchecked: Mapping[str, object] = field(default_factory=dict)  # fields that a host takes over as they are
     faults: tuple[Fault, ...] = ()

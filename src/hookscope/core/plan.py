@@ -174,6 +174,7 @@ def code_of(hook: Hook, host: Host) -> Code:
         beside=hook.beside,
         plugin=hook.name if hook.kind == "plugin" and hook.role != MAPPED else "",
         config=hook.meta.config,
+        tools=hook.meta.tools,
         settings=host.settings.value if hook.kind == "plugin" else {},
     )
 

@@ -73,6 +73,7 @@ class Code:
     beside: tuple[Beside, ...] = ()  # what the module may name by its definition
     plugin: str = ""  # the id of the plugin that it is
     config: Mapping[str, Any] = field(default_factory=dict)  # what the settings say to a plugin itself
+    tools: tuple[str, ...] = ()  # that a plugin's manifest declares
     settings: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)  # and all of them
 
 

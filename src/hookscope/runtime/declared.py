@@ -28,6 +28,7 @@ def code_document(code: Code, name: str, shared: str = "") -> Message:
         "member": code.member,
         **({"id": code.plugin} if code.plugin else {}),
         **({"config": code.config} if code.config else {}),
+        **({"tools": list(code.tools)} if code.tools else {}),
         "beside": [{"kind": one.kind, "name": one.name, "path": str(one.path)} for one in code.beside],
     }
 

@@ -99,6 +99,11 @@ function pathOf(specifier, parentUrl) {
   return fileURLToPath(new URL(bare, parentUrl.replace(/\?.*$/, "")));
 }
 
+/** The file that a relative specifier names, or means; "" where there is none, or it is of a package. */
+export function fileMeant(specifier, parentUrl) {
+  return isRelative(specifier) ? existing(pathOf(specifier, parentUrl)) : "";
+}
+
 /** `x.js` that is x.ts, `x` that is x.ts, `x` that is x/index.ts. */
 function existing(base) {
   const ending = path.extname(base);

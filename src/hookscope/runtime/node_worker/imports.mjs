@@ -29,6 +29,13 @@ export function namesImported(source, specifier) {
   return found ? [...names] : null;
 }
 
+/** What a source imports, or hands on, by statements: as it is loaded itself. */
+export function importedByStatements(source) {
+  const text = withoutComments(source);
+  const named = [...text.matchAll(STATEMENT)].filter(([, , isType]) => !isType).map((match) => match[5]);
+  return [...named, ...[...text.matchAll(BARE)].map((match) => match[2])];
+}
+
 /** `a, { b, c as d, type E }`, `* as x` */
 function namesIn(clause, word, text) {
   const rest = clause.replace(/\{[^]*\}/, "").trim();

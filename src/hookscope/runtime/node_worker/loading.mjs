@@ -4,6 +4,7 @@ import module from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { agentOf, inputOf, toolOf } from "./agents.mjs";
+import { refuseAwaiting } from "./awaiting.mjs";
 import { nameDefinition } from "./definitions.mjs";
 import { describe } from "./faults.mjs";
 import { cut } from "./kinds.mjs";
@@ -56,6 +57,7 @@ export class Modules {
     const [isPlain, isOfPlugin] = [code.plain === true, code.shape === "plugin"];
     const kind = { isPlain: isPlain && !isOfPlugin, isOfEve, isOfPlugin, isStrict: isPlain && isOfPlugin };
     if (isOfEve) refuseHashbang(code.path);
+    if (kind.isStrict) refuseAwaiting(code.path);
     this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
     const namespace = await this.imported(code.path, mark, code);
     const read = READERS.get(code.shape);

@@ -94,3 +94,10 @@ export const MEMBERS = words(`
   registerMemoryPromptPreparation registerMemoryCorpusSupplement on registerNodeCliFeature resolvePath session
   agent runContext lifecycle
 `);
+
+/** Commands that are its own: no plugin's may have their names. */
+export const RESERVED_COMMANDS = words(`
+  help commands status diagnostics codex whoami context btw stop restart reset new compact config debug allowlist
+  activation skill learn loop subagents kill steer tell model models queue send bash exec think verbose reasoning
+  elevated usage
+`);

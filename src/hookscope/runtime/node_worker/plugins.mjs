@@ -6,6 +6,7 @@ import { cut } from "./kinds.mjs";
 import { loggerOf } from "./openclaw.mjs";
 import { MEMBERS } from "./openclaw_names.mjs";
 import { plain } from "./plain.mjs";
+import { Besides } from "./registering.mjs";
 import { runtimeOf } from "./host_runtime.mjs";
 import { askedWhileLoading, ofHost } from "./stubs.mjs";
 
@@ -29,7 +30,7 @@ export async function pluginOf(namespace, code, late) {
   const { holder, register } = entryOf(namespace, code);
   const about = isHolder(holder) ? holder : {};
   const id = code.id || (isText(about.id) ? about.id : path.basename(code.root));
-  const registrations = new Registrations(late, code.plain === true, id, code.config ?? {});
+  const registrations = new Registrations(late, code.plain === true, id, code.config ?? {}, code.tools ?? []);
   if (isText(about.id) && about.id !== id) registrations.asked.push(`${MISNAMED}${id}\n${about.id}`);
   const waiting = apply(register, holder, [apiOf(registrations, about, id, code)]);
   if (typeof waiting?.then === "function") {
@@ -57,7 +58,7 @@ function entryOf(namespace, code) {
 
 /** Collects what a plugin registers, until `close`. */
 class Registrations {
-  constructor(late, isPlain, id, config) {
+  constructor(late, isPlain, id, config, tools) {
     this.late = late;
     this.id = id;
     this.config = config; // what the settings say to the plugin
@@ -70,6 +71,8 @@ class Registrations {
     this.taken = 0; // of them, after `register`
     this.log = [];
     this.others = new Map(); // a kind of thing → how many of it were registered
+    this.refused = new Set(); // sentences on those that its host does not take
+    this.besides = isPlain ? new Besides(tools) : null; // what its host says to them
   }
 
   say(level, text) {
@@ -124,9 +127,11 @@ class Registrations {
     this.late(`registers a handler of ${key} after its register: it is called from the next event on`, row);
   }
 
-  /** Something that is no hook. */
-  other(kind) {
-    this.others.set(kind, (this.others.get(kind) ?? 0) + 1);
+  /** Something that is no hook. Throws where its host cannot make anything of what is handed over. */
+  other(name, kind, given) {
+    const why = (this.isOpen && this.besides?.refusal(name, given)) || "";
+    if (!why) this.others.set(kind, (this.others.get(kind) ?? 0) + 1);
+    else this.refused.add(`registers ${one(kind)} in vain: ${why}; the plugin and its hooks stay`);
   }
 
   /** It asks its host for something that leaves no answer. */
@@ -140,16 +145,15 @@ class Registrations {
   close() {
     this.isOpen = false;
     for (const name of askedWhileLoading()) this.say("info", `calls ${name} as it loads, which only its host has`);
+    for (const text of this.refused) this.say("error", text);
     const others = [...this.others].map(([kind, count]) => counted(kind, count)).join(", ");
     if (others) this.say("info", `registers ${others}, which Hookscope does not run`);
     return { handlers: this.handlers, module: { declares: this.declares, log: this.log, asked: this.asked } };
   }
 }
 
-function counted(kind, count) {
-  const one = `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
-  return count > 1 ? `${one} (${count} times)` : one;
-}
+const one = (kind) => `${/^[aeiou]/.test(kind) ? "an" : "a"} ${kind}`;
+const counted = (kind, count) => (count > 1 ? `${one(kind)} (${count} times)` : one(kind));
 
 /** What `register` gets. What it does not know and a plugin may register is noted, and does nothing. */
 function apiOf(registrations, about, id, code) {
@@ -213,6 +217,9 @@ function heard(handler, config) {
 function quiet(registrations, name) {
   if (!isText(name) || (registrations.isPlain && !MEMBERS.has(name))) return undefined;
   const kind = /^(?:register|on)([A-Z]\w*)$/.exec(name)?.[1];
-  if (kind) return () => registrations.other(kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase());
+  if (kind) {
+    const words = kind.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+    return (...given) => registrations.other(name, words, given);
+  }
   return MEMBERS.has(name) ? ofHost(`api.${name}`) : undefined;
 }

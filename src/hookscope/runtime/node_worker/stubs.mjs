@@ -11,6 +11,19 @@ const loading = { depth: 0, asked: new Set() }; // what code asked of its host w
 
 export class NotInstalled extends Error {}
 
+const made = new WeakSet();
+
+/** Does it stand in for what is not here? */
+export function isStandIn(value) {
+  return typeof value === "function" && made.has(value);
+}
+
+function standIn(handler) {
+  const value = new Proxy(function stub() {}, handler);
+  made.add(value);
+  return value;
+}
+
 /** What the task gives. Until it is done, what belongs to the host answers, with more that belongs to it. */
 export async function whileLoading(task) {
   loading.depth += 1;
@@ -40,7 +53,7 @@ export function ofHost(name, why = "") {
     return ofHost(`${name}()`, why);
   };
   const kept = new Map(); // what code has set
-  return new Proxy(function stub() {}, {
+  return standIn({
     apply: answer,
     construct: answer,
     set: (target, member, value) => Boolean(kept.set(member, value)),
@@ -59,7 +72,7 @@ export function stub(name, specifier, why) {
   const refuse = () => {
     throw new NotInstalled(`${what} is a stub: ${why}`);
   };
-  return new Proxy(function stub() {}, {
+  return standIn({
     apply: refuse,
     construct: refuse,
     set: refuse,

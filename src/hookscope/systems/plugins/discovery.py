@@ -14,7 +14,7 @@ from hookscope.core.surroundings import Files
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
 from hookscope.systems.plugins.access import ENTRIES, Access
-from hookscope.systems.plugins.manifests import SCHEMA
+from hookscope.systems.plugins.manifests import SCHEMA, tools_of
 from hookscope.systems.plugins.schemas import with_defaults
 from hookscope.values import dataclass
 
@@ -53,6 +53,7 @@ class _Told:
     entry: str = ""
     faults: tuple[Fault, ...] = ()
     schema: Mapping[str, Any] = field(default_factory=dict)  # of its settings
+    tools: tuple[str, ...] = ()  # that it says it registers
 
 
 class _No(Exception):
@@ -149,6 +150,7 @@ def _plugin(path: Path, folder: Folder, told: _Told, entry: Path, search: _Searc
             priorities=priorities,
             of_folders=of_folders,
             config=_config(told, search.host),
+            tools=told.tools,
             export=REGISTER,
             faults=told.faults,
             limits=access.limits,
@@ -224,6 +226,7 @@ def _manifest(path: Path, names: frozenset[str], search: _Search) -> _Told:
         entry=value[entry] if entry else "",
         faults=faults,
         schema=schema if isinstance(schema, Mapping) else {},
+        tools=tools_of(value),
     )
 
 

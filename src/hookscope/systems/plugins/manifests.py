@@ -44,6 +44,14 @@ def kinds_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(kind for kind in listed if isinstance(kind, str))
 
 
+def tools_of(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tools that the plugin says it registers: `contracts.tools`."""
+    contracts = manifest.get("contracts")
+    listed = contracts.get("tools") if isinstance(contracts, Mapping) else None
+    names = [item.strip() for item in listed if isinstance(item, str)] if isinstance(listed, list) else []
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
 def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
     """The packages that its package.json says it cannot do without, sorted."""
     manifest = document(hook.path / PACKAGE, host) if hook.path is not None else {}
