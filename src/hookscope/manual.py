@@ -22,6 +22,7 @@ TOPICS: Mapping[str, str] = {
     "lint": "Mistakes in hooks",
     "testing": "From an event to a test",
     "firing": "Firing otherwise",
+    "order": "Who disturbs whom",
     "debugging": "Line by line",
     "tap": "The events of a running agent",
     "log": "What was fired",

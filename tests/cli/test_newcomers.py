@@ -11,7 +11,7 @@ import pytest
 from tests.cli.conftest import Program
 from tests.conftest import MakeHook
 
-from hookscope.cli.commands import fire_command
+from hookscope.cli.asked import agreed
 from hookscope.cli.main import cli, exit_code
 
 NEW = '{openclaw: {events: ["command:new"]}}'
@@ -140,7 +140,7 @@ def test_ctrl_c_at_a_question_stops_at_once(monkeypatch: pytest.MonkeyPatch) -> 
     answered = []
 
     async def asked() -> None:
-        answered.append(fire_command._agreed("Trust them?"))
+        answered.append(agreed("Trust them?"))
 
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(asked())

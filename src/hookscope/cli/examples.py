@@ -53,6 +53,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope fire command:new", "fire it, and see what each handler did"),
         ("hookscope fire command:new --only greet", "at one hook"),
         ("hookscope fire .hookscope/events/greet.yaml", "an event that was saved"),
+        ("hookscope fire command:new --repeat 20 --shuffle", "does the order matter, and who disturbs whom"),
     ),
     "sequence": (
         ("hookscope sequence", "which there are"),

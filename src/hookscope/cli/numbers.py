@@ -14,6 +14,9 @@ class Whole(click.IntRange):
     name = "whole number"
 
 
+SEEDS = Whole(0, 2**32 - 1)
+
+
 class Seconds(click.FloatRange):
     """A time of more than 0 seconds, which ends; with `zero` 0 too."""
 

@@ -50,13 +50,13 @@ def text(done: Sequence[tuple[Run, Plan]], repeated: Repetition, here: Surroundi
     """A line for each handler, what came again below it; then files, then the first run that failed."""
     runs, plan = [run for run, _ in done], done[0][1]
     took = [run.took for run in runs]
-    head = f"{one_line(plan.event.key)}  fired {len(runs)} times  {_range(took)}"
+    head = f"{one_line(plan.event.key)}  fired {len(runs)} times  {range_of(took)}"
     width = column((one_line(one.hook) for one in repeated.hooks), 32)
     lines = [head, ""]
     for one in repeated.hooks:
         ended = ", ".join(f"{status or 'did not run'} ×{n}" for status, n in Counter(one.statuses).items())
         lines.append(
-            f"  {fitted(one_line(one.hook), width)}  {one.again.value:<19}  {ended}  {_range(one.took)}"
+            f"  {fitted(one_line(one.hook), width)}  {one.again.value:<19}  {ended}  {range_of(one.took)}"
         )
         lines += [f"      {line}" for line in _details(one)]
     if not repeated.hooks:
@@ -115,6 +115,7 @@ def _number(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
-def _range(seconds: Sequence[float]) -> str:
+def range_of(seconds: Sequence[float]) -> str:
+    """The shortest and the longest."""
     ends = (min(seconds, default=0.0), max(seconds, default=0.0))
     return "–".join(dict.fromkeys(map(duration, ends)))

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import field, replace
-from pathlib import Path
+from dataclasses import field
 
 import click
 
-from hookscope.cli import answers, repeat_tables, run_tables
+from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
+from hookscope.cli.asked import Asked, planned, saved
 from hookscope.cli.debugging import debugged
 from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.following import stepped, streamed, warned
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
-from hookscope.cli.order_options import check_left_out, except_option
-from hookscope.core.called import with_left_out
+from hookscope.cli.order_options import check_left_out, except_option, seed_of, shuffle_options
+from hookscope.cli.several import Several, several_of
 from hookscope.core.event_notes import notes_on_event
-from hookscope.core.runs import UNRECORDED, Event, Plan, Run
+from hookscope.core.runs import UNRECORDED, Plan, Run
 from hookscope.core.surroundings import Surroundings
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import one_line
 from hookscope.values import dataclass
 from hookscope.workbench import (
     Debugger,
@@ -39,13 +38,10 @@ from hookscope.workbench import (
     run_documents,
 )
 from hookscope.workbench.asking import stranger
-from hookscope.workbench.breaking import Breakage, breakages_of, broken_plan
+from hookscope.workbench.breaking import breakages_of
 from hookscope.workbench.did_nothing import why_nothing_shows
-from hookscope.workbench.forcing import forced_plan
 from hookscope.workbench.left_out import could_not, waiting_for_trust
-from hookscope.workbench.repeating import MOST, firings, repetition
-from hookscope.workbench.saved import is_saved_event, read_saved_event
-from hookscope.workbench.saving import place_of, save_event
+from hookscope.workbench.repeating import MOST
 
 PARAMETERS = (
     click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
@@ -62,6 +58,7 @@ PARAMETERS = (
     click.Option(
         ["--repeat"], type=Whole(2, MOST), metavar="N", help="N times, and what was done again."
     ),
+    *shuffle_options(),
     timeout_option(),
     wait_option(),
     trust_option(),
@@ -71,27 +68,6 @@ PARAMETERS = (
     click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line asks of every event."""
-
-    session: str | None
-    context: Mapping[str, object] | None
-    ctx: Mapping[str, object] | None
-    only: str | None
-    left_out: Sequence[str]
-    force: bool
-    breaks: Mapping[str, Breakage]
-    repeat: int | None
-    step: bool
-    debug: bool
-    stream: bool
-    sandbox: bool
-    save: str | None
-    warns: bool  # somebody sits there and wonders
-    ask: bool
 
 
 @answers.command("fire", *PARAMETERS)
@@ -106,6 +82,8 @@ def command(
     force: bool,
     breaks: Sequence[str],
     repeat: int | None,
+    shuffle: bool,
+    seed: int | None,
     step: bool,
     debug: bool,
     timeout: float | None,
@@ -126,6 +104,7 @@ def command(
     --break puts a fault of ours in a handler's place, and shows what the host makes of it: what it logs, who
     runs afterwards, whether it fails closed. A hang ends after 2 s, or after --timeout. --repeat says of
     each handler whether it does the same again, does nothing new or grows; with --sandbox of each file too.
+    --shuffle fires in other orders too, N times in all, and says who disturbs whom.
     --step waits before each handler: it runs, or is passed over, and the event can be seen as it is by then.
     --debug stops at the first line of each handler, at `breakpoint()` or `debugger;`, and where an error
     leaves it; it has no limit of time then, and reads what it is told from standard input.
@@ -137,6 +116,7 @@ def command(
     if force and only is None:
         raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
     check_left_out(left_out, only)
+    seed = seed_of(shuffle, seed, repeat)
     if as_json and json_lines:
         raise Refusal("--json prints one document, --json-lines a line for each step.", "Take one.", code=2)
     if context == ctx == STANDARD_INPUT:
@@ -161,6 +141,7 @@ def command(
         force,
         breakages_of(breaks),
         repeat,
+        seed,
         step,
         debug,
         json_lines,
@@ -174,11 +155,10 @@ def command(
     document: object = runs[0] if len(what) == len(runs) == 1 else runs
     text = "\n\n".join(run_tables.run(run, bench.setup.surroundings, plan) for run, plan in fired.done)
     steps = [{"step": "run", **run} for run in runs]
-    if repeat is not None:
-        again = repetition(fired.runs)
-        told = repeat_tables.document(again, repeat)
-        document, steps = {"runs": runs, "repeated": told}, [*steps, {"step": "repeated", **told}]
-        text = repeat_tables.text(fired.done, again, bench.setup.surroundings)
+    if fired.several is not None:
+        told = fired.several.told(fired.done, bench.setup.surroundings)
+        document = {"runs": runs, told.name: told.document}
+        steps, text = [*steps, {"step": told.name, **told.document}], told.text
     return Answer(
         document=document,
         text="\n".join(map(json.dumps, steps)) if json_lines else text,
@@ -199,6 +179,7 @@ class Fired:
     done: list[tuple[Run, Plan]] = field(default_factory=list)
     left: dict[str, None] = field(default_factory=dict)  # sentences: who should have run and could not
     said: list[str] = field(default_factory=list)  # sentences that change no answer
+    several: Several | None = None
 
     @property
     def runs(self) -> list[Run]:
@@ -211,20 +192,22 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     fired = Fired()
     try:
         for item in what:
-            view, plan = await _planned(bench, item, asked)
+            view, plan = await planned(bench, item, asked)
             if strange := stranger(view, plan.event.key):
                 fired.said.append(strange)
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())
             fired.said += [f"note: {one_line(plan.event.key)}: {note}" for note in notes]
             if asked.save is not None:
-                saved = await asyncio.to_thread(_saved, bench, view, plan.event, asked.save)
-                fired.said.append(saved)
+                fired.said.append(await asyncio.to_thread(saved, bench, view, plan.event, asked.save))
             fired.left |= dict.fromkeys(
                 answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
             )
             fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
             by_hand = Stepper() if asked.step else Debugger() if asked.debug else None
-            async with aclosing(_begun(bench, view, plan, asked, by_hand)) as begun:
+            fired.several = several_of(
+                bench, view, plan, asked.repeat, seed=asked.seed, sandbox=asked.sandbox
+            )
+            async with aclosing(_begun(bench, view, plan, asked, by_hand, fired.several)) as begun:
                 async for firing in begun:
                     fired.done.append(
                         (await _fired(firing, plan, asked, by_hand, view.host.surroundings), plan)
@@ -236,63 +219,6 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
     finally:
         await bench.close()
     return fired
-
-
-def _saved(bench: Workbench, view: View, event: Event, name: str) -> str:
-    """Keep the event, before anything can become of it; a sentence that says where. Raises Refusal."""
-    surroundings = view.host.surroundings
-    file = place_of(name, view.host.workspace, surroundings.cwd)
-    known = bench.template(view, event.key)
-    variables = save_event(event, known, file, bench.secrets, writing=bench.edits.keep)
-    then = f" Its secrets are taken from the environment: {', '.join(variables)}." if variables else ""
-    return f"Saved as {surroundings.short(file)}.{then}"
-
-
-async def _planned(bench: Workbench, item: str, asked: Asked) -> tuple[View, Plan]:
-    view = bench.look()
-    event = _event(bench, view, item, asked)
-    names = {bench.hook(view, name).hook.name for name in asked.left_out}
-    plan = with_left_out(bench.plan(view, event, only=asked.only), names)
-    folders = waiting_for_trust(view, plan)
-    if folders and asked.ask and _trusted_now(bench, folders):
-        view = bench.look()
-    view = await bench.ready(view, event.kind)
-    if asked.force and asked.only is not None:
-        plan = await forced_plan(bench, view, event, asked.only)
-    else:
-        plan = with_left_out(bench.plan(view, event, only=asked.only), names)
-    return view, broken_plan(view, plan, asked.breaks)
-
-
-def _event(bench: Workbench, view: View, item: str, asked: Asked) -> Event:
-    event = read_saved_event(bench, view, Path(item)) if is_saved_event(item) else bench.template(view, item)
-    if asked.session is not None:
-        event = replace(event, session_key=asked.session)
-    if asked.context is not None:
-        event = replace(event, context=dict(asked.context))
-    if asked.ctx is not None:
-        event = replace(event, ctx={**event.ctx, **asked.ctx})
-    return event
-
-
-def _trusted_now(bench: Workbench, folders: Sequence[Path]) -> bool:
-    """Ask the user, folder by folder; has anything changed."""
-    changed = False
-    for folder in folders:
-        where = printable(bench.setup.surroundings.short(folder))
-        if _agreed(f"Handlers in {where} have never run here. Trust them?"):
-            bench.trust(folder)
-            changed = True
-    return changed
-
-
-def _agreed(question: str) -> bool:
-    """Ask on the terminal. Ctrl-C stops at once: an event loop would only hear of it after the answer."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return click.confirm(question, err=True)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 async def _fired(
@@ -312,12 +238,17 @@ async def _fired(
 
 
 async def _begun(
-    bench: Workbench, view: View, plan: Plan, asked: Asked, by_hand: Stepper | Debugger | None
+    bench: Workbench,
+    view: View,
+    plan: Plan,
+    asked: Asked,
+    by_hand: Stepper | Debugger | None,
+    several: Several | None,
 ) -> AsyncGenerator[Firing]:
     """One firing; with --repeat one after another."""
     try:
-        if asked.repeat is not None:
-            async with aclosing(firings(bench, view, plan, asked.repeat, sandbox=asked.sandbox)) as begun:
+        if several is not None:
+            async with aclosing(several.firings()) as begun:
                 async for firing in begun:
                     yield firing
         else:

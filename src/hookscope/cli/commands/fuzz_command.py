@@ -12,14 +12,13 @@ from hookscope.cli import answers, fuzz_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.firing_options import timeout_option, trust_option
 from hookscope.cli.interrupting import ended_by_interrupt
-from hookscope.cli.numbers import Whole
+from hookscope.cli.numbers import SEEDS, Whole
 from hookscope.core.runs import Result
 from hookscope.core.text import one_line
 from hookscope.workbench import Options, Refusal, Workbench
 from hookscope.workbench.fuzzing import EXAMPLES, LIMIT, Fuzz, Fuzzed, kept
 from hookscope.workbench.left_out import could_not, waiting_for_trust
 
-SEEDS = Whole(0, 2**32 - 1)
 PARAMETERS = (
     click.Argument(["key"]),
     click.Option(["--only"], metavar="HOOK", help="Fire at this hook alone."),

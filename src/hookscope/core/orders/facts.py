@@ -1,0 +1,169 @@
+"""What one run came to, as things that can be compared one by one with those of another order."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from hookscope.core.called import Order
+from hookscope.core.runs import Registration, Result, Run
+from hookscope.values import dataclass
+
+GONE = "gone"  # what was there and is no more; no JSON, as all other values are
+UNTOUCHED = ""
+NOT_RUN = "did not run: "
+OK = "ok"
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")  # of an object: another one in every run
+
+
+class Kind(StrEnum):
+    """What can be otherwise, the most telling first."""
+
+    ENDED = "ended"  # how a handler ended, and whether it ran
+    SAID = "said"  # the messages that it pushed
+    ANSWERED = "answered"  # what it returned, and asked its host for
+    VERDICT = "verdict"  # the verdict on the event, and its failure
+    RESULT = "result"  # the merged answer
+    PLACE = "place"  # of the event afterwards
+    CHANGED = "changed"  # what a handler left at a place of the event
+    MESSAGES = "messages"  # of the event afterwards, in whatever order
+    CAUSED = "caused"  # the events that followed
+    FILE = "file"  # what is in it, on copies
+
+
+KINDS = tuple(Kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """One thing that may depend on the order."""
+
+    kind: Kind
+    what: str = ""  # a JSON pointer into the event, a path of a file
+    call: int = -1  # the place of the handler in the registered order; -1: it is of the whole event
+
+    @property
+    def rank(self) -> tuple[int, int, str]:
+        """The most telling first."""
+        return KINDS.index(self.kind), self.call, self.what
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A run: its number, the order of its calls, and what it came to, each as a text.
+
+    Of places `values` has those that are not as the event had them. `written` are the CHANGED that the
+    handler itself has brought about; of others it found and left what stood there.
+    """
+
+    run: int
+    order: Order
+    values: Mapping[Subject, str]
+    written: frozenset[Subject] = frozenset()
+
+    def value(self, subject: Subject) -> str:
+        """UNTOUCHED where there is nothing to tell."""
+        return self.values.get(subject, UNTOUCHED)
+
+    def writers(self, place: str) -> tuple[int, ...]:
+        """The handlers that changed this place, in the order of running."""
+        return tuple(call for call in self.order if Subject(Kind.CHANGED, place, call) in self.written)
+
+
+def facts_of(run: Run, calls: Sequence[Registration], order: Order) -> Facts:
+    """The facts of a run in which these calls (of the registered plan) were made in this order."""
+    places = {call: place for place, call in enumerate(calls)}
+    results = {places[result.call]: result for result in run.results if result.call in places}
+    why = {item.name: item.reason for item in run.not_run}
+    values: dict[Subject, str] = {}
+    for call in order:
+        values |= _of_handler(call, results.get(call), why.get(calls[call].name, ""))
+    left, written = _changes(results, order)
+    folder = run.event.kind == "folder"
+    before = dict(_leaves("/context" if folder else "", run.event.context))
+    after = dict(_leaves("/context" if folder else "", run.context))
+    for place in before.keys() | after.keys():
+        if before.get(place) != after.get(place):
+            values[Subject(Kind.PLACE, place)] = after.get(place, GONE)
+    return Facts(run.id, order, values | left | dict(_of_event(run)), written)
+
+
+def _of_handler(call: int, result: Result | None, why: str) -> dict[Subject, str]:
+    if result is None:
+        return {Subject(Kind.ENDED, call=call): f"{NOT_RUN}{why}"}
+    facts = {Subject(Kind.ENDED, call=call): _ended(result)}
+    if result.messages:
+        facts[Subject(Kind.SAID, call=call)] = _text(list(result.messages))
+    if result.returned is not None or result.asked:
+        asked = [f"asks for {one}" for one in result.asked]
+        facts[Subject(Kind.ANSWERED, call=call)] = ", ".join([_text(result.returned), *asked])
+    return facts
+
+
+def _ended(result: Result) -> str:
+    error = result.error
+    if error is None:
+        return result.status
+    what = error.type if result.status == "error" else result.status
+    return _ADDRESS.sub("0x…", f"{what}: {error.message}")
+
+
+def _of_event(run: Run) -> Iterator[tuple[Subject, str]]:
+    ending = run.ending
+    if ending.verdict or ending.failure:
+        yield Subject(Kind.VERDICT), _ADDRESS.sub("0x…", ending.failure or ending.verdict)
+    if ending.answer:
+        yield Subject(Kind.RESULT), _text(ending.answer)
+    if run.messages:
+        yield Subject(Kind.MESSAGES), _text(sorted(run.messages))
+    if run.caused:
+        yield Subject(Kind.CAUSED), ", ".join(caused.event.key for caused in run.caused)
+    for change in run.guarded.changes if run.guarded is not None else ():
+        state = (change.kind, change.after, change.diff, change.digest)
+        yield Subject(Kind.FILE, str(change.path)), _text(state)
+
+
+def _changes(results: Mapping[int, Result], order: Order) -> tuple[dict[Subject, str], frozenset[Subject]]:
+    """What each handler left at every place that it, or one before it, had changed; and whose doing it was.
+
+    Who sets what already stands there has changed nothing, and is no other than one who was first.
+    """
+    now: dict[str, str] = {}
+    left: dict[Subject, str] = {}
+    written: set[Subject] = set()
+    for call in order:
+        if call not in results:
+            continue
+        mine = dict(_operations(results[call]))
+        now |= mine
+        left |= {Subject(Kind.CHANGED, place, call): value for place, value in now.items()}
+        written |= {Subject(Kind.CHANGED, place, call) for place in mine}
+    return left, frozenset(written)
+
+
+def _operations(result: Result) -> Iterator[tuple[str, str]]:
+    """Place → value; what was pushed to the messages is told apart."""
+    for one in result.patch:
+        place = str(one["path"])
+        if place.startswith("/messages"):
+            continue
+        if one["op"] == "remove":
+            yield place, GONE
+        else:
+            yield from _leaves(place, one.get("value"))
+
+
+def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:
+    """All that stands in mappings, each under its JSON pointer. Lists are one value."""
+    if isinstance(value, Mapping) and value:
+        for name, inner in value.items():
+            yield from _leaves(f"{place}/{str(name).replace('~', '~0').replace('/', '~1')}", inner)
+    else:
+        yield place, _text(value)
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)

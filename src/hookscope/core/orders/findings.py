@@ -1,0 +1,53 @@
+"""What a search for the influence of order has found."""
+
+from __future__ import annotations
+
+from hookscope.core.called import Order
+from hookscope.core.orders.facts import Facts, Subject
+from hookscope.values import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Two handlers that, called one behind the other, come to something else the other way round.
+
+    Numbers are places in the registered order, and `first` is called before `second` there.
+    """
+
+    first: int
+    second: int
+    subject: Subject  # what is otherwise; the most telling of it
+    registered: Facts  # a run with the two as registered
+    exchanged: Facts  # and one that differs from it in nothing but that they have changed places
+    also: tuple[Subject, ...] = ()  # what else is otherwise
+    company: tuple[int, ...] = ()  # others without whom it does not show
+    narrowed: bool = False  # was it shown again, and does it not show without any one of the company
+    writers: tuple[int, ...] = ()  # where the last one that writes a place wins: all that do
+
+    def values(self, subject: Subject) -> tuple[str, str]:
+        """As registered, and exchanged."""
+        return self.registered.value(subject), self.exchanged.value(subject)
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All that can be told of runs of one event in several orders, in the order of running."""
+
+    names: tuple[str, ...]  # of the handlers, as registered
+    possible: int  # orders that there are
+    seed: int
+    fired: tuple[Facts, ...]
+    found: tuple[Finding, ...] = ()
+    unsteady: tuple[Subject, ...] = ()  # what differs in one and the same order, and so tells nothing of it
+    left: tuple[tuple[Subject, Facts, Facts], ...] = ()  # differs in these orders, and was not narrowed down
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """Those of all handlers that were tried, each once, the registered one first."""
+        whole = (facts.order for facts in self.fired if len(facts.order) == len(self.names))
+        return tuple(dict.fromkeys(whole))
+
+    @property
+    def matters(self) -> bool:
+        """Has anything been seen to depend on the order."""
+        return bool(self.found or self.left)

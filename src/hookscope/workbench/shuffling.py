@@ -1,0 +1,102 @@
+"""One event fired with its handlers in several orders: does it matter, and who disturbs whom?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hookscope.core.called import in_order
+from hookscope.core.orders import LEAST
+from hookscope.core.orders.facts import facts_of
+from hookscope.core.orders.findings import Finding, Findings
+from hookscope.core.orders.search import Search
+from hookscope.core.orders.ways import blocks_of, count
+from hookscope.core.orders.words import sentences
+from hookscope.core.runs import Plan
+from hookscope.core.text import one_line
+from hookscope.runtime import Firing
+from hookscope.workbench.refusal import Refusal
+
+if TYPE_CHECKING:
+    from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.view import View
+
+__all__ = ["LEAST", "Finding", "Findings", "Shuffling", "sentences"]
+
+
+class Shuffling:
+    """Fires a plan in several orders, at most so many times, and narrows down what differs between them.
+
+    Twice as registered, then the other way round, then in all orders where there are at most so many, else in
+    random ones of that seed. What differs is narrowed down before the next order is tried, to two handlers
+    that follow each other and, changed about, come to something else; others are left out as far as it still
+    shows. Only handlers of one group change places: those that begin at once stay, and a host's groups follow
+    each other. The order of messages follows that of handlers, and is no difference.
+
+    Every fire has the event anew, of now. With `sandbox` each has fresh copies and workers too; without, what
+    handlers keep in memory and in files is there the next time, as it is in their host.
+
+    Raises Refusal where fewer than two handlers could change places, or there are too few fires to tell.
+
+    Args:
+        times: the most fires; at least LEAST.
+        seed: of the random orders.
+    """
+
+    def __init__(
+        self, bench: Workbench, view: View, plan: Plan, times: int, *, seed: int, sandbox: bool = False
+    ) -> None:
+        blocks = blocks_of(plan)
+        if times < LEAST:
+            raise Refusal(f"To compare orders takes {LEAST} fires at least.", "Ask for more.", code=2)
+        if count(blocks) == 1:
+            raise Refusal(
+                f"There is nothing to shuffle: {_who(plan)} for {one_line(plan.event.key)}.",
+                f"`hookscope plan {one_line(plan.event.key)}` says why.",
+            )
+        self._bench, self._view, self._plan, self._sandbox = bench, view, plan, sandbox
+        self._search = Search(blocks, times, seed)
+
+    async def firings(self) -> AsyncGenerator[Firing]:
+        """The fires, one after another; `told` says what has come of them.
+
+        Each is yielded when it has begun; the next begins when it has ended, and none after one that was
+        cancelled. Close the generator (`contextlib.aclosing`). Raises OSError where
+        copies cannot be made.
+        """
+        asking = self._search.run()
+        order = next(asking, None)
+        while order is not None:
+            now = replace(self._plan, event=replace(self._plan.event, timestamp=datetime.now(UTC)))
+            plan = in_order(now, order)
+            fire, view = self._bench.fire, self._view
+            firing = await self._bench.fire_guarded(view, plan) if self._sandbox else fire(view, plan)
+            yield firing
+            run = await firing
+            if run.cancelled:
+                return
+            try:
+                order = asking.send(facts_of(run, self._plan.calls, order))
+            except StopIteration:
+                return
+
+    def told(self) -> Findings:
+        """What is known by now."""
+        return self._search.told(_names(self._plan))
+
+
+def _names(plan: Plan) -> list[str]:
+    """What handlers are called, in order: a hook that hears an event under two keys has two."""
+    names = [call.name for call in plan.calls]
+    return [
+        one_line(call.name if names.count(call.name) == 1 else f"{call.name} ({call.key})")
+        for call in plan.calls
+    ]
+
+
+def _who(plan: Plan) -> str:
+    if len(plan.calls) > 1:
+        return f"its {len(plan.calls)} handlers begin at once, or in groups that follow each other,"
+    return f"{one_line(plan.calls[0].name)} alone runs" if plan.calls else "nobody runs"
