@@ -1,5 +1,6 @@
 """Who begins in a folder of other hooks than ours, or beside a project, is told so in one sentence."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -137,3 +138,31 @@ def test_a_workspace_by_the_name_of_agent_is_no_project_of_eve(
     write(home / "project", "agent/hooks/audit.ts", "docs/notes.md")
     said = hookscope("list", cwd=home / "project" / "docs").err
     assert said == "hookscope: Hooks of Eve are in ~/project; `--workspace ~/project` looks there.\n"
+
+
+@pytest.mark.parametrize("name", ["hooks.json", ".claude/settings.json", "plugins/watch/index.ts"])
+def test_a_pipe_of_a_telling_name_stops_nobody(hookscope: Program, home: Path, name: str) -> None:
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(home / name)
+    assert hookscope("list", "--json", cwd=home).code == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("stands_in", ["", "inner/most"])
+def test_a_folder_beside_that_nobody_may_read_stops_nobody(
+    hookscope: Program, home: Path, stands_in: str
+) -> None:
+    """A database's volume, say, which belongs to its container."""
+    (home / "inner" / "most").mkdir(parents=True)
+    for shut in (home / "volume", home / "agent", home / "plugins" / "watch"):
+        shut.mkdir(parents=True)
+        shut.chmod(0)
+    for command in ("list", "doctor", "check"):
+        assert "Traceback" not in hookscope(command, "--json", cwd=home / stands_in).err
+
+
+def test_a_version_of_endless_digits_is_some_version(hookscope: Program, home: Path) -> None:
+    write(home, "agent/hooks/a.ts", text="export default { events: {} };")
+    told = f'{{"name": "eve", "version": "{"9" * 5000}.1.1"}}'
+    write(home / "node_modules" / "eve", "package.json", text=told)
+    assert hookscope("list", "--json", cwd=home).code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -140,7 +141,7 @@ class SavedDesk:
 
         def why_not(name: str) -> str:
             there = f"There is {place(name).name} already: it wants another name."
-            return why_no_name(name.strip()) or (there if place(name).exists() else "")
+            return why_no_name(name.strip()) or (there if os.path.exists(place(name)) else "")
 
         def named(name: str | None) -> None:
             if name is not None:
@@ -167,7 +168,7 @@ class SavedDesk:
         concerned = [file for file in files if file in shown]
 
         def reading() -> dict[Path, SavedDraft | None]:
-            return {file: read_draft(file) if file.is_file() else None for file in concerned}
+            return {file: read_draft(file) if os.path.isfile(file) else None for file in concerned}
 
         if concerned:
             self.screen.bridge.ask(ROOM, reading, self._read_again)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from hookscope.packs.archives import unpacked
 from hookscope.packs.errors import PackError
 from hookscope.packs.fetched import Fetched, Fetching, integrity_of
@@ -38,7 +40,7 @@ def fetch(spec: Spec, how: Fetching) -> Fetched:
 
 def _of_folder(spec: Spec) -> Fetched:
     assert spec.path is not None
-    if not spec.path.is_dir():
+    if not os.path.isdir(spec.path):
         raise PackError(f"There is no folder {spec.path} any more.")
     tree = read_folder(spec.path)
     return Fetched(spec, tree, spec.text, integrity_of_tree(tree))
@@ -46,7 +48,7 @@ def _of_folder(spec: Spec) -> Fetched:
 
 def _of_archive(spec: Spec) -> Fetched:
     assert spec.path is not None
-    if not spec.path.is_file():
+    if not os.path.isfile(spec.path):
         raise PackError(f"There is no archive {spec.path} any more.")
     with spec.path.open("rb") as file:
         source = file.read(LIMITS.archive + 1)

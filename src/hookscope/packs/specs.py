@@ -84,11 +84,11 @@ def _is_path(text: str) -> bool:
 
 
 def _of_path(path: Path) -> Spec:
-    if path.is_dir():
+    if os.path.isdir(path):
         return Spec("folder", str(path), path)
     if not os.path.lexists(path):
         raise PackError(f"There is no folder or archive {path}.", KINDS)
-    if not path.is_file() or not is_archive(path.name):
+    if not os.path.isfile(path) or not is_archive(path.name):
         raise PackError(f"{path} is no archive that can be read.", f"There are {', '.join(SUFFIXES)}.")
     return Spec("archive", str(path), path)
 

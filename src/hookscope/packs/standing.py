@@ -40,7 +40,7 @@ class OnDisk:
 def standing_of(record: Record) -> OnDisk:
     """Reads every file of the pack. What a run leaves beside them (`__pycache__`) does not count."""
     if record.linked is not None:
-        return OnDisk(gone=not record.linked.is_dir())
+        return OnDisk(gone=not os.path.isdir(record.linked))
     changed, missing, added = [], [], []
     for folder, files in record.folders.items():
         found = dict(digests_of(folder))
@@ -63,7 +63,7 @@ def _digest(path: Path) -> str:
     try:
         if path.is_symlink():
             return f"link to {os.readlink(path)}"
-        if not path.is_file():
+        if not os.path.isfile(path):
             return "no file"
         counted = sha256()
         with path.open("rb") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -94,7 +95,7 @@ class CopiesLane:
     def _code(self, code: Code) -> Code:
         """The copy of the handler, where there is one."""
         path, root = self._sandbox.copy_of(code.path), self._sandbox.copy_of(code.root)
-        if not path.exists():
+        if not os.path.exists(path):
             return code
         beside = tuple(replace(one, path=self._sandbox.copy_of(one.path)) for one in code.beside)
         env = self._copied(code.env)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -33,7 +34,7 @@ class WorkerProgram:
     def unspawned(self, error: Exception) -> Failure:
         """Why it could not be started, and what to do."""
         name, why = self.argv[0], getattr(error, "strerror", None) or str(error)
-        if not self.cwd.is_dir():
+        if not os.path.isdir(self.cwd):
             text = f"{name} cannot run in {self.cwd}: there is no such folder."
         else:
             text = f"{name} cannot be started: {why}. {self.missing}".rstrip()

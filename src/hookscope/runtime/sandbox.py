@@ -97,7 +97,7 @@ class Sandbox:
         except BaseException:
             self.close()
             raise
-        there = (folder.absolute() for folder in folders if folder.is_dir())
+        there = (folder.absolute() for folder in folders if os.path.isdir(folder))
         wall = bwrap is not None
         self.walls = Walls(wall, wall, tuple(dict.fromkeys(there)), self._copier.left_out())
 

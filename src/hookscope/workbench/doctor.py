@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -65,7 +66,7 @@ def _seconds(limit: float | None) -> str:
 
 def _places(view: View) -> Iterator[SetupFinding]:
     host, short = view.host, view.host.surroundings.short
-    there = host.workspace.is_dir()
+    there = os.path.isdir(host.workspace)
     then = "" if there else "Run in the agent's folder, or name it with `--workspace DIR`."
     yield SetupFinding(
         "workspace", f"{host.workspace}" + ("" if there else ", which is not there"), there, then
@@ -113,7 +114,7 @@ def _variables(view: View, setup: Setup) -> Iterator[SetupFinding]:
         yield SetupFinding(
             "environment", f"none chosen of {', '.join(known)}; `--environment NAME` chooses one"
         )
-    read = [name for name in setup.dialect.settings_rules.project_dotenv if (workspace / name).is_file()]
+    read = [name for name in setup.dialect.settings_rules.project_dotenv if os.path.isfile(workspace / name)]
     if read:
         yield SetupFinding("handlers get", f"the variables of {' and '.join(read)}, under those that are set")
     if lines := dotenv_of(workspace):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -48,7 +49,7 @@ def create(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, 
     source = "".join(f"{line}\n" for line in rendered(wanted)).encode("utf-8", "replace")
     if not _says(source, wanted):
         raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
-    if file.exists():
+    if os.path.exists(file):
         raise Refusal(f"There is {file} already.", "Save under another name.")
     writing(Change(file, f"save {draft.key} as {file.name}", None, source))
     return hidden

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -31,7 +32,7 @@ def environments_of(workspace: Path) -> Mapping[str, Path]:
     except (OSError, ValueError):  # the latter: a null byte in the workspace's name
         return {}
     files.sort(key=lambda file: (file.stem, file.suffix == ENDINGS[0]))  # of two of one name, the former
-    return {file.stem: file for file in files if file.is_file()}
+    return {file.stem: file for file in files if os.path.isfile(file)}
 
 
 def read_environment(workspace: Path, name: str) -> Environment:

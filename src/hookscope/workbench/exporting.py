@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ def why_not_there(file: Path) -> str:
     """Why an export cannot be that file, whatever stands there now; empty where it can."""
     if file.suffix not in KINDS:
         return f"The ending says what it becomes: {', '.join(KINDS)}."
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         return f"There is no folder {file.parent}."
-    if file.exists() and not file.is_file():
+    if os.path.exists(file) and not os.path.isfile(file):
         return f"{file} is no file."
     return ""
 
@@ -51,7 +52,7 @@ def write_export(file: Path, content: str, *, replace: bool) -> Path:
     if problem:
         raise Refusal(problem)
     try:
-        before = file.read_bytes() if file.exists() else None
+        before = file.read_bytes() if os.path.exists(file) else None
         if before is not None and not replace:
             raise Refusal(f"There is {file} already.", "Export under another name.")
     except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import threading
 from collections.abc import Callable
@@ -230,7 +231,7 @@ def _keep(bench: Workbench, view: View, found: FoundFailure, name: str | None) -
     template = bench.template(view, found.event.key)
     for number in count(1):
         file = view.host.workspace / EVENTS / f"{bare}{f'-{number}' if number > 1 else ''}.yaml"
-        if not file.exists():
+        if not os.path.exists(file):
             save_event(found.event, template, file, bench.secrets, expect=EXPECT)
             return file
         if _holds(bench, view, file, found.event):

@@ -15,6 +15,7 @@ from hookscope.values import dataclass
 
 UPWARDS = 6  # folders above a program in which its package.json is looked for
 LARGEST = 1024 * 1024  # bytes of a file that is read
+LONGEST = 20  # digits of a number in a version
 NEWEST = "9999999"
 
 
@@ -150,8 +151,13 @@ def _since(dialect: Dialect) -> tuple[int, ...]:
 def _order(version: str) -> tuple[int, ...]:
     """`2.0.0-alpha.76` → 2, 0, 0, 0, 76: stages before a release, then its numbers."""
     head, _, stage = version.partition("-")
-    numbers = [int(part) for part in re.findall(r"\d+", head)]
+    numbers = _numbers(head)
     stages = {"alpha": 0, "beta": 1, "rc": 2}
     word = re.match(r"[a-z]+", stage)
     level = 3 if not stage else stages.get(word[0] if word else "", 2)
-    return (*[*numbers, 0, 0, 0][:3], level, *(int(part) for part in re.findall(r"\d+", stage)))
+    return (*[*numbers, 0, 0, 0][:3], level, *_numbers(stage))
+
+
+def _numbers(text: str) -> list[int]:
+    """A longer one than Python reads is no version's, and cut."""
+    return [int(part[:LONGEST]) for part in re.findall(r"\d+", text)]

@@ -191,7 +191,7 @@ def _below(host: Host, path: Path) -> Iterator[Subject]:
 def _project_of(path: Path) -> Path:
     """The project whose agent's file or folder this is; else the path itself, which is then a project."""
     agents = (one for one in (path, *path.parents) if one.name == ROOT and one.parent.name != SUBAGENTS)
-    return next((agent.parent for agent in agents if agent.is_dir()), path)
+    return next((agent.parent for agent in agents if os.path.isdir(agent)), path)
 
 
 def _modules_below(inventory: Inventory, wanted: Path) -> Inventory:

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from hookscope.core.dialect import Dialect
-from hookscope.core.surroundings import Surroundings
+from hookscope.core.surroundings import Files, Surroundings
 from hookscope.core.text import as_typed, one_line
 from hookscope.dialects.catalogues import source
 from hookscope.formats import read_yaml
@@ -48,7 +48,7 @@ def said_of(folder: Path, guides: Iterable[Dialect], surroundings: Surroundings)
                 paths = [one_line(surroundings.short(path), 200) for path in near]
                 there = f"`--workspace {as_typed(paths[0])}` looks there"
                 return f"Hooks of {dialect.product} are in {' and '.join(paths)}; {there}."
-    signs = _signs_in(folder)
+    signs = _signs_in(folder, surroundings.files)
     if not signs:
         return ""
     theirs = " and ".join(f"{one_line(surroundings.short(sign), 200)} ({name})" for name, sign in signs)
@@ -60,7 +60,7 @@ def said_of(folder: Path, guides: Iterable[Dialect], surroundings: Surroundings)
 
 def shows(marker: Path) -> bool:
     """Is this a host's own folder: where HOOK.md hooks lie in it, it is a workspace's that has the name."""
-    return marker.exists() and not any(marker.glob("*/HOOK.md"))
+    return os.path.exists(marker) and not any(marker.glob("*/HOOK.md"))
 
 
 def _above(folder: Path, dialect: Dialect) -> list[Path]:
@@ -92,15 +92,15 @@ def _folders(folder: Path) -> Iterator[Path]:
             yield folder / name
 
 
-def _signs_in(folder: Path) -> tuple[tuple[str, Path], ...]:
+def _signs_in(folder: Path, files: Files) -> tuple[tuple[str, Path], ...]:
     """The programs that have hooks here, each with a file that shows it."""
-    signs = ((neighbour.name, _sign_of(neighbour, folder)) for neighbour in _known())
+    signs = ((neighbour.name, _sign_of(neighbour, folder, files)) for neighbour in _known())
     return tuple(islice(((name, sign) for name, sign in signs if sign is not None), NAMED))
 
 
-def _sign_of(neighbour: Neighbour, folder: Path) -> Path | None:
+def _sign_of(neighbour: Neighbour, folder: Path, files: Files) -> Path | None:
     told = (folder / name for name in neighbour.json)
-    return next((file for file in told if _has_hooks(file)), None) or _any(folder, neighbour.files)
+    return next((file for file in told if _has_hooks(file, files)), None) or _any(folder, neighbour.files)
 
 
 def _any(folder: Path, patterns: Iterable[str]) -> Path | None:
@@ -110,11 +110,9 @@ def _any(folder: Path, patterns: Iterable[str]) -> Path | None:
         return None
 
 
-def _has_hooks(file: Path) -> bool:
+def _has_hooks(file: Path, files: Files) -> bool:
     try:
-        if file.stat().st_size > LARGEST:
-            return False
-        told = json.loads(file.read_bytes())
+        told = json.loads(files.read(file, LARGEST))  # a larger one is cut, and no JSON
     except (OSError, ValueError, RecursionError):
         return False
     return isinstance(told, dict) and bool(told.get("hooks"))

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from hookscope.core.dialect import Choices, Dialect
-from hookscope.core.surroundings import Surroundings
+from hookscope.core.surroundings import Files, Surroundings
 from hookscope.core.text import nearest
 from hookscope.dialects import DEFAULT, GUIDES, SHIPPED, UnknownDialect, dialect_named
 from hookscope.journal.retention import KEPT, Retention
@@ -94,7 +94,7 @@ def set_up(options: Options) -> Setup:
     if config is not None and not os.path.exists(config):
         raise Refusal(f"There is no file {config}.", "--config names a host's settings file.", code=2)
     signs = (surroundings.cwd / sign for sign in WORKSPACE_SIGNS)
-    stands_in_one = any(sign.is_dir() for sign in signs) or _has_plugins(surroundings.cwd)
+    stands_in_one = any(os.path.isdir(sign) for sign in signs) or _has_plugins(surroundings)
     if workspace is None and stands_in_one and not options.as_host and options.agent is None:
         workspace = surroundings.cwd
     project = project_config(workspace or surroundings.cwd)
@@ -157,7 +157,7 @@ def _check_agent(agent: str, setup: Setup) -> None:
 def own_bundled(host_here: Installed | None, dialect: Dialect) -> Path | None:
     """The hooks that an installed host ships itself."""
     package, where = host_here.package if host_here is not None else None, dialect.layout.own_bundled
-    return package / where if package is not None and where and (package / where).is_dir() else None
+    return package / where if package is not None and where and os.path.isdir(package / where) else None
 
 
 def shipped_of(dialect: Dialect, host_here: Installed | None) -> Dialect | None:
@@ -227,7 +227,7 @@ def sign_of(dialect: Dialect, options: Options, surroundings: Surroundings) -> P
     places = [settings_file(dialect, surroundings, Choices())] if layout.settings else []
     if layout.state:
         places.append(state_folder(dialect, surroundings))
-    return next((path for path in places if path.exists()), None)
+    return next((path for path in places if os.path.exists(path)), None)
 
 
 def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings) -> Path | None:
@@ -241,17 +241,19 @@ def _in_workspace(dialect: Dialect, options: Options, surroundings: Surroundings
     return asking(dialect, surroundings, workspace)
 
 
-def _has_plugins(workspace: Path) -> bool:
-    if any(found for sign in PLUGIN_SIGNS for found in workspace.glob(sign)):
+def _has_plugins(surroundings: Surroundings) -> bool:
+    """Are there plugins in the current folder, or is it one."""
+    here = surroundings.cwd
+    if any(found for sign in PLUGIN_SIGNS for found in here.glob(sign)):
         return True
-    return any(map(_registers, islice(workspace.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)))
+    scripts = islice(here.glob(PLUGIN_SCRIPTS), MOST_SCRIPTS)
+    return any(_registers(script, surroundings.files) for script in scripts)
 
 
-def _registers(script: Path) -> bool:
+def _registers(script: Path, files: Files) -> bool:
     """Does it look like a plugin of OpenClaw; read in part, run never."""
     try:
-        with script.open("rb") as file:
-            text = file.read(LARGEST_SCRIPT)
+        text = files.read(script, LARGEST_SCRIPT)
     except OSError:
         return False
     return any(words in text for words in REGISTERING)
@@ -259,7 +261,7 @@ def _registers(script: Path) -> bool:
 
 def _left_by_a_run(sign: Path, surroundings: Surroundings) -> bool:
     """Is this no more than a folder in HOME, as one hook that writes a file there leaves it behind."""
-    return sign.is_dir() and sign.parent == surroundings.home and not (sign / "hooks").is_dir()
+    return os.path.isdir(sign) and sign.parent == surroundings.home and not os.path.isdir(sign / "hooks")
 
 
 def _is_our_log(sign: Path) -> bool:
@@ -288,7 +290,7 @@ def shipped_hooks() -> Path:
     """The hooks that ship with Hookscope: inside the wheel, or beside `src` in a checkout."""
     package = Path(__file__).resolve().parent.parent
     installed = package / "bundled_hooks"
-    return installed if installed.is_dir() else package.parent.parent / "bundled_hooks"
+    return installed if os.path.isdir(installed) else package.parent.parent / "bundled_hooks"
 
 
 def dialect_after(dialect: Dialect) -> Dialect:

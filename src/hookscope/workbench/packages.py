@@ -55,6 +55,6 @@ def _file_of(module: str) -> Path | None:
     parts = module.split(".")
     for base in map(Path, filter(None, sys.path)):
         for file in (base.joinpath(*parts).with_suffix(".py"), base.joinpath(*parts, "__init__.py")):
-            if file.is_file():
+            if os.path.isfile(file):
                 return file
     return None

@@ -18,8 +18,8 @@ def state_folder() -> Path:
 
 def writable(folder: Path) -> bool:
     """May we write there, or make it where it is not there yet. Writes nothing."""
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+    there = next(path for path in (folder, *folder.parents) if os.path.exists(path))
+    return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
 
 
 def reason_of(error: OSError) -> str:

@@ -52,8 +52,8 @@ class Watched:
     def and_also(self, paths: Iterable[Path]) -> Watched:
         """These too: of folders all below them; what is not there yet, where it would appear."""
         paths = tuple(paths)
-        folders = (*self.folders, *(path for path in paths if path.is_dir()))
-        awaited = _awaited((path for path in paths if not path.is_dir()), self.awaited)
+        folders = (*self.folders, *(path for path in paths if os.path.isdir(path)))
+        awaited = _awaited((path for path in paths if not os.path.isdir(path)), self.awaited)
         return Watched(tuple(dict.fromkeys(folders)), awaited)
 
 
@@ -61,8 +61,8 @@ def watched_of(host: Host) -> Watched:
     """The hooks folders and the settings of a host; for what is not there yet, where it would appear."""
     settings = (host.settings.file,) if host.dialect.layout.settings else ()
     variables = tuple(host.workspace / name for name in host.dialect.settings_rules.project_dotenv)
-    there = [folder.path for folder in host.folders if folder.path.is_dir()]
-    absent = [folder.path for folder in host.folders if not folder.path.is_dir()]
+    there = [folder.path for folder in host.folders if os.path.isdir(folder.path)]
+    absent = [folder.path for folder in host.folders if not os.path.isdir(folder.path)]
     return Watched(tuple(dict.fromkeys(there)), _awaited((*settings, *variables, *absent), {}))
 
 
@@ -71,7 +71,7 @@ def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Ma
     awaited = dict(before)
     for path in paths:
         near = path.parent
-        while not near.is_dir() and near != near.parent:
+        while not os.path.isdir(near) and near != near.parent:
             path, near = near, near.parent
         awaited[near] = awaited.get(near, frozenset()) | {path.name}
     return awaited

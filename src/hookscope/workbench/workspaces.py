@@ -46,7 +46,7 @@ def _fits(entry: os.DirEntry[str], begins: str) -> bool:
 
 def looks_like_one(folder: Path) -> bool:
     """Has it what workspaces have."""
-    return any((folder / sign).is_dir() for sign in WORKSPACE_SIGNS)
+    return any(os.path.isdir(folder / sign) for sign in WORKSPACE_SIGNS)
 
 
 def bench_elsewhere(bench: Workbench, began: Options, workspace: Path) -> Workbench:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -40,7 +41,7 @@ def install(options: Options, text: str, asked: Asked, *, dry_run: bool) -> Answ
             desk.carry_out(planned)
             bench.close_now()
     except Refusal as error:
-        packaged = spec.path is not None and (spec.path / "package.json").is_file()
+        packaged = spec.path is not None and os.path.isfile(spec.path / "package.json")
         return _answer(words.refused(error.what.rstrip("."), packaged=packaged), said)
     target = next((str(folder) for folder in planned.trees), text)
     return _answer(Said(lines=words.installed(planned.id, target)), said)

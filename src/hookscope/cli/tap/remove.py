@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from hookscope.cli import answers
@@ -32,7 +34,7 @@ def command(options: Options, events: bool, dry_run: bool) -> Answer:
         for change in plan.changes:
             bench.edits.note(NAME, change)
         bench.close_now()
-    kept = plan.spool.is_dir() and not events
+    kept = os.path.isdir(plan.spool) and not events
     return Answer(
         {**shown.writing(plan, written=not dry_run), "events_kept": kept},
         shown.removed(plan, host, dry_run=dry_run, kept=kept),

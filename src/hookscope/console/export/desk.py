@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,7 +103,7 @@ class ExportDesk:
             problem = why_not_there(file)
             if not problem and file.suffix == JSON and shown.as_document is None:
                 return f"The {shown.what} has no JSON: {TEXT} or {PICTURE}."
-            if not problem and file.exists() and file != self._again:
+            if not problem and os.path.exists(file) and file != self._again:
                 self._again = file
                 return f"There is {file.name} already: {ENTER} again replaces it."
             return problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -109,7 +110,7 @@ class WorkspaceScreen(Picker[Path, Path]):
         event.stop()
         typed = event.value.strip()
         whole = path_meant(typed, self._base) if typed else None
-        if whole is not None and whole.is_dir():
+        if whole is not None and os.path.isdir(whole):
             self.dismiss(whole.resolve())
         elif self.row is not None:
             self.dismiss(self.row)

@@ -220,7 +220,7 @@ def _check_free(made: Sketched, inventory: Inventory, host: Host, kind: EventKin
         raise Refusal(f"There is {short(made.root)} already.", "Nothing was written; choose another name.")
     there = next((path for path, _ in made.files if os.path.lexists(path)), None)
     if made.kind == "stream" and there is None:
-        stems = made.root.parent.glob(f"{name}.*") if made.root.parent.is_dir() else iter(())
+        stems = made.root.parent.glob(f"{name}.*") if os.path.isdir(made.root.parent) else iter(())
         there = next(stems, None)
     if there is not None:
         raise Refusal(f"There is {short(there)} already.", "Nothing was written; choose another name.")

@@ -78,7 +78,7 @@ def _bench(bench: Workbench, sketch: Sketched, dialect: str) -> Workbench:
     from hookscope.workbench.bench import Workbench  # here: it knows us
 
     options = replace(bench.options, dialect=dialect)
-    if sketch.where.workspace.is_dir():
+    if os.path.isdir(sketch.where.workspace):
         options = replace(options, workspace=sketch.where.workspace)
     return Workbench(options)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -57,7 +58,7 @@ class Follow:
         except OSError:  # it may not be read; `tap status` says so
             return
         self._tell(Came(before, past=True), stop)
-        while not stop.wait(POLL if folder.is_dir() else RARELY):
+        while not stop.wait(POLL if os.path.isdir(folder) else RARELY):
             news = tail.news()
             told = tuple(news.events[-AT_ONCE:])
             left = len(news.events) - len(told)

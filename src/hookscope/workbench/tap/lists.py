@@ -5,6 +5,7 @@ Over the spool alone, and so for as long as the taps have recorded.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -106,7 +107,7 @@ def counted(events: Iterable[Heard]) -> tuple[tuple[Seen, ...], datetime | None,
 
 def _since(host: Host, oldest: datetime | None) -> datetime | None:
     """Since the install; where the spool was turned, since its oldest line."""
-    if (spool_place(host) / OLD).exists():
+    if os.path.exists(spool_place(host) / OLD):
         return oldest
     times = [entry.at for entry in installed_of(host).values()]
     return min([*times, *([oldest] if oldest else [])], default=None)

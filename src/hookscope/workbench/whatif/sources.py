@@ -26,11 +26,11 @@ def source_of(text: str, here: Surroundings) -> Source:
             raise Refusal(f"{text!r} names nothing.", f"An environment comes from {FORMS}.", code=2)
         return KINDS[kind](rest.strip(), here)
     path = here.absolute(text)
-    if path.suffix == ".service" and path.is_file():
+    if path.suffix == ".service" and os.path.isfile(path):
         from hookscope.workbench.whatif.units import unit_at
 
         return unit_at(path, here)
-    if path.suffix == ".plist" and path.is_file():
+    if path.suffix == ".plist" and os.path.isfile(path):
         from hookscope.workbench.whatif.jobs import job_at
 
         return job_at(path, here)
@@ -46,9 +46,9 @@ def called(text: str) -> str:
 def read_small(path: Path) -> bytes:
     """A regular file of a bounded size. Raises Refusal."""
     try:
-        if path.is_file() and path.stat().st_size > LARGEST:
+        if os.path.isfile(path) and path.stat().st_size > LARGEST:
             raise Refusal(f"{path} is too large for an environment.", f"Name {FORMS}.", code=2)
-        if path.exists() and not path.is_file():  # a pipe would be read for ever
+        if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be read for ever
             raise Refusal(f"{path} is no file.", f"An environment comes from {FORMS}.", code=2)
         return path.read_bytes()
     except FileNotFoundError:

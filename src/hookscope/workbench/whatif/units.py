@@ -71,7 +71,7 @@ def unit_at(path: Path, here: Surroundings) -> Source:
 def _read(
     full: str, path: Path, folders: Sequence[str], own: bool, notes: tuple[str, ...], here: Surroundings
 ) -> Source:
-    if os.path.realpath(path) == os.devnull or (path.is_file() and not path.stat().st_size):
+    if os.path.realpath(path) == os.devnull or (os.path.isfile(path) and not path.stat().st_size):
         raise Refusal(f"The unit {full} is masked: {path} is empty.", "Name another one.", code=2)
     files = [path, *drop_ins(full, folders)]
     settings: list[UnitSetting] = []
@@ -124,7 +124,7 @@ def _first(full: str, folders: Sequence[str]) -> Path | None:
     for name in names:
         for folder in folders:
             path = Path(folder, name)
-            if path.exists():  # a link to the null device too
+            if os.path.exists(path):  # a link to the null device too
                 return path
     return None
 
