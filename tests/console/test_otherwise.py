@@ -10,6 +10,7 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, Story, at_fire, small
 
 from hookscope.console.fire.otherwise import Otherwise, choices, turned
+from hookscope.core.orders import LEAST
 from hookscope.workbench import Options, Workbench
 
 GREETS = "def handler(event):\n    event.messages.append('hello')\n"
@@ -77,11 +78,46 @@ async def test_what_grows_with_every_fire_is_told(
     Workbench(Options(workspace=workspace)).trust(workspace)
     async with console((80, 24)) as story:
         await at_fire(story)
-        await story.press("o", "down", "down", "down", "down", "right", "right", "down", "right", "enter")
+        await story.press(
+            "o", "down", "down", "down", "down", "right", "right", "down", "down", "right", "enter"
+        )
         await story.shows("command:new   3 times", "greet", "= does the same again", "notes.txt", "↑ grows")
         assert not (folder / "notes.txt").exists()
         await story.press("escape")
         await story.shows("Run 3")
+
+
+NEEDS = "def handler(event):\n    event.messages.append(event.context['user'])\n"
+SETS = "def handler(event):\n    event.context['user'] = 'ada'\n"
+
+
+@small
+async def test_who_disturbs_whom_is_told_of_other_orders(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "auth", READY, SETS)
+    make_hook(workspace / "hooks", "greet", READY, NEEDS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("o", "down", "down", "down", "down", "down", "right")
+        await story.shows("◂ 25 ▸", "◂ others too ▸", "says who disturbs whom")
+        await story.press("enter")
+        await story.shows("command:new   4 times", "The order matters: 1 finding in all 2 orders")
+        await story.shows("greet fails (KeyError: 'user') unless auth runs before it.")
+        await story.press("escape")
+        await story.shows("Run 4")
+
+
+async def test_where_one_handler_runs_there_is_nothing_to_shuffle(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((80, 24)) as story:
+        await at_fire(story)
+        await story.press("o", "down", "down", "down", "down", "down", "right", "enter")
+        await story.shows("There is nothing to shuffle: greet alone runs")
 
 
 async def test_a_fault_for_a_hook_that_is_not_called_is_refused_in_words(
@@ -110,7 +146,7 @@ async def test_a_fuzz_finds_the_smallest_event_that_fails_and_loads_it(
         await story.shows("1 of 1 failed", "not as fuzz-command-new-greet.yaml expects")
 
 
-WAYS = st.lists(st.tuples(st.integers(0, 6), st.sampled_from([1, -1])), max_size=30)
+WAYS = st.lists(st.tuples(st.integers(0, 7), st.sampled_from([1, -1])), max_size=30)
 
 
 @given(WAYS, st.lists(st.text(max_size=5), unique=True, max_size=3))
@@ -120,9 +156,10 @@ def test_every_choice_can_be_shown_and_is_one_that_can_be_fired(
     chosen = Otherwise()
     for line, by in turns:
         chosen = turned(chosen, line, by, hooks, hooks)
-        assert len(choices(chosen)) == 7
+        assert len(choices(chosen)) == 8
         assert chosen.only in (None, *hooks)
         assert chosen.broken in (None, *hooks)
         assert chosen.only is not None or not chosen.forced
         assert chosen.times >= 1
         assert chosen.times == 1 or not chosen.stepped
+        assert not chosen.shuffled or (chosen.times >= LEAST and chosen.only is None and not chosen.stepped)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hookscope.cli import repeat_tables, run_tables
-from hookscope.cli.cells import column, fitted
 from hookscope.core.orders.facts import GONE, UNTOUCHED, Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
 from hookscope.core.orders.words import (
+    KEPT,
     Sentence,
-    change,
+    evidence,
     left_over,
-    order_in_words,
     sentences,
-    shown,
     summary,
     unsteady,
 )
@@ -25,11 +23,7 @@ from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
 from hookscope.workbench.documents import Document
 
-ALSO = 4  # things that are otherwise too, of one finding
 OF_TEXT = frozenset({Kind.ENDED, Kind.VERDICT, Kind.ANSWERED, Kind.CAUSED})  # whose values are no JSON
-KEPT = (
-    "What handlers keep in files and in memory was there the next time; with --sandbox each fire begins anew."
-)
 
 
 def document(told: Findings, asked: int) -> Document:
@@ -97,7 +91,7 @@ def text(done: Sequence[tuple[Run, Plan]], told: Findings, here: Surroundings, *
         f"registered: {', '.join(told.names)}",
     ]
     for one in sentences(told):
-        lines += ["", one.text, *_evidence(one.finding, told.names)]
+        lines += ["", one.text, *(f"    {line}" for line in evidence(one.finding, told.names))]
     lines += ["", *left_over(told)] if told.left else []
     if told.unsteady:
         lines += [
@@ -106,24 +100,8 @@ def text(done: Sequence[tuple[Run, Plan]], told: Findings, here: Surroundings, *
         ]
     if len(told.orders) < told.possible:
         lines += ["", f"Orders were drawn at random; --seed {told.seed} draws the same again."]
-    lines += [] if copies else ["", KEPT]
+    lines += [] if copies else ["", KEPT.format("with --sandbox")]
     failed = next((run for run in runs[:2] if run.failed or run.ending.failure), None)
     if failed is not None:
         lines += ["", "as registered:", run_tables.run(failed, here, plan)]
     return "\n".join(line.rstrip() for line in lines)
-
-
-def _evidence(found: Finding, names: Sequence[str]) -> Iterator[str]:
-    """A line for each of the two runs, what else was otherwise below them."""
-    runs = (found.registered, found.exchanged)
-    orders = [order_in_words(facts, names) for facts in runs]
-    width = column(orders, 40)
-    came = shown(found, found.subject, names)
-    for facts, order, what in zip(runs, orders, came, strict=True):
-        yield f"    run {facts.run}  {fitted(order, width)}  {what}"
-    for subject in found.also[:ALSO]:
-        yield f"      also {change(found, subject, names)}"
-    if len(found.also) > ALSO:
-        yield f"      also {len(found.also) - ALSO} more"
-    if not found.narrowed:
-        yield "    The fires did not suffice to leave out all who have no part in it."

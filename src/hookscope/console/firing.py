@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.asked import StepWord
     from hookscope.console.fire.pane import FirePane
     from hookscope.console.shell import Shell
+    from hookscope.core.orders.findings import Findings
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import View
     from hookscope.workbench.fuzzing import Fuzzed
@@ -202,8 +203,9 @@ class FireDesk:
         def again(ready: View) -> Plan:
             return bench.plan(ready, event, only=draft.only, automatic=automatic)
 
-        def repeated(again: Repetition) -> None:
-            self.screen.app.push_screen(RepeatScreen(event.key, again, short))
+        def repeated(again: Repetition | Findings) -> None:
+            copies = draft.way is not None and draft.way.guarded
+            self.screen.app.push_screen(RepeatScreen(event.key, again, short, copies=copies))
 
         if draft.way is not None:
             runner.start("The run", lambda: jobs.fire_otherwise(runner, view, event, draft, repeated))

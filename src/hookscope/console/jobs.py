@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hookscope.console.fire.otherwise import Otherwise
     from hookscope.console.runner import Runner
     from hookscope.console.state import Composed
+    from hookscope.core.orders.findings import Findings
     from hookscope.core.repeated import Repetition
     from hookscope.workbench import PastRun, View
     from hookscope.workbench.fuzzing import Fuzzed
@@ -72,10 +73,14 @@ def _unwanted(runner: Runner) -> bool:
 
 
 async def fire_otherwise(
-    runner: Runner, view: View, event: Event, asked: Composed, told: Callable[[Repetition], object]
+    runner: Runner,
+    view: View,
+    event: Event,
+    asked: Composed,
+    told: Callable[[Repetition | Findings], object],
 ) -> None:
-    """Fire as it was chosen: forced, with a fault, several times, on copies. `told` hears what several
-    runs did again."""
+    """Fire as it was chosen: forced, with a fault, several times, in other orders, on copies. `told` hears
+    what several runs did again, or what came of other orders."""
     from hookscope.workbench.repeating import firings, repetition  # here, and below: few ask for it
 
     way, bench = asked.way, runner.bench
@@ -89,6 +94,9 @@ async def fire_otherwise(
     if way.stepped:
         await _by_steps(runner, ready, plan, asked)
         return
+    if way.shuffled:
+        await _in_orders(runner, ready, plan, asked, told)
+        return
     runs: list[Run] = []
     async with aclosing(firings(bench, ready, plan, way.times, sandbox=way.guarded)) as fired:
         async for firing in fired:
@@ -96,6 +104,21 @@ async def fire_otherwise(
             runs += [run] if run is not None else []
     if len(runs) > 1:
         post(runner.screen, Answered(partial(told, repetition(runs))))
+
+
+async def _in_orders(
+    runner: Runner, view: View, plan: Plan, asked: Composed, told: Callable[[Findings], object]
+) -> None:
+    from hookscope.workbench.shuffling import Shuffling
+
+    way = asked.way
+    assert way is not None, "as it is in fire_otherwise"
+    seed = int.from_bytes(token_bytes(4))
+    shuffling = Shuffling(runner.bench, view, plan, way.times, seed=seed, sandbox=way.guarded)
+    async with aclosing(shuffling.firings()) as fired:
+        async for firing in fired:
+            await runner.follow(shuffling.plan, firing, asked)
+    post(runner.screen, Answered(partial(told, shuffling.told())))
 
 
 async def _by_steps(runner: Runner, view: View, plan: Plan, asked: Composed) -> None:

@@ -56,7 +56,9 @@ class Shuffling:
                 f"There is nothing to shuffle: {_who(plan)} for {one_line(plan.event.key)}.",
                 f"`hookscope plan {one_line(plan.event.key)}` says why.",
             )
-        self._bench, self._view, self._plan, self._sandbox = bench, view, plan, sandbox
+        self._bench, self._view, self._sandbox = bench, view, sandbox
+        self._registered = plan
+        self.plan = plan  # of the fire that was begun last
         self._search = Search(blocks, times, seed)
 
     async def firings(self) -> AsyncGenerator[Firing]:
@@ -69,22 +71,26 @@ class Shuffling:
         asking = self._search.run()
         order = next(asking, None)
         while order is not None:
-            now = replace(self._plan, event=replace(self._plan.event, timestamp=datetime.now(UTC)))
-            plan = in_order(now, order)
-            fire, view = self._bench.fire, self._view
-            firing = await self._bench.fire_guarded(view, plan) if self._sandbox else fire(view, plan)
+            event = replace(self._registered.event, timestamp=datetime.now(UTC))
+            self.plan = in_order(replace(self._registered, event=event), order)
+            firing = await self._begun()
             yield firing
             run = await firing
             if run.cancelled:
                 return
             try:
-                order = asking.send(facts_of(run, self._plan.calls, order))
+                order = asking.send(facts_of(run, self._registered.calls, order))
             except StopIteration:
                 return
 
     def told(self) -> Findings:
         """What is known by now."""
-        return self._search.told(_names(self._plan))
+        return self._search.told(_names(self._registered))
+
+    async def _begun(self) -> Firing:
+        if self._sandbox:
+            return await self._bench.fire_guarded(self._view, self.plan)
+        return self._bench.fire(self._view, self.plan)
 
 
 def _names(plan: Plan) -> list[str]:

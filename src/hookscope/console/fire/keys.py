@@ -78,7 +78,7 @@ KEYS: list[BindingType] = [
         "Otherwise",
         id="fire.otherwise",
         show=False,
-        tooltip="Fire forced, with a fault in a handler's place, several times, on copies, by steps",
+        tooltip="Fire forced, with a fault in a handler's place, several times, in other orders, by steps",
     ),
     Binding(
         "Z,f10",

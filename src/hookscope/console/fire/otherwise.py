@@ -1,5 +1,5 @@
 """Firing otherwise: at one hook although it would not run, with a fault in a handler's place, several
-times, on copies, handler by handler. What is chosen, and the dialog that chooses it."""
+times, in other orders, on copies, handler by handler. What is chosen, and the dialog that chooses it."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.lines import GUTTER, Lines
 from hookscope.console.marks import MUTED, fitted, word
 from hookscope.core.breakage import FAULTS, FaultName
+from hookscope.core.orders import LEAST
 from hookscope.values import dataclass
 
 T = TypeVar("T")
 TIMES = (1, 2, 3, 5, 10, 25, 100)
+ENOUGH = 25  # of those, for other orders: mostly
 LABEL = 10  # cells
 NOTES: Mapping[FaultName, str] = {
     "exception": "it throws",
@@ -41,6 +43,7 @@ class Otherwise:
     broken: str | None = None  # the hook in whose handler's place there is a fault
     fault: FaultName = "exception"
     times: int = 1
+    shuffled: bool = False  # in other orders too, so many times at most
     guarded: bool = False  # on copies
     stepped: bool = False  # a word is waited for before each handler
 
@@ -70,7 +73,9 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
         else "wants one hook above"
     )
     fault = NOTES[chosen.fault] if chosen.broken else "wants a hook above"
-    times = "says what is done again" if chosen.times > 1 else "once"
+    many = "fires at most, of all orders" if chosen.shuffled else "says what is done again"
+    times = many if chosen.times > 1 else "once"
+    order = "says who disturbs whom" if chosen.shuffled else "as registered"
     steps = "it waits before each handler" if chosen.stepped else "handlers run one after the other"
     copies = "nothing of yours is written" if chosen.guarded else "files are written as always"
     return (
@@ -79,6 +84,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
         Choice("break", word(chosen.broken or "nobody", 60), "a fault in its handler's place"),
         Choice("fault", chosen.fault if chosen.broken else "–", fault),
         Choice("times", str(chosen.times), times),
+        Choice("order", "others too" if chosen.shuffled else "one", order),
         Choice("on copies", "yes" if chosen.guarded else "no", copies),
         Choice("by step", "yes" if chosen.stepped else "no", steps),
     )
@@ -91,7 +97,10 @@ def turned(
     match line:
         case 0:
             only = _next((None, *hooks), chosen.only, by)
-            return replace(chosen, only=only, forced=chosen.forced and only is not None)
+            alone = only is not None
+            return replace(
+                chosen, only=only, forced=chosen.forced and alone, shuffled=chosen.shuffled and not alone
+            )
         case 1:
             return replace(chosen, forced=chosen.only is not None and not chosen.forced)
         case 2:
@@ -100,11 +109,20 @@ def turned(
             return replace(chosen, fault=_next(FAULTS, chosen.fault, by)) if chosen.broken else chosen
         case 4:
             times = _next(TIMES, chosen.times, by)
-            return replace(chosen, times=times, stepped=chosen.stepped and times == 1)
+            stepped, shuffled = chosen.stepped and times == 1, chosen.shuffled and times >= LEAST
+            return replace(chosen, times=times, stepped=stepped, shuffled=shuffled)
         case 5:
+            return _shuffled(chosen) if not chosen.shuffled else replace(chosen, shuffled=False)
+        case 6:
             return replace(chosen, guarded=not chosen.guarded)
         case _:
-            return replace(chosen, stepped=not chosen.stepped, times=1)
+            return replace(chosen, stepped=not chosen.stepped, times=1, shuffled=False)
+
+
+def _shuffled(chosen: Otherwise) -> Otherwise:
+    """In other orders too: of all that listen, as often as tells something."""
+    times = chosen.times if chosen.times >= LEAST else ENOUGH
+    return replace(chosen, shuffled=True, times=times, only=None, forced=False, stepped=False)
 
 
 def _next(values: Sequence[T], now: T, by: int) -> T:
@@ -165,7 +183,7 @@ class OtherwiseScreen(Dialog[Otherwise | None]):
     DEFAULT_CSS = """
     OtherwiseScreen {
         & > Vertical { max-width: 92; }
-        & ChoiceLines { height: 7; }
+        & ChoiceLines { height: 8; }
     }
     """
 

@@ -1,4 +1,4 @@
-"""What several fires of one event did again: a report, and the dialog that shows it."""
+"""What several fires of one event did again, or in other orders: the dialog that shows the report."""
 
 from __future__ import annotations
 
@@ -13,9 +13,11 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
+from hookscope.console.fire import ordered
 from hookscope.console.keymap.hints import hints
 from hookscope.console.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.reading import Reading
+from hookscope.core.orders.findings import Findings
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.text import duration
 
@@ -99,16 +101,27 @@ class RepeatScreen(Dialog[None]):
     }
     """
 
-    def __init__(self, event: str, told: Repetition, short: Callable[[Path], str] = str) -> None:
+    def __init__(
+        self,
+        event: str,
+        told: Repetition | Findings,
+        short: Callable[[Path], str] = str,
+        *,
+        copies: bool = False,
+    ) -> None:
         super().__init__()
-        self._event, self._told, self._short = event, told, short
+        self._event = event
+        if isinstance(told, Repetition):
+            self._times, self._report = told.times, report(told, short)
+        else:
+            self._times, self._report = len(told.fired), ordered.report(told, copies=copies)
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
-            frame.border_title = Content(f"{word(self._event, 60)}   {count(self._told.times, 'time')}")
+            frame.border_title = Content(f"{word(self._event, 60)}   {count(self._times, 'time')}")
             frame.border_subtitle = hints(("repeated.leave", "back"))
             with Reading():
-                yield Static(report(self._told, self._short), markup=False)
+                yield Static(self._report, markup=False)
 
     def on_mount(self) -> None:
         self.query_one(Reading).focus()

@@ -96,7 +96,7 @@ class FireRuns(FireFrame):
             if how is None:
                 self._fire(sheet.plan.event, None, guarded, file)
             else:
-                way = replace(how.way, times=1) if how.way is not None else None
+                way = replace(how.way, times=1, shuffled=False) if how.way is not None else None
                 self._fire(sheet.plan.event, how.only, guarded or how.guarded, file, way)
 
     def action_replay(self, from_here: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hookscope.core.orders.facts import GONE, NOT_RUN, OK, UNTOUCHED, Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
@@ -12,6 +12,8 @@ from hookscope.core.text import one_line
 from hookscope.values import dataclass
 
 MOST = 60  # characters of a value
+ALSO = 4  # things that are otherwise too, of one finding
+KEPT = "What handlers keep in files and in memory was there the next time; {} each fire begins anew."
 GAP = "\0"  # in a claim: names come here
 
 
@@ -69,21 +71,19 @@ def summary(told: Findings) -> str:
     return f"The order does not matter: the same came of {_tried(tried, told)}."
 
 
-def shown(finding: Finding, subject: Subject, names: Sequence[str]) -> tuple[str, str]:
-    """What came of it as registered, and exchanged: `guard ok`, `context.topic = "a"`."""
-    one, other = (_came(subject, value, names) for value in finding.values(subject))
-    return one, other
-
-
-def change(finding: Finding, subject: Subject, names: Sequence[str]) -> str:
-    """From what came of it as registered to what came of it exchanged: `context.topic: "a" → "b"`."""
-    one, other = (_value(subject, value) for value in finding.values(subject))
-    return f"{_subject(subject, names)}: {one} → {other}"
-
-
-def order_in_words(facts: Facts, names: Sequence[str]) -> str:
-    """`a, b, c`."""
-    return _calls(facts, names)
+def evidence(finding: Finding, names: Sequence[str]) -> Iterator[str]:
+    """A line for each of the two runs, as registered first; then what else was otherwise, and what is not
+    known."""
+    for facts in (finding.registered, finding.exchanged):
+        came = _came(finding.subject, facts.value(finding.subject), names)
+        yield f"run {facts.run}  {_calls(facts, names)}  {came}"
+    for subject in finding.also[:ALSO]:
+        one, other = (_value(subject, value) for value in finding.values(subject))
+        yield f"also {_subject(subject, names)}: {one} → {other}"
+    if len(finding.also) > ALSO:
+        yield f"also {len(finding.also) - ALSO} more"
+    if not finding.narrowed:
+        yield "The fires did not suffice to leave out all who have no part in it."
 
 
 def _claim(finding: Finding, names: Sequence[str]) -> _Claim:
