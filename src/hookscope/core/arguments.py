@@ -7,6 +7,7 @@ from typing import Any
 
 EVENT, CTX, METHODS, SYNC, NULLS, ASKED = "event", "ctx", "methods", "sync", "nulls", "asked"
 FROZEN = "frozen"
+REPLACED = "replaced"  # of the event's objects: those that a handler put others in the place of
 CANCEL = "cancel"
 PROMISE = "promise"  # in `asked`: a handler that must answer at once gave a promise, which is ignored
 NULL = "null"  # in `asked`: it answered null in so many words, which some events tell from no answer

@@ -39,7 +39,6 @@ from hookscope.systems.plugins.access import access_of
 from hookscope.systems.plugins.mapping import Mappings
 from hookscope.systems.plugins.places import plugin_places
 from hookscope.systems.plugins.policy import Words
-from hookscope.systems.plugins.rules import MergeRule
 from hookscope.systems.plugins.shipped_gates import as_shipped, asked_plugins
 from hookscope.systems.plugins.shipped_merges import APART, FAIL_CLOSED, FROZEN, SHIPPED, prompt_build
 
@@ -193,7 +192,10 @@ PLUGIN_HOOKS = replace(
     refuses=asked_plugins(GATES_OF_PLUGINS).issues,
     mappings=Mappings(setting=None),  # its closed schema knows no such key
     order="higher first",  # plug-01
-    rules={**SHIPPED, "before_prompt_build": MergeRule(prompt_build(TOOLS))},
+    rules={
+        **SHIPPED,
+        "before_prompt_build": replace(SHIPPED["before_prompt_build"], merge=prompt_build(TOOLS)),
+    },
     words=Words(longest=500),
     catalogue=CATALOGUE,
     apart=APART,

@@ -12,12 +12,11 @@ from hookscope.core.runs import OnStep, Registration, Result, Slow, Started, Sta
 from hookscope.runtime.clock import since_start
 from hookscope.runtime.failures import CANCELLED, Phase, told
 from hookscope.runtime.order import Order
-from hookscope.runtime.patch import patch_of
 from hookscope.runtime.peer import WorkerLost
 from hookscope.runtime.python_worker.protocol import Message, encode
 from hookscope.runtime.views import (
     asked_between,
-    event_in,
+    changes_between,
     is_document_of,
     messages_in,
     packed_of,
@@ -107,7 +106,7 @@ class Course:
             messages=pushed(messages_in(before), messages_in(after)) if has_messages and not same else (),
             returned=message.get("returned"),
             error=None if error is None else told_failure(error, phase),
-            patch=() if same else patch_of(event_in(self.view, before), event_in(self.view, after)),
+            patch=() if same else changes_between(self.view, before, after),
             notes=tuple(map(str, notes)),
             stale=None if stale is None else told_failure(stale, "load"),
             asked=() if same else asked_between(self.view, before, after),

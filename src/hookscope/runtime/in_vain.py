@@ -1,12 +1,12 @@
-"""What a handler of a HOOK.md folder or a stream did in vain: its host ignores it, and says nothing."""
+"""What a handler did in vain: its host ignores it, and says nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from hookscope.core.runs import Event, Result
+from hookscope.core.runs import Event, Policy, Result
 from hookscope.core.text import nearest, one_line
 
 Needs: TypeAlias = Mapping[str, Mapping[str, str]]  # as EventType.needs has it
@@ -19,9 +19,21 @@ OBSERVES = f"{WHAT} is ignored: a hook of a stream observes, and stops nothing b
 NOTHING_RAN = "it has `yield`, so that its call made a generator and ran nothing of it: take `yield` out"
 
 
-def with_what_was_in_vain(result: Result, event: Event, needs: Needs = NONE) -> Result:
+@runtime_checkable
+class Heeding(Protocol):
+    """A policy that knows what of a changed event its host never reads."""
+
+    def unheeded(self, result: Result) -> tuple[str, ...]:
+        """A sentence each, for its author."""
+        ...
+
+
+def with_what_was_in_vain(
+    result: Result, event: Event, needs: Needs = NONE, policy: Policy | None = None
+) -> Result:
     """The result, noted on what nobody heeds: how that was written down is not told then."""
-    notes = (*in_vain(result, event), *unfit(result, needs))
+    unheeded = policy.unheeded(result) if result.patch and isinstance(policy, Heeding) else ()
+    notes = (*in_vain(result, event), *unfit(result, needs), *unheeded)
     if not notes:
         return result
     kept = (note for note in result.notes if RETURNED not in notes or not note.startswith(WHAT))

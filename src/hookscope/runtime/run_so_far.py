@@ -63,7 +63,7 @@ class RunSoFar:
             if step.call.breakage is not None:
                 self.purposely[f"{step.call.name} was broken on purpose: {step.call.breakage.text}"] = None
                 step = replace(step, notes=(*self._on_purpose(step.call, step.call.breakage), *step.notes))
-            step = with_what_was_in_vain(step, self.plan.event, self.plan.needs)
+            step = with_what_was_in_vain(step, self.plan.event, self.plan.needs, self.plan.policy)
             self.results.append(step)
         elif isinstance(step, Skipped):
             self.skipped.add(step.call)

@@ -8,11 +8,11 @@ from contextlib import suppress
 from copy import deepcopy
 from typing import Any
 
-from hookscope.core.arguments import ASKED, EVENT, FROZEN, Arguments
+from hookscope.core.arguments import ASKED, EVENT, FROZEN, REPLACED, Arguments
 from hookscope.core.event import HookEvent, from_iso, put_back, to_document
-from hookscope.core.runs import Event
+from hookscope.core.runs import Event, Patch
 from hookscope.runtime.at_once import plain_at_once
-from hookscope.runtime.patch import same
+from hookscope.runtime.patch import patch_of, same
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.python_worker.plain import plain, plain_event
 
@@ -64,6 +64,19 @@ def is_document_of(view: Any, document: Any) -> bool:
 def event_in(view: Any, document: Any) -> Any:
     """The part of a document that its handlers may change, and patches are of."""
     return document[EVENT] if isinstance(view, Arguments) else document
+
+
+def changes_between(view: Any, before: Any, after: Any) -> Patch:
+    """What became of the part that handlers may change. A member that another was put in the place of is one
+    step, however alike they are."""
+    patch = patch_of(event_in(view, before), event_in(view, after))
+    replaced = after.get(REPLACED) if isinstance(view, Arguments) else None
+    for name in replaced if isinstance(replaced, list) else ():
+        path = f"/{name.replace('~', '~0').replace('/', '~1')}"
+        rest = tuple(step for step in patch if not f"{step['path']}/".startswith(f"{path}/"))
+        if len(rest) < len(patch) and name in after[EVENT]:
+            patch = (*rest, {"op": "replace", "path": path, "value": after[EVENT][name]})
+    return patch
 
 
 def asked_between(view: Any, before: Any, after: Any) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ const PROMISE = "promise";
 const NULL = "null"; // in so many words, where the event tells it from no answer
 const TOO_LATE = "ctx.cancel() ignored: the event's hooks already returned";
 const { stringify } = JSON;
-const { freeze, values } = Object;
+const { entries, freeze, values } = Object;
+const isObject = (value) => value !== null && typeof value === "object";
 
 /** The view that a run's message speaks of. `late(who, text)` hears what is asked after the run. */
 export function viewOf({ hook, arguments: isTwo }, document, late) {
@@ -73,6 +74,7 @@ class Arguments extends Value {
   constructor(document, late) {
     super(document.frozen ? frozen(document.event) : document.event);
     this.document = document;
+    this.held = document.sync ? new Map(entries(this.value ?? {})) : new Map();
     this.asked = [...document.asked];
     this.late = late;
     this.isOpen = true;
@@ -101,7 +103,14 @@ class Arguments extends Value {
 
   seen() {
     const [event, notes] = plain(this.value, "event");
-    return { text: stringify({ ...this.document, event, asked: this.asked }), notes };
+    const replaced = this.replaced();
+    const marked = replaced.length ? { replaced } : {};
+    return { text: stringify({ ...this.document, event, asked: this.asked, ...marked }), notes };
+  }
+
+  /** Objects of the event that another stands in the place of: a host that has the old one does not see it. */
+  replaced() {
+    return [...this.held].filter(([name, value]) => isObject(value) && this.value[name] !== value).map(([name]) => name);
   }
 
   close() {

@@ -3,7 +3,7 @@
 Source: guide 004 section 8, "Can Modify" and "Global Hook Runner"; guide 003, "Hook Reference".
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from hookscope.systems.plugins.rules import (
@@ -15,6 +15,8 @@ from hookscope.systems.plugins.rules import (
     Payload,
     Told,
     always,
+    as_answered,
+    nothing,
 )
 
 
@@ -60,31 +62,41 @@ def unblocked(payload: Payload) -> Answer:
 PROMPT = ("prompt", "systemPrompt", "messages")
 CONTEXTS = ("context", "prependContext", "appendContext")
 
+
+def modifier(
+    fields: Mapping[str, str],
+    *,
+    texts: tuple[str, ...] = (),
+    stops: Mapping[str, str] | None = None,
+    start: Callable[[Payload], Answer] = nothing,
+    finish: Callable[[Answer, bool, bool], Answer | None] = as_answered,
+) -> MergeRule:
+    """The rule of a hook whose handlers may answer with these fields."""
+    merge = modifies(fields, texts=texts, stops=stops)
+    return MergeRule(merge, start, finish, answers=(*fields, *texts, *(stops or ())))
+
+
 GUIDE: dict[str, MergeRule] = {
-    "before_tool_call": MergeRule(
-        modifies(
-            {"params": "params", "blockReason": "blockReason", "reason": "blockReason"},
-            stops={"block": "blocked", "blocked": "blocked"},
-        ),
+    "before_tool_call": modifier(
+        {"params": "params", "blockReason": "blockReason", "reason": "blockReason"},
+        stops={"block": "blocked", "blocked": "blocked"},
         start=unblocked,
         finish=always,
     ),
-    "tool_result_persist": MergeRule(modifies(same("result", "message"))),
-    "before_agent_start": MergeRule(
-        modifies(
-            {
-                "model": "modelOverride",
-                "modelOverride": "modelOverride",
-                "provider": "providerOverride",
-                "providerOverride": "providerOverride",
-                **same(*PROMPT),
-            },
-            texts=CONTEXTS,
-        )
+    "tool_result_persist": modifier(same("result", "message")),
+    "before_agent_start": modifier(
+        {
+            "model": "modelOverride",
+            "modelOverride": "modelOverride",
+            "provider": "providerOverride",
+            "providerOverride": "providerOverride",
+            **same(*PROMPT),
+        },
+        texts=CONTEXTS,
     ),
-    "before_prompt_build": MergeRule(modifies(same(*PROMPT), texts=CONTEXTS)),
-    "before_message_write": MergeRule(
-        modifies(same("message", "blockReason"), stops={"block": "block", "blocked": "block"})
+    "before_prompt_build": modifier(same(*PROMPT), texts=CONTEXTS),
+    "before_message_write": modifier(
+        same("message", "blockReason"), stops={"block": "block", "blocked": "block"}
     ),
-    "message_sending": MergeRule(modifies(same("content", "cancelReason"), stops={"cancel": "cancel"})),
+    "message_sending": modifier(same("content", "cancelReason"), stops={"cancel": "cancel"}),
 }

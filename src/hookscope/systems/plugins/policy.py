@@ -10,6 +10,7 @@ from hookscope.core.failure import Failure
 from hookscope.core.given import frozen
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
+from hookscope.systems.plugins.changed_events import in_vain, with_kept
 from hookscope.systems.plugins.rules import Answer, MergeRule, Payload, Told
 from hookscope.systems.plugins.verdicts import verdict_of
 from hookscope.values import dataclass
@@ -75,7 +76,13 @@ class PluginPolicy:
             return Arguments({**fold.event, EVENT: {**event, **own}, ASKED: []})
         return fold.event
 
+    def unheeded(self, result: Result) -> tuple[str, ...]:
+        """What it changed in vain, a sentence each."""
+        return tuple(in_vain(self.hook, self.rule, self.payload, result, apart=self.apart))
+
     def take(self, fold: Fold, result: Result) -> tuple[Fold, Next]:
+        if self.rule is not None and self.rule.kept and result.patch:
+            fold = self._with_kept(fold, result, self.rule)
         if result.error is not None:
             return self._failed(replace(fold, taken=fold.taken + 1), result, result.error)
         if PROMISE in result.asked:
@@ -94,6 +101,14 @@ class PluginPolicy:
         # Not by `replace`, which takes three times as long, once for every handler.
         after = Fold(event, merged.answer, fold.failure, fold.log, fold.follow_ups, by, fold.taken + 1)
         return after, Next.STOP if merged.stop else Next.GO
+
+    @staticmethod
+    def _with_kept(fold: Fold, result: Result, rule: MergeRule) -> Fold:
+        event = with_kept(fold.event[EVENT], rule, result)
+        if event is fold.event[EVENT]:
+            return fold
+        answer = {name: event[name] if name in rule.kept else value for name, value in fold.answer.items()}
+        return replace(fold, event=Arguments({**fold.event, EVENT: event}), answer=answer)
 
     def _answers(self, result: Result, rule: MergeRule) -> bool:
         return result.returned is not None or rule.silence or (rule.null and NULL in result.asked)

@@ -70,6 +70,9 @@ class MergeRule:
     silence: bool = False  # is it of interest that somebody gave no answer
     own_event: bool = False  # has each an event of its own: what one sets there, no other sees
     own_members: tuple[str, ...] = ()  # members of that object which are copies, with all that is in them
+    answers: tuple[str, ...] = ()  # members that an answer may have
+    copied: tuple[str, ...] = ()  # members of the event whose insides no handler changes for its host
+    kept: tuple[str, ...] = ()  # members whose insides stay as a handler left them, whatever it returns
 
 
 def given(answer: Answer, told: Told, *names: str) -> dict[str, Any]:

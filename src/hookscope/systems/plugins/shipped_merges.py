@@ -209,27 +209,51 @@ FROZEN = frozenset({"skill_proposal_evaluate", "skill_proposal_changed", "skill_
 APART = frozenset({"before_tool_call", *FROZEN})
 FAIL_CLOSED = frozenset({"before_agent_run", "before_tool_call", "before_install"})
 
+OVERRIDES = ("modelOverride", "providerOverride")
+BLOCK = ("block", "blockReason")
+HANDLED = MergeRule(claim, answers=("handled",))
+
 SHIPPED: dict[str, MergeRule] = {
-    "before_model_resolve": MergeRule(first_wins("modelOverride", "providerOverride")),
-    "agent_turn_prepare": MergeRule(joins(*CONTEXTS)),
-    "heartbeat_prompt_contribution": MergeRule(joins(*CONTEXTS)),
-    "before_prompt_build": MergeRule(prompt_build(ToolNames())),  # whose names are the dialect's
-    "before_agent_finalize": MergeRule(agent_finalize),
-    "before_agent_run": MergeRule(agent_run, null=True),
-    "before_tool_call": MergeRule(tool_call),
-    "message_sending": MergeRule(last_wins("content", "cancelReason", "metadata", sticks="cancel")),
-    "reply_payload_sending": MergeRule(reply_payload, own_event=True, own_members=("payload",)),
-    "subagent_delivery_target": MergeRule(delivery_target),
-    "before_install": MergeRule(install),
-    "resolve_exec_env": MergeRule(exec_env, finish=always),
-    "inbound_claim": MergeRule(claim),
-    "before_dispatch": MergeRule(claim),
-    "before_agent_reply": MergeRule(claim),
-    "reply_dispatch": MergeRule(claim),
-    "tool_result_persist": MergeRule(
-        message(blocks=False), start=latest_message, finish=whenever_asked, own_event=True
+    "before_model_resolve": MergeRule(first_wins(*OVERRIDES), answers=OVERRIDES),
+    "agent_turn_prepare": MergeRule(joins(*CONTEXTS), answers=CONTEXTS, copied=("messages",)),
+    "heartbeat_prompt_contribution": MergeRule(joins(*CONTEXTS), answers=CONTEXTS),
+    "before_prompt_build": MergeRule(  # whose names are the dialect's
+        prompt_build(ToolNames()),
+        answers=(*CONTEXTS, *SYSTEM_CONTEXTS, "systemPrompt", "toolsAllow"),
+        copied=("messages",),
     ),
-    "before_message_write": MergeRule(message(blocks=True), own_event=True),
+    "before_agent_finalize": MergeRule(agent_finalize, answers=("action", "reason", "retry")),
+    "before_agent_run": MergeRule(agent_run, null=True, answers=("outcome", "reason")),
+    "before_tool_call": MergeRule(tool_call, answers=("params", *BLOCK, "requireApproval")),
+    "message_sending": MergeRule(
+        last_wins("content", "cancelReason", "metadata", sticks="cancel"),
+        answers=("content", "cancel", "cancelReason", "metadata"),
+    ),
+    "reply_payload_sending": MergeRule(
+        reply_payload,
+        own_event=True,
+        own_members=("payload",),
+        answers=("payload", "cancel", "reason"),
+        copied=("payload",),
+    ),
+    "subagent_delivery_target": MergeRule(delivery_target, answers=("origin",)),
+    "before_install": MergeRule(install, answers=("findings", *BLOCK)),
+    "resolve_exec_env": MergeRule(exec_env, finish=always),
+    "inbound_claim": HANDLED,
+    "before_dispatch": HANDLED,
+    "before_agent_reply": HANDLED,
+    "reply_dispatch": HANDLED,
+    "tool_result_persist": MergeRule(
+        message(blocks=False),
+        start=latest_message,
+        finish=whenever_asked,
+        own_event=True,
+        answers=("message",),
+        kept=("message",),
+    ),
+    "before_message_write": MergeRule(
+        message(blocks=True), own_event=True, answers=("message", "block"), kept=("message",)
+    ),
     "skill_proposal_evaluate": MergeRule(
         evaluation,
         start=lambda payload: {OUTCOMES: []},
