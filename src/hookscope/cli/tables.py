@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hookscope.cli.cells import coloured, column, fitted, spot, state_word
+from hookscope.cli.folding import beside, folded
 from hookscope.cli.orphan_lines import left_over
 from hookscope.core.hooks import Folder
 from hookscope.core.inventory import Rejected
@@ -35,13 +36,13 @@ def inventory(view: View, *, verbose: bool = False) -> str:
     for source, folder, group, rejects in groups(view):
         lines += ["", _folder_line(source, folder, view, bool(group or rejects))]
         for row in group:
-            lines += [_row(row, names, events, view), *(shut_lines(row, view) if verbose else ())]
+            lines += [*_row(row, names, events, view), *(shut_lines(row, view) if verbose else ())]
         lines += [
             f"  {_rejected_word(item)}  {one_line(item.path.name)}: {one_line(item.reason)}"
             for item in rejects
         ]
     lines += left_over(view)
-    return "\n".join(line.rstrip() for line in lines)
+    return folded(lines)
 
 
 def headline(view: View) -> str:
@@ -91,12 +92,12 @@ def _events(row: Standing) -> str:
     return one_line(", ".join(row.events), 60) if row.events else "–"
 
 
-def _row(row: Standing, names: int, events: int, view: View) -> str:
+def _row(row: Standing, names: int, events: int, view: View) -> list[str]:
     name = fitted(one_line(row.hook.name), names)
     why = one_line(
         row.verdict.why(view.host.surroundings.short) or _failed(row, view) or _slip(row, view), 300
     )
-    return f"  {state_word(view.stands(row))}  {name}  {fitted(_events(row), events)}  {why}"
+    return beside(f"  {state_word(view.stands(row))}  {name}  {fitted(_events(row), events)}", why)
 
 
 def _failed(row: Standing, view: View) -> str:
@@ -152,7 +153,7 @@ def info(
     told = {near for gate in row.verdict.shut() for near in gate.near}
     notes = (note for note in (*row.notes, *row.differs) if note not in told)
     lines += [f"note: {one_line(note, 400)}" for note in notes]
-    return "\n".join(line.rstrip() for line in lines)
+    return folded(lines)
 
 
 def _may_open(row: Standing) -> bool:
@@ -254,7 +255,7 @@ def check(view: View, *, verbose: bool = False) -> str:
     lines += [f"  {one_line(row.hook.name)}: {one_line(hint, 300)}" for row, hint in hints]
     lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]
     lines += left_over(view)
-    return "\n".join(line.rstrip() for line in lines)
+    return folded(lines)
 
 
 def plan(item: Plan, view: View | None = None) -> str:
@@ -276,7 +277,7 @@ def plan(item: Plan, view: View | None = None) -> str:
                 f"  {number:>{digits}}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}{but}"
             )
     lines += not_run_lines(item.not_run)
-    return "\n".join(line.rstrip() for line in lines)
+    return folded(lines)
 
 
 def _priority(entry: Registration) -> str:

@@ -1,0 +1,74 @@
+"""On a terminal a long reason goes on below its own column, and no word is cut; a pipe gets whole lines."""
+
+import fcntl
+import json
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Program
+from tests.conftest import MakeHook
+
+BINS = ["jq-1.9", "kubectl-convert", "terraform-provider-lint"]
+NEEDY = '{"openclaw": {"events": ["command:new"], "requires": {"bins": %s}}}'
+
+
+def on_terminal(arguments: list[str], width: int) -> list[str]:
+    """The lines that a terminal of this width is sent, in the current folder."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    kept = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
+    program = subprocess.Popen(
+        [sys.executable, "-m", "hookscope", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        env={**kept, "NO_COLOR": "1"},
+    )
+    os.close(theirs)
+    heard = b""
+    while True:
+        try:
+            more = os.read(ours, 65_536)
+        except OSError:  # Linux: nobody has the other end any more
+            break
+        if not more:
+            break
+        heard += more
+    os.close(ours)
+    assert program.wait(60) in (0, 1)
+    return heard.decode().splitlines()
+
+
+@pytest.fixture(autouse=True)
+def needy(workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_hook(workspace / "hooks", "deploy-note", NEEDY % json.dumps(BINS))
+    monkeypatch.chdir(workspace)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("command", [["list"], ["check"], ["info", "deploy-note"], ["plan", "command:new"]])
+def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(
+    hookscope: Program, command: list[str], width: int
+) -> None:
+    whole = hookscope(*command).out
+    lines = on_terminal(command, width)
+    assert all(len(line) <= width for line in lines if max(map(len, line.split()), default=0) < width / 2)
+    assert " ".join(lines).split() == whole.split()
+
+
+def test_a_reason_begins_below_its_row_where_its_column_is_narrow() -> None:
+    lines = on_terminal(["list"], 80)
+    row = next(at for at, line in enumerate(lines) if "deploy-note" in line)
+    assert lines[row].endswith("command:new")
+    assert lines[row + 1].startswith(" " * 17 + "Binary missing: jq-1.9")
+
+
+def test_a_command_that_is_to_be_copied_stands_on_one_line() -> None:
+    for width in (40, 60, 72):
+        told = "\n".join(on_terminal(["info", "deploy-note"], width))
+        assert "`hookscope load deploy-note`" in told
