@@ -343,3 +343,25 @@ async def test_the_guides_audit_plugin_runs_as_printed(talk: Talk) -> None:
     assert (answer["status"], answer["returned"]) == ("ok", None)
     with talk.worker.listening():
         assert talk.worker.printed(of_one=True).stdout == "s1 sent\n"
+
+
+@pytest.mark.parametrize(
+    "using",
+    [
+        r"/^https?:\/\//.test('https://x') && value",
+        r"(4 / 2, /[/*]/.test('/'), value) // a comment",
+        "`${`//`}${value}`.slice(2)",
+        "`${true ? `http://${value}` : ''}/x`.slice(7, -2)",
+        "[`}`, { of: `{` }, value][2] /* a comment */",
+        "('//' + 8 / value / 2, value)",
+    ],
+)
+async def test_an_import_that_is_used_stays_whatever_stands_before_it(using: str, talk: Talk) -> None:
+    """A `//` in a regular expression or in an inner template is no comment."""
+    (talk.root / "lib.ts").write_text("export const value = 7;\nexport interface Only {}\n")
+    imports = "import { value, Only } from './lib.ts';\n"
+    text = f"{imports}const one: Only = {using};\n" + registering("api.on('agent_end', () => Number(one));")
+    code = plugin(talk, text)
+    assert (await talk.load(code))["error"] is None
+    (answer,) = await talk.run({**code, "member": "0"}, view=two({}))
+    assert answer["returned"] == 7

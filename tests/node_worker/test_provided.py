@@ -166,6 +166,11 @@ async def test_what_is_absent_is_said_with_what_brings_it(
     [
         ({}, "@/lib/db", "no `paths` of a tsconfig.json above its file says what @/lib/db stands for"),
         ({"tsconfig.json": PATHS}, "@/lib/db", "tsconfig.json takes it for src/lib/db: write that file or "),
+        (
+            {"tsconfig.json": '{"compilerOptions": {"baseUrl": 5, "paths": null}}'},
+            "@/lib/db",
+            "no `paths` of a tsconfig.json above its file says what @/lib/db stands for",
+        ),
         ({}, "../../lib/db", "write that file or correct its path"),
         ({}, "./db.js", "write that file or correct its path"),
     ],

@@ -6,6 +6,7 @@ import { withoutComments } from "./imports.mjs";
 
 const FAR = 12; // folders upwards
 const SIZE = 256 * 1024; // bytes of such a file
+const isText = (value) => typeof value === "string";
 
 /** The paths that a specifier may stand for, in order. Never throws. */
 export function aliased(specifier, folder) {
@@ -40,7 +41,7 @@ function nearest(folder) {
   for (let at = folder, far = 0; far < FAR; far += 1) {
     const file = path.join(at, "tsconfig.json");
     const options = optionsOf(file);
-    if (options) return { file, baseUrl: options.baseUrl, paths: options.paths ?? {} };
+    if (options) return { file, baseUrl: isText(options.baseUrl) ? options.baseUrl : undefined, paths: options.paths ?? {} };
     const above = path.dirname(at);
     if (above === at) break;
     at = above;

@@ -3,13 +3,38 @@
 const STATEMENT = /(?:^|[;}\n])\s*(import|export)\s+(type\s+)?([^;'"]*?)\s*\bfrom\s*(["'])(.*?)\4/g;
 const BINDING = /((?:^|[;}\n])\s*)import\s+([\w$*{][^;'"()]*?)\s*\b(from\s*(["']).*?\4(?:\s*with\s*\{[^}]*\})?)/g;
 const OWN = "(?<![\\w$]|(?<!\\.\\.)\\.)"; // stands before a name that is no other's member: `...x` is x
+const NAMES = new RegExp(`${OWN}[\\w$]+`, "g");
 const BARE = /(?:^|[;}\n])\s*import\s*(["'])(.*?)\1/g;
+
+// A `/` behind these begins a regular expression, and behind all else divides.
+const BEFORE = "(?<=(?:^|[(,=:;!&|?{}[+*%~^<>-]|\\b(?:return|typeof|case|in|of|do|else|void|throw|delete|await|yield))\\s*)";
+const REGEXP = `${BEFORE}(?<!(?:\\+\\+|--)\\s*)\\/(?![*/])(?:\\\\.|\\[(?:\\\\.|[^\\]\\\\\\n])*\\]|[^/\\\\[\\n])+\\/`;
+const STRING = "\"(?:\\\\.|[^\"\\\\\\n])*\"|'(?:\\\\.|[^'\\\\\\n])*'";
+const TOKEN = new RegExp(`${STRING}|(\\/\\*[^]*?\\*\\/|\\/\\/[^\\n]*)|${REGEXP}|[\`{}]`, "g");
+const TEMPLATE = /(?:\\[^]|\$(?!\{)|[^`\\$])*(?:`|\$\{|$)/y; // its text, to its end or to code in it
+
+const blank = (text) => text.replace(/[^\n]/g, " ");
 
 /** The same text, as long, with spaces where comments are. Strings are left as they are. */
 export function withoutComments(source) {
-  const blank = (text) => text.replace(/[^\n]/g, " ");
-  const parts = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\*[^]*?\*\/|\/\/[^\n]*/g;
-  return source.replace(parts, (all, text) => (text === undefined ? blank(all) : all));
+  let [result, done] = ["", 0];
+  const braces = []; // of each template that is open, those that are open in its code
+  const [tokens, template] = [new RegExp(TOKEN), new RegExp(TEMPLATE)];
+  for (let match = tokens.exec(source); match; match = tokens.exec(source)) {
+    const [token, comment] = match;
+    if (comment) {
+      result += source.slice(done, match.index) + blank(comment);
+      done = tokens.lastIndex;
+    }
+    if (token === "{" && braces.length) braces[braces.length - 1] += 1;
+    const isBack = token === "}" && braces.length > 0 && (braces[braces.length - 1] -= 1) < 0;
+    if (isBack) braces.pop();
+    if (token !== "`" && !isBack) continue;
+    template.lastIndex = tokens.lastIndex;
+    if (template.exec(source)[0].endsWith("${")) braces.push(0);
+    tokens.lastIndex = template.lastIndex;
+  }
+  return result + source.slice(done);
 }
 
 /**
@@ -59,21 +84,20 @@ function namesIn(clause, word, text) {
  */
 export function withoutUnused(source) {
   const text = withoutComments(source);
-  const blank = (part) => part.replace(/[^\n]/g, " ");
-  let result = source;
+  const used = new Set(text.replace(BINDING, (all, before) => before).match(NAMES));
+  let [result, done] = ["", 0];
   for (const match of text.matchAll(BINDING)) {
     const [all, before, clause, rest] = match;
-    const [start, end] = [match.index + before.length, match.index + all.length];
-    const others = text.slice(0, start) + blank(text.slice(start, end)) + text.slice(end);
-    const isUsed = (name) => new RegExp(`${OWN}${name.replaceAll("$", "\\$")}(?![\\w$])`).test(others);
     const bindings = bindingsIn(clause);
-    const kept = bindings.filter(({ name }) => isUsed(name));
+    const kept = bindings.filter(({ name }) => used.has(name));
     if (kept.length === bindings.length) continue;
-    const lines = "\n".repeat(text.slice(start, end).split("\n").length - 1);
-    const statement = kept.length ? `import ${clauseOf(kept)} ${rest}${lines}` : blank(text.slice(start, end));
-    return withoutUnused(result.slice(0, start) + statement + result.slice(end));
+    const [start, end] = [match.index + before.length, match.index + all.length];
+    const statement = text.slice(start, end);
+    const lines = "\n".repeat(statement.split("\n").length - 1);
+    result += source.slice(done, start) + (kept.length ? `import ${clauseOf(kept)} ${rest}${lines}` : blank(statement));
+    done = end;
   }
-  return result;
+  return result + source.slice(done);
 }
 
 /** `a, { b as c }`, `a, * as b` */
@@ -114,7 +138,6 @@ export function isModuleText(source) {
  * with it, not for running it.
  */
 export function asScript(source) {
-  const blank = (text) => text.replace(/[^\n]/g, " ");
   const blanked = (all, before, rest) => before + blank(rest);
   const listed = (all, before, space) => `${before}${space}0,`.padEnd(all.length);
   return withoutComments(source)
