@@ -51,7 +51,19 @@ def needy(workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
-@pytest.mark.parametrize("command", [["list"], ["check"], ["info", "deploy-note"], ["plan", "command:new"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["list"],
+        ["check"],
+        ["info", "deploy-note"],
+        ["plan", "command:new"],
+        ["lint"],
+        ["events"],
+        ["keys"],
+        ["doctor"],
+    ],
+)
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(
     hookscope: Program, command: list[str], width: int
 ) -> None:
@@ -72,3 +84,14 @@ def test_a_command_that_is_to_be_copied_stands_on_one_line() -> None:
     for width in (40, 60, 72):
         told = "\n".join(on_terminal(["info", "deploy-note"], width))
         assert "`hookscope load deploy-note`" in told
+
+
+def test_states_under_several_hosts_stay_below_their_hosts_names(hookscope: Program) -> None:
+    wide, narrow = on_terminal(["compare"], 120), on_terminal(["compare"], 62)
+    row = next(line for line in wide if line.startswith("  deploy-note"))
+    slim = next(line for line in narrow if line.startswith("  deploy-note"))
+    assert row.split() == ["deploy-note", *["▲", "blocked", "workspace"], *["✗", "broken", "workspace"] * 2]
+    assert slim.split() == ["deploy-note", "▲", "blocked", *["✗", "broken"] * 2]
+    assert [narrow[0].index(host) for host in ("openclaw", "milady", "eliza")] == [
+        at for at, sign in enumerate(slim) if sign in "▲✗"
+    ]

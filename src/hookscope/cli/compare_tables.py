@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hookscope.cli.cells import column, fitted, state_word
+from hookscope.cli.folding import columns, folded
 from hookscope.core.side.model import ABSENT, Cell, Comparison, Line
 from hookscope.core.standing import State
 from hookscope.core.text import one_line, printable
@@ -18,11 +19,14 @@ def text(item: Comparison, *, different: bool) -> str:
     names = max(column((one_line(line.name) for line in lines), 28), 4)
     named = [one_line(side.name) for side in item.sides]
     widths = [max(len(name), STATE_CELLS + _source_width(lines, at)) for at, name in enumerate(named)]
+    wide = columns()
+    if wide is not None and names + 2 + sum(width + 2 for width in widths) > wide:
+        widths = [max(len(name), STATE_CELLS) for name in named]  # the states alone
     shown = ["  ".join([" " * (names + 2), *map(fitted, named, widths)])] if lines else []
     for line in lines:
         shown += _line(line, names, widths)
     parts = [*shown, *([""] if shown else []), *_around(item), *_summary(item)]
-    return "\n".join(part.rstrip() for part in parts)
+    return folded(parts)
 
 
 def _around(item: Comparison) -> Iterator[str]:
@@ -53,7 +57,8 @@ def _line(line: Line, names: int, widths: list[int]) -> Iterator[str]:
 
 def fitted_cell(cell: Cell, width: int) -> str:
     """State and source on that many cells of the terminal."""
-    rest = fitted(one_line(cell.source), max(width - STATE_CELLS, 0))
+    room = max(width - STATE_CELLS, 0)
+    rest = fitted(one_line(cell.source) if room > 3 else "", room)
     if cell.row is not None:
         return state_word(State(cell.state)) + rest
     return fitted(f"{'–' if cell.state == ABSENT else '✗'} {cell.state}", STATE_CELLS) + rest

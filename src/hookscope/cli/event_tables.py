@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hookscope.cli.cells import column, fitted
+from hookscope.cli.folding import beside, folded, folds
 from hookscope.core.event_types import EventType, Field
 from hookscope.core.schema import context_schema, ctx_schema, told, typed
 from hookscope.core.text import one_line
@@ -70,20 +71,21 @@ def listed(view: View) -> str:
     for kind in view.host.dialect.kinds:
         mine = [event for event in events if event.kind == kind]
         lines += ["", TITLES[kind]] if mine else []
-        lines += [_line(event, view, width) for event in mine]
-    return "\n".join(line.rstrip() for line in lines)
+        for event in mine:
+            lines += _line(event, view, width)
+    return folded(lines)
 
 
-def _line(event: EventType, view: View, width: int) -> str:
+def _line(event: EventType, view: View, width: int) -> list[str]:
     count = len(listeners(event, view))
     heard = f"{count} hook{'s' * (count != 1)}" if count else "–"
     sent = "" if event.emitted else "never sent: "
-    return f"  {fitted(event.key, width)}  {heard:>8}  {sent}{one_line(event.when, 120)}"
+    return beside(f"  {fitted(event.key, width)}  {heard:>8}", f"{sent}{one_line(event.when, 120)}")
 
 
 def shown(event: EventType, view: View) -> str:
     """`events KEY`: everything that is known of it, and an example to fire."""
-    lines = [f"{event.key}  {one_line(event.when, 200)}", "", *_facts(event, view)]
+    lines = folds([f"{event.key}  {one_line(event.when, 200)}", "", *_facts(event, view)])
     lines += ["", "fields", *_fields(event.fields, event.required, event.described)]
     lines += ["", "example", *_example(event.context)]
     if event.kind != "folder":
@@ -130,11 +132,10 @@ def _fields(fields: Mapping[str, Field], required: Sequence[str], described: boo
     """
     rows = list(_rows(fields, ""))
     names, types = column((name for name, _ in rows), 30), column((typed(field) for _, field in rows), 16)
-    lines = [
-        f"  {fitted(name, names)}  {fitted(typed(field), types)}"
-        f"  {'needed; ' if name in required else ''}{told(field)}"
-        for name, field in rows
-    ]
+    lines: list[str] = []
+    for name, field in rows:
+        needed = "needed; " if name in required else ""
+        lines += beside(f"  {fitted(name, names)}  {fitted(typed(field), types)}", f"{needed}{told(field)}")
     if not described:
         part = "the rest; any other field" if rows else "it; any field"
         return [*lines, f"  no source describes {part} may be right"]

@@ -24,10 +24,14 @@ def columns() -> int | None:
 
 def folded(lines: Iterable[str]) -> str:
     """The lines as one text; what is too long goes on below its second column, or four cells further in."""
+    return "\n".join(folds(lines))
+
+
+def folds(lines: Iterable[str]) -> list[str]:
+    """The same, line by line."""
     wide = columns()
-    return "\n".join(
-        part for line in lines for part in ([line.rstrip()] if wide is None else _parts(line.rstrip(), wide))
-    )
+    bare = (line.rstrip() for line in lines)
+    return list(bare) if wide is None else [part for line in bare for part in _parts(line, wide)]
 
 
 def beside(row: str, text: str) -> list[str]:
@@ -63,7 +67,7 @@ def _parts(line: str, wide: int, indent: int | None = None) -> Iterator[str]:
 def _indent(line: str) -> int:
     first = _COLUMNS.match(line)
     begins = len(line) - len(line.lstrip())
-    return cell_len(first[0]) if first and cell_len(first[0]) <= begins + 14 else begins + 4
+    return cell_len(first[0]) if first and cell_len(first[0]) <= begins + 28 else begins + 4
 
 
 def _width(text: str) -> int:

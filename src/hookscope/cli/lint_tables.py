@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from hookscope.cli.folding import folded, folds
 from hookscope.core.text import one_line, printable
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def shown(linted: Linted) -> str:
     for (name, folder), findings in groupby(report.findings, lambda one: (one.hook, one.place.file.parent)):
         lines.append(click.style(f"{one_line(name)}  {printable(short(folder))}", bold=True))
         for finding in findings:
-            lines += _lines(finding)
+            lines += folds(_lines(finding))
         lines.append("")
     lines.append(_summary(linted))
     lines += _not_run(report)
@@ -112,7 +113,7 @@ def _not_run(report: Report) -> Iterator[str]:
 def listed(rules: Mapping[str, str]) -> str:
     """Every rule's id and title."""
     width = max(map(len, rules))
-    return "\n".join(f"{name:<{width}}  {title}" for name, title in rules.items())
+    return folded(f"{name:<{width}}  {title}" for name, title in rules.items())
 
 
 def rule_document(rule: Rule, told: Documented) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def rule_document(rule: Rule, told: Documented) -> dict[str, Any]:
 
 def explained(rule: Rule, told: Documented) -> str:
     """A rule's documentation, for people."""
-    lines = [click.style(rule.id, bold=True), "", told.title, "", told.why]
+    lines = [click.style(rule.id, bold=True), "", *folds([told.title, "", told.why])]
     if rule.by_host:
         lines += ["", "What it says depends on the host: `--dialect` picks one."]
     for title, example in (("Bad", told.bad), ("Good", told.good)):

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from hookscope.cli.cells import column, fitted
+from hookscope.cli.folding import folds
 from hookscope.cli.tables import not_run_lines
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
@@ -42,7 +43,7 @@ def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
         lines += [f"  {one_line(label)}"] if label else []
         for entry in entries:
             lines += [*result(entry, width, here), *merged.get(entry.call, ())]
-    lines += not_run_lines(item.not_run)
+    lines += folds(not_run_lines(item.not_run))
     lines += [f"  ! {one_line(item.ending.failure, 400)}"] if item.ending.failure else []
     if item.event.kind != "folder" or any(entry.call.breakage is not None for entry in item.results):
         lines += [f"  {line.level}: {one_line(line.text, 400)}" for line in item.ending.log]
@@ -50,7 +51,7 @@ def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
     if item.messages:
         fate = "delivered to the user" if item.delivers else "ignored by this host"
         lines += ["", f"messages ({fate})", *(f"  {one_line(text, 2000)}" for text in item.messages)]
-    lines += [f"note: {one_line(note, 400)}" for note in item.notes]
+    lines += folds(f"note: {one_line(note, 400)}" for note in item.notes)
     if item.guarded is not None:
         lines += ["", *sandbox(item.guarded, here)]
     return "\n".join(line.rstrip() for line in lines)

@@ -2,6 +2,7 @@
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.folding import folded
 from hookscope.core.text import one_line
 from hookscope.workbench import Options
 
@@ -20,4 +21,4 @@ def command(options: Options) -> Answer:
     document = [
         {"name": item.name, "found": item.found, "well": item.well, "next": item.then} for item in findings
     ]
-    return Answer({"findings": document}, "\n".join(lines))
+    return Answer({"findings": document}, folded(lines))

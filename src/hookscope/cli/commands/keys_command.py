@@ -6,6 +6,7 @@ import click
 
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
+from hookscope.cli.folding import beside
 from hookscope.core.text import one_line, printable
 from hookscope.workbench import Options
 
@@ -42,7 +43,7 @@ def command(options: Options, preset: str | None, commands: bool) -> Answer:
             room = row.room
             lines += ["", f"{room}{', where letters are typed' if row.typing else ''}"]
         told = (row.command or f"– {row.without}") if commands else row.meaning
-        lines.append(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}{told}")
+        lines += beside(f"  {row.id:<{wide}}{' '.join(row.keys) or '–':<{keys}}"[:-2], told)
     document = {
         "file": str(file.file),
         "preset": found.preset,
