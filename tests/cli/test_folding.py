@@ -61,7 +61,6 @@ def needy(workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch)
         ["lint"],
         ["events"],
         ["keys"],
-        ["doctor"],
     ],
 )
 def test_no_line_is_wider_than_the_terminal_and_no_word_is_lost(
