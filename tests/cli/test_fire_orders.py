@@ -74,7 +74,9 @@ def test_no_more_is_fired_than_asked_for_and_what_is_left_is_said(scope: Program
     assert len(done["runs"]) == 8
     orders = [[result["hook"] for result in run["results"]] for run in done["runs"]]
     assert orders == [[result["hook"] for result in run["results"]] for run in again["runs"]]
-    assert done["shuffled"]["left"][0].startswith("context.topic differs between auth, greet, late, tag (run")
+    (left,) = done["shuffled"]["left"]
+    assert left["sentence"].startswith("context.topic differs between run 2 and run 3; the fires")
+    assert left["runs"] == [2, 3]
     shown = scope("fire", "command:new", "--repeat", "8", "--shuffle", "--seed", "7").out
     assert "the fires did not suffice to say why" in shown
     assert "--seed 7 draws the same again" in shown

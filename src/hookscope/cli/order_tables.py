@@ -36,7 +36,10 @@ def document(told: Findings, asked: int) -> Document:
         "orders": {"possible": told.possible, "tried": len(told.orders)},
         "matters": told.matters,
         "findings": [_finding_document(one, told.names) for one in sentences(told)],
-        "left": list(left_over(told)),
+        "left": [
+            {"sentence": text, "runs": [one.run, other.run]}
+            for text, (_, one, other) in zip(left_over(told), told.left, strict=True)
+        ],
         "unsteady": list(unsteady(told)),
     }
 

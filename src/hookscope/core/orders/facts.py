@@ -14,6 +14,7 @@ from hookscope.values import dataclass
 
 GONE = "gone"  # what was there and is no more; no JSON, as all other values are
 UNTOUCHED = ""
+PART = "part"  # of a list was changed: what the whole came to, its patch does not say
 NOT_RUN = "did not run: "
 OK = "ok"
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")  # of an object: another one in every run
@@ -147,13 +148,20 @@ def _changes(results: Mapping[int, Result], order: Order) -> tuple[dict[Subject,
 def _operations(result: Result) -> Iterator[tuple[str, str]]:
     """Place → value; what was pushed to the messages is told apart."""
     for one in result.patch:
-        place = str(one["path"])
-        if place.startswith("/messages"):
+        place, part = _whole(str(one["path"]))
+        if place == "/messages":
             continue
-        if one["op"] == "remove":
-            yield place, GONE
+        if part or one["op"] == "remove":
+            yield place, PART if part else GONE
         else:
             yield from _leaves(place, one.get("value"))
+
+
+def _whole(place: str) -> tuple[str, bool]:
+    """The place, or the list that has it, and whether it is a part of one: lists are compared whole."""
+    names = place.split("/")
+    at = next((at for at, name in enumerate(names) if at and name.isascii() and name.isdigit()), None)
+    return ("/".join(names[:at]), True) if at is not None else (place, False)
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, str]]:

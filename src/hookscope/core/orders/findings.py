@@ -22,7 +22,7 @@ class Finding:
     also: tuple[Subject, ...] = ()  # what else is otherwise
     company: tuple[int, ...] = ()  # others without whom it does not show
     narrowed: bool = False  # was it shown again, and does it not show without any one of the company
-    writers: tuple[int, ...] = ()  # where the last one that writes a place wins: all that do
+    writers: tuple[int, ...] = ()  # of a place that both write: all that do; where the last one wins, who did
 
     def values(self, subject: Subject) -> tuple[str, str]:
         """As registered, and exchanged."""

@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hookscope.core.called import Order
-from hookscope.core.orders.facts import Facts, Kind, Subject
+from hookscope.core.orders.facts import PART, Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
 from hookscope.core.orders.ways import Blocks, between, count, exchanged, other_orders, registered
 
@@ -97,9 +97,24 @@ class Search:
 
     def _key(self, subject: Subject, facts: Facts) -> object:
         """Orders of one key ought to come to the same."""
-        last = facts.writers(subject.what)[-1:] if _last_wins_for(subject, self._found) else ()
         place = {call: at for at, call in enumerate(facts.order)}
-        return last, *(place[one] < place[other] for one, other in self._causes.get(subject, ()))
+        ways = tuple(place[one] < place[other] for one, other in self._causes.get(subject, ()))
+        return self._writers_that_count(subject, facts), ways
+
+    def _writers_that_count(self, subject: Subject, facts: Facts) -> tuple[int, ...]:
+        """Where it is known that several write a place: by them, in their order, it ought to be explained."""
+        kinds = (Kind.PLACE, subject.kind)  # what each leaves there does not say what stands there in the end
+        found = [
+            one
+            for one in self._found
+            if one.subject.what == subject.what and one.subject.kind in kinds and shared(one)
+        ]
+        if not found or subject.kind not in (Kind.PLACE, Kind.CHANGED):
+            return ()
+        writers = facts.writers(subject.what)
+        if subject.kind is Kind.CHANGED:
+            return writers[: writers.index(subject.call)] if subject.call in writers else writers
+        return writers[-1:] if any(last_wins(one) for one in found) else writers
 
     def _differing(self) -> Iterator[tuple[Subject, Order, Order]]:
         """What no cause that is known explains, the most telling first, with two orders that show it."""
@@ -133,7 +148,9 @@ class Search:
             first = min((subject, *new), key=lambda subject: subject.rank)
             self._found.append(_finding(first, pair, trial))
             yield from self._shrink(first, pair, trial)
-        for found in {subject, *differing}:
+        places = {found.what for found in (subject, *differing)} - {""}
+        again = {found for found in self._tables if found.what in places}  # others may be explained by it
+        for found in {subject, *differing} | again:
             self._tabulate(found)
 
     def _shrink(
@@ -151,16 +168,18 @@ class Search:
                 self._found.pop()
                 return
         else:
-            trial, others = alone, []
-            self._found[-1] = _finding(subject, pair, trial)
-        before: list[int] = []
-        while len(others) > 1 and others != before:
-            before = others
-            for call in before:
-                smaller = yield from self._tried(subject, trial, {call})
+            self._found[-1] = _finding(subject, pair, alone)
+        size = len(others) // 2 if alone is None else 0
+        while size:
+            fewer = others
+            for start in range(0, len(others), size):
+                part = set(others[start : start + size]) & set(fewer)
+                smaller = (yield from self._tried(subject, trial, part)) if part else None
                 if smaller is not None:
-                    trial, others = smaller, [one for one in others if one != call]
+                    trial, fewer = smaller, [call for call in fewer if call not in part]
                     self._found[-1] = _finding(subject, pair, trial)
+            size = size // 2 if size > 1 else int(0 < len(fewer) < len(others))
+            others = fewer
         self._found[-1] = replace(self._found[-1], narrowed=True)
 
     def _tried(
@@ -186,33 +205,41 @@ class Search:
         also = _telling(one for one in finding.also if one not in self._unsteady)
         kept = {finding.subject, *_telling((finding.subject, *also))}
         finding = replace(finding, also=tuple(one for one in also if one in kept))
-        if not last_wins(finding):
+        if not shared(finding):
             return finding
-        place, won = finding.subject.what, set[int]()
-        for facts in self._seen.values():
-            last = facts.writers(place)[-1:]
-            if last and facts.value(finding.subject) == facts.value(Subject(Kind.CHANGED, place, last[0])):
-                won |= {last[0]}
-        return replace(finding, writers=tuple(sorted(won | {finding.first, finding.second})))
+        writers = {call for facts in self._seen.values() for call in facts.writers(finding.subject.what)}
+        if last_wins(finding):
+            writers = {call for call in writers if self._won(call, finding.subject)}
+        return replace(finding, writers=tuple(sorted(writers | {finding.first, finding.second})))
+
+    def _won(self, call: int, subject: Subject) -> bool:
+        """Did in some order stand there in the end what this one wrote, as the last."""
+        wrote = Subject(Kind.CHANGED, subject.what, call)
+        return any(
+            facts.writers(subject.what)[-1:] == (call,) and facts.value(subject) == facts.value(wrote)
+            for facts in self._seen.values()
+        )
+
+
+def shared(finding: Finding) -> bool:
+    """Is it a place that the two of them write."""
+    place, pair = finding.subject.what, {finding.first, finding.second}
+    return finding.subject.kind in (Kind.PLACE, Kind.CHANGED) and all(
+        pair <= set(facts.writers(place)) for facts in (finding.registered, finding.exchanged)
+    )
 
 
 def last_wins(finding: Finding) -> bool:
-    """Do the two write one place, each the same in both orders, and what the later one wrote stands there."""
+    """Do both write the same in both orders, and what the later one wrote stands there."""
     subject = finding.subject
-    if subject.kind is not Kind.PLACE:
+    if subject.kind is not Kind.PLACE or not shared(finding):
         return False
     runs = finding.registered, finding.exchanged
-    wrote = [
+    (one, again), (other, other_again) = (
         [facts.value(Subject(Kind.CHANGED, subject.what, call)) for facts in runs]
         for call in (finding.first, finding.second)
-    ]
-    both = all({finding.first, finding.second} <= set(facts.writers(subject.what)) for facts in runs)
-    steady = all(one == other for one, other in wrote)
-    return both and steady and [facts.value(subject) for facts in runs] == [wrote[1][0], wrote[0][0]]
-
-
-def _last_wins_for(subject: Subject, found: Sequence[Finding]) -> bool:
-    return subject.kind is Kind.PLACE and any(one.subject == subject and last_wins(one) for one in found)
+    )
+    return (one, other) == (again, other_again) and finding.values(subject) == (other, one)
 
 
 def _differing(one: Facts, other: Facts) -> list[Subject]:
@@ -240,8 +267,11 @@ def _telling(subjects: Iterable[Subject]) -> tuple[Subject, ...]:
 
 
 def _tells(subject: Subject, one: Facts, other: Facts) -> bool:
-    """What a handler left at a place is its own doing in one of the two at least."""
-    return subject.kind is not Kind.CHANGED or subject in one.written or subject in other.written
+    """What a handler left at a place is known, and its own doing in one of the two at least."""
+    if subject.kind is not Kind.CHANGED:
+        return True
+    known = PART not in (one.value(subject), other.value(subject))
+    return known and (subject in one.written or subject in other.written)
 
 
 def _finding(subject: Subject, pair: tuple[int, int], trial: tuple[Facts, Facts]) -> Finding:

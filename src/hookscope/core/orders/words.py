@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hookscope.core.orders.facts import GONE, NOT_RUN, OK, UNTOUCHED, Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
-from hookscope.core.orders.search import last_wins
+from hookscope.core.orders.search import last_wins, shared
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
 
@@ -38,7 +38,7 @@ def sentences(told: Findings) -> tuple[Sentence, ...]:
     """A sentence for each thing that was found, the most telling first; those that say the same of several
     handlers are one."""
     claims: dict[tuple[str, str], tuple[set[int], Finding]] = {}
-    for finding in sorted(told.found, key=lambda finding: finding.subject.rank):
+    for finding in sorted(told.found, key=_rank):
         claim = _claim(finding, told.names)
         calls, _ = claims.setdefault((claim.text, claim.word), (set(), finding))
         calls.update(claim.calls)
@@ -51,8 +51,8 @@ def sentences(told: Findings) -> tuple[Sentence, ...]:
 def left_over(told: Findings) -> tuple[str, ...]:
     """A sentence for each two orders that differ, of which the cause was not found in the runs there were."""
     return tuple(
-        f"{_subject(subject, told.names)} differs between {_calls(one, told.names)} (run {one.run}) and "
-        f"{_calls(other, told.names)} (run {other.run}); the fires did not suffice to say why."
+        f"{_subject(subject, told.names)} differs between run {one.run} and run {other.run}; "
+        "the fires did not suffice to say why."
         for subject, one, other in told.left
     )
 
@@ -86,6 +86,13 @@ def evidence(finding: Finding, names: Sequence[str]) -> Iterator[str]:
         yield "The fires did not suffice to leave out all who have no part in it."
 
 
+def _rank(finding: Finding) -> tuple[object, ...]:
+    """The most telling first; of its kind, what two do by themselves before what takes others."""
+    kind, *rest = finding.subject.rank
+    pair = (finding.first, finding.second)
+    return kind, len(finding.company), finding.subject.call not in pair, *rest, *pair
+
+
 def _claim(finding: Finding, names: Sequence[str]) -> _Claim:
     subject, pair = finding.subject, (finding.first, finding.second)
     if finding.company:
@@ -93,7 +100,7 @@ def _claim(finding: Finding, names: Sequence[str]) -> _Claim:
         claim = _of_pair(finding, names) if subject.call in pair else _of_others(finding, names)
         whole = claim.text.replace(GAP, _listed(claim.calls, names, claim.word))
         return _Claim(f"With {company} called too, {whole}", (), "")
-    if subject.call in pair and subject.kind is not Kind.CHANGED:
+    if subject.call in pair and not shared(finding):
         return _of_pair(finding, names)
     return _of_others(finding, names)
 
@@ -117,13 +124,14 @@ def _of_others(finding: Finding, names: Sequence[str]) -> _Claim:
     """A third handler does otherwise, or the event comes to something else."""
     subject = finding.subject
     pair = finding.first, finding.second
-    if last_wins(finding):
+    if shared(finding):
         calls = finding.writers or pair
         who = "both" if len(calls) == 2 else "all"
-        return _Claim(f"{GAP} {who} write {_place(subject.what)}: the last one wins.", calls, "and")
-    changers = [one.call for one in (subject, *finding.also) if one.kind is Kind.CHANGED]
-    if subject.kind is Kind.CHANGED and set(pair) <= set(changers):
-        return _Claim(f"{GAP} change {_place(subject.what)} by what they find there.", pair, "and")
+        if last_wins(finding):
+            return _Claim(f"{GAP} {who} write {_place(subject.what)}: the last one wins.", calls, "and")
+        what = "what stands there" if subject.kind is Kind.PLACE else "what each leaves there"
+        claim = f"{GAP} {who} change {_place(subject.what)}: {what} depends on who goes first."
+        return _Claim(claim, calls, "and")
     registered, exchanged = finding.values(subject)
     first, second = names[finding.first], names[finding.second]
     if subject.call >= 0:
