@@ -7,10 +7,12 @@ from pathlib import Path
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook, Place
 from hookscope.core.inventory import Inventory
+from hookscope.core.plan import MAPPED
 from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.core.surroundings import Files
 from hookscope.core.text import nearest
-from hookscope.formats import Export, FormatError, check_brackets, read_exports
+from hookscope.formats import Export, FormatError, check_brackets, default_that_is_none, read_exports
+from hookscope.values import dataclass
 
 LARGEST_HANDLER = 1_048_576  # bytes; a larger one is left to the load
 LARGEST_DIGEST = 8 * 1_048_576  # bytes; there is no digest of a larger one
@@ -19,6 +21,7 @@ SCRIPTS = ("typescript", "javascript")
 KNOWN_AFTER_LOAD = "known after a load"
 OF_ONE_ARGUMENT = ("folder", "legacy")  # kinds of hooks whose handlers get the event and nothing else
 MISFIT = "other arguments"
+REGISTERS = {"register", "activate"}  # what plugins are called by, now and in older programs
 PLUGIN_DOORS = ("plugin", "default")  # an object, or a function, in place of `register`
 
 
@@ -30,7 +33,7 @@ def examine(inventory: Inventory, host: Host) -> Inventory:
 def examined(row: Standing, host: Host) -> Standing:
     """One hook with its handler read."""
     handler, export = _source_gates(row.hook, host)
-    notes = (*row.notes, *_changed_since_trusted(row.hook, host))
+    notes = (*row.notes, *_changed_since_trusted(row.hook, host), *_of_script(row.hook, host))
     gates: list[Gate] = []
     for gate in row.verdict.gates:
         if gate.name != "handler":
@@ -40,6 +43,47 @@ def examined(row: Standing, host: Host) -> Standing:
         else:
             gates += [handler or gate, export]
     return Standing(row.hook, Verdict(tuple(gates), row.verdict.shadowed_by), row.shadows, notes)
+
+
+def _of_script(hook: Hook, host: Host) -> list[str]:
+    """What its default export is, where it is plainly nothing to call. A load fails, and says it again."""
+    path = hook.handler
+    if path is None or hook.language not in SCRIPTS:
+        return []
+    try:
+        wrong = nothing_to_call(hook, host.surroundings.files.read(path, LARGEST_SCRIPT + 1))
+    except OSError:  # the load says it
+        return []
+    return [f"{path.name}:{wrong.line} {wrong.text}, so that a load fails"] if wrong is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class Uncallable:
+    """A default export in whose place a function is wanted."""
+
+    text: str  # what a sentence says behind the file's name
+    then: str
+    line: int
+
+
+def nothing_to_call(hook: Hook, source: bytes) -> Uncallable | None:
+    """What a script exports in the place of a function, where its text alone says so."""
+    is_plugin = hook.kind == "plugin" and hook.role != MAPPED
+    if not (is_plugin or (hook.kind in OF_ONE_ARGUMENT and hook.meta.export == "default")):
+        return None
+    found = default_that_is_none(source)
+    if found is None:
+        return None
+    methods = f" with {', '.join(map('`{}`'.format, found.members[:5]))}" if found.members else ""
+    exported = f"exports {found.kind}{methods}"
+    if not is_plugin:
+        then = "Write `export default` before the function that is called with the event."
+        return Uncallable(f"{exported}; a function is wanted", then, found.line)
+    may_register = found.members is None or REGISTERS & (found.named | set(found.members))
+    if found.kind != "a class" and may_register:
+        return None
+    then = "Write `export default { id, register(api) { … } }`, or a function of `api`."
+    return Uncallable(f"{exported}; a plugin is a function, or has `register`", then, found.line)
 
 
 def _changed_since_trusted(hook: Hook, host: Host) -> list[str]:

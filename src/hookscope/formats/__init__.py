@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .places import FormatError, KeyPath, Span, span_at, text_of
     from .python_source import Export, read_exports
     from .script_balance import check_brackets
+    from .script_default import DefaultExport, default_that_is_none
     from .script_tokens import LONGEST, Script, Token, read_script
     from .script_values import script_number, script_text, script_trim
     from .text_header import header_block, read_text_header
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "LARGEST_HEADER": "frontmatter",
     "LONGEST": "script_tokens",
+    "DefaultExport": "script_default",
     "Export": "python_source",
     "FormatError": "places",
     "Header": "frontmatter",
@@ -51,6 +53,7 @@ _HOMES = {
     "Token": "script_tokens",
     "agent_description": "agent_source",
     "cut_header": "frontmatter",
+    "default_that_is_none": "script_default",
     "head_of": "frontmatter",
     "header_block": "text_header",
     "locate_frontmatter": "frontmatter",
@@ -78,6 +81,7 @@ _HOMES = {
 __all__ = [
     "LARGEST_HEADER",
     "LONGEST",
+    "DefaultExport",
     "Export",
     "FormatError",
     "Header",
@@ -89,6 +93,7 @@ __all__ = [
     "agent_description",
     "check_brackets",
     "cut_header",
+    "default_that_is_none",
     "head_of",
     "header_block",
     "locate_frontmatter",

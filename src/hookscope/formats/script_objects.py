@@ -184,11 +184,11 @@ def object_at(script: Script, at: int, wrapper: str, depth: int = 0) -> int | No
     if script.is_at(at, wrapper):
         call = _behind_types(script, behind)
         return object_at(script, call + 1, wrapper, depth + 1) if script.is_at(call, "(") else None
-    constant = _constant(script, script.tokens[at].text) if _ends(script, behind) else None
+    constant = constant_at(script, script.tokens[at].text) if ends_at(script, behind) else None
     return None if constant is None else object_at(script, constant, wrapper, depth + 1)
 
 
-def _ends(script: Script, at: int) -> bool:
+def ends_at(script: Script, at: int) -> bool:
     """Does an expression end here: nothing follows that would make another value of it."""
     if at >= len(script.tokens) or script.kind_at(at) in ("close", "name"):
         return True
@@ -254,7 +254,7 @@ def _returned(script: Script, body: int, wrapper: str, depth: int) -> int | None
     return object_at(script, at + 1, wrapper, depth + 1) if at < close else None
 
 
-def _constant(script: Script, name: str) -> int | None:
+def constant_at(script: Script, name: str) -> int | None:
     """Where the value of a top-level `const NAME = …` begins; None unless there is exactly one."""
     found = [at for at in top_level(script) if script.is_at(at, "const", name)]
     if len(found) != 1:

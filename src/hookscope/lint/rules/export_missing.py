@@ -1,7 +1,8 @@
 """A handler's file has no function under the name that is called.
 
 The file loads, and then there is nothing to call: `export` of the metadata names the function, and without it
-that is the default export, in Python `handler`.
+that is the default export, in Python `handler`. An object, a text or a class in its place is none. A plugin's
+may be an object that has `register`.
 
 Bad:
     HOOK.md
@@ -25,8 +26,8 @@ Good:
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookscope.core.examine import MISFIT, export_gate
-from hookscope.core.hooks import Edit
+from hookscope.core.examine import MISFIT, export_gate, nothing_to_call
+from hookscope.core.hooks import Edit, Hook, Place
 from hookscope.formats import FormatError, read_exports
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error
@@ -35,9 +36,22 @@ LISTED = 5  # functions that a sentence names
 
 
 def check(subject: Subject) -> Iterator[Said]:
-    hook, facts, handler = subject.hook, subject.facts, subject.handler
-    if hook is None or hook.kind != "folder" or handler is None or not subject.text.strip():
+    hook, handler = subject.hook, subject.handler
+    if hook is None or handler is None or not subject.text.strip():
         return
+    told = list(_of_exports(subject, hook, handler)) if hook.kind == "folder" else []
+    yield from told or _of_default(hook, handler, subject.text)
+
+
+def _of_default(hook: Hook, handler: Path, text: str) -> Iterator[Said]:
+    """A script's, without its grammar: what stands there plainly."""
+    wrong = nothing_to_call(hook, text.encode("utf-8", "replace")) if handler.suffix != ".py" else None
+    if wrong is not None:
+        yield error(Place(handler, wrong.line), f"{handler.name} {wrong.text}.", wrong.then)
+
+
+def _of_exports(subject: Subject, hook: Hook, handler: Path) -> Iterator[Said]:
+    facts = subject.facts
     if facts is None or facts.error is not None:
         return
     if handler.suffix == ".py":

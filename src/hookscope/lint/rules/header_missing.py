@@ -45,6 +45,8 @@ def check(subject: Subject) -> Iterator[Said]:
         )
     if subject.manifest is None or header.exists or header.empty or header.unread or subject.events:
         return
+    if subject.hook is not None and subject.hook.kind != "folder":  # its manifest is another file
+        return
     if subject.handler is None:
         yield hint(subject.in_header(), "HOOK.md without front matter: not a hook.", "Give it another name.")
     elif PLUGIN.search(subject.text):
