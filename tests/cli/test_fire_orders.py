@@ -93,6 +93,14 @@ def test_where_the_order_does_not_matter_that_is_said(scope: Program) -> None:
     assert "as registered:" in done.out  # greet fails there
 
 
+@pytest.mark.usefixtures("four")
+def test_where_nobody_may_run_the_command_that_allows_it_is_named(hookscope: Program, bundled: Path) -> None:
+    done = hookscope("--bundled", str(bundled), "fire", "command:new", "--repeat", "9", "--shuffle")
+    assert (done.code, done.out) == (1, "")
+    assert "nobody runs for command:new" in done.err
+    assert "is not trusted: `hookscope trust" in done.err
+
+
 def test_on_copies_each_fire_begins_anew_and_elsewhere_files_stay(
     scope: Program, workspace: Path, make_hook: MakeHook, home: Path
 ) -> None:

@@ -26,10 +26,10 @@ from hookscope.workbench.documents import Document
 OF_TEXT = frozenset({Kind.ENDED, Kind.VERDICT, Kind.ANSWERED, Kind.CAUSED})  # whose values are no JSON
 
 
-def document(told: Findings, asked: int) -> Document:
-    """`shuffled` of `fire --shuffle --json`; `asked` is how often it might be fired."""
+def document(told: Findings) -> Document:
+    """`shuffled` of `fire --shuffle --json`."""
     return {
-        "times": asked,
+        "times": told.times,
         "done": len(told.fired),
         "seed": told.seed,
         "handlers": list(told.names),
@@ -101,7 +101,7 @@ def text(done: Sequence[tuple[Run, Plan]], told: Findings, here: Surroundings, *
             "",
             f"Different from run to run in one order, and so not judged: {', '.join(unsteady(told))}.",
         ]
-    if len(told.orders) < told.possible:
+    if told.drawn:
         lines += ["", f"Orders were drawn at random; --seed {told.seed} draws the same again."]
     lines += [] if copies else ["", KEPT.format("with --sandbox")]
     failed = next((run for run in runs[:2] if run.failed or run.ending.failure), None)

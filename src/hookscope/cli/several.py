@@ -52,7 +52,7 @@ class Several:
 
             found = self.shuffling.told()
             text = order_tables.text(done, found, here, copies=self.sandbox)
-            return Told("shuffled", order_tables.document(found, self.times), text)
+            return Told("shuffled", order_tables.document(found), text)
         again = repetition([run for run, _ in done])
         text = repeat_tables.text(done, again, here)
         return Told("repeated", repeat_tables.document(again, self.times), text)

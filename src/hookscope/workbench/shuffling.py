@@ -17,6 +17,7 @@ from hookscope.core.orders.words import sentences
 from hookscope.core.runs import Plan
 from hookscope.core.text import one_line
 from hookscope.runtime import Firing
+from hookscope.workbench.left_out import not_yet_trusted
 from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ class Shuffling:
         if times < LEAST:
             raise Refusal(f"To compare orders takes {LEAST} fires at least.", "Ask for more.", code=2)
         if count(blocks) == 1:
-            raise Refusal(
-                f"There is nothing to shuffle: {_who(plan)} for {one_line(plan.event.key)}.",
-                f"`hookscope plan {one_line(plan.event.key)}` says why.",
-            )
+            key = one_line(plan.event.key)
+            untrusted = not_yet_trusted(view, plan)
+            then = f"{untrusted[0]}." if untrusted else f"`hookscope plan {key}` says why."
+            raise Refusal(f"There is nothing to shuffle: {_who(plan)} for {key}.", then)
         self._bench, self._view, self._sandbox = bench, view, sandbox
         self._registered = plan
         self.plan = plan  # of the fire that was begun last

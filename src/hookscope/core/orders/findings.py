@@ -35,6 +35,7 @@ class Findings:
 
     names: tuple[str, ...]  # of the handlers, as registered
     possible: int  # orders that there are
+    times: int  # the most runs that were asked for
     seed: int
     fired: tuple[Facts, ...]
     found: tuple[Finding, ...] = ()
@@ -46,6 +47,11 @@ class Findings:
         """Those of all handlers that were tried, each once, the registered one first."""
         whole = (facts.order for facts in self.fired if len(facts.order) == len(self.names))
         return tuple(dict.fromkeys(whole))
+
+    @property
+    def drawn(self) -> bool:
+        """Are there too many orders to try all of them, so that random ones were."""
+        return self.possible > self.times
 
     @property
     def matters(self) -> bool:

@@ -55,6 +55,7 @@ class Search:
         return Findings(
             tuple(names),
             count(self._blocks),
+            self._times,
             self._seed,
             tuple(self._fired),
             tuple(self._finished(one) for one in self._found if one.subject not in self._unsteady),

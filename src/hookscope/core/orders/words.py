@@ -68,6 +68,8 @@ def summary(told: Findings) -> str:
     if told.matters:
         what = len(sentences(told)) + len(told.left)
         return f"The order matters: {what} finding{'s' * (what != 1)} in {_tried(tried, told)}."
+    if tried < 2:
+        return "No other order was tried to the end, so nothing can be said."
     return f"The order does not matter: the same came of {_tried(tried, told)}."
 
 
