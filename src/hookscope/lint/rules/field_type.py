@@ -25,6 +25,7 @@ Good:
 from collections.abc import Iterator
 from typing import Any
 
+from hookscope.core.hooks import Fault, Place
 from hookscope.formats.places import KeyPath
 from hookscope.lint.model import Rule, Said
 from hookscope.lint.subject import Subject, error
@@ -42,7 +43,15 @@ def check(subject: Subject) -> Iterator[Said]:
             name = fault.path[-1]
             fix = (subject.edit(fault.path, [value], f"{name}: a list of one"),)
         then = "Write it as a list: `[…]`." if fix else ""
-        yield error(subject.in_header(*fault.path), f"{fault.text}.", then, fix)
+        yield error(_place(subject, fault), f"{fault.text}.", then, fix)
+
+
+def _place(subject: Subject, fault: Fault) -> Place:
+    """In its header; of a handler that the settings list, in their file."""
+    hook = subject.hook
+    if hook is not None and hook.kind == "legacy":
+        return Place(hook.folder.path)
+    return subject.in_header(*fault.path)
 
 
 def _text_as_events(subject: Subject) -> Iterator[Said]:

@@ -95,10 +95,12 @@ def path(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fi
 
 def settings(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
     """Settings that the host refuses as a whole."""
+    file = sketch.host.settings.file
+    others = (one for one in sketch.inventory.problems if one.place is not None and one.place.file == file)
     told = [
         f"{at(one.place, sketch)}, {one.text}" if one.place is not None else one.text
-        for one in sketch.host.settings.problems
+        for one in dict.fromkeys((*sketch.host.settings.problems, *others))
     ]
-    file = sketch.host.surroundings.short(sketch.host.settings.file)
-    why = f"mend by hand: {'; '.join(told) or f'{file}, which the host refuses as a whole until then'}"
+    short = sketch.host.surroundings.short(file)
+    why = f"mend by hand: {'; '.join(told) or f'{short}, which the host refuses as a whole until then'}"
     yield Fix(gate.name, gate.reason, why_not=why)

@@ -12,6 +12,7 @@ from hookscope.systems.folders.places import BUNDLED
 from hookscope.workbench.fixing import in_source
 from hookscope.workbench.fixing.fix import NOTHING, Fix, Given, Repair
 from hookscope.workbench.fixing.headers import IN_HEADER
+from hookscope.workbench.fixing.listed import is_listed, of_entry
 from hookscope.workbench.fixing.recipes import WHY_NOT, WORLD, Recipe
 from hookscope.workbench.fixing.rejects import reject_fixes
 from hookscope.workbench.fixing.sketch import Sketch
@@ -89,7 +90,7 @@ def _of_gate(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> tuple[F
     """The first candidate that opens the gate, or leaves less of it; else words."""
     if gate.name in IN_HEADER and row.hook.folder.source == BUNDLED:
         return Fix(gate.name, gate.reason or gate.name, why_not=OF_ITS_PROGRAM), sketch
-    recipe = RECIPES.get(gate.name)
+    recipe = of_entry if is_listed(gate, row) else RECIPES.get(gate.name)
     problem = ""
     try:
         for fix in recipe(gate, row, sketch, given) if recipe is not None else ():

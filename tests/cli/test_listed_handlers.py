@@ -1,0 +1,63 @@
+"""Handlers that the settings list one by one (guide 004): where one does not load, what to write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Program
+
+
+def listed(home: Path, *handlers: Any) -> None:
+    value = {"hooks": {"internal": {"enabled": True, "handlers": handlers}}}
+    (home / ".openclaw").mkdir(exist_ok=True)
+    (home / ".openclaw" / "openclaw.json").write_text(json.dumps(value, indent=1))
+
+
+NEW = "`hookscope new gone --event command:new`"
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "gate", "step"),
+    [
+        (
+            {"event": "command:new", "module": "./gone.js"},
+            "./gone.js",
+            "handler",
+            "write ./gone.js, or name a file that is there as `module` of hooks.internal.handlers[0] "
+            f"(~/.openclaw/openclaw.json:6); or begin a folder with a HOOK.md in its place: {NEW}",
+        ),
+        (
+            {"event": "command:new", "module": "/usr/gone.js"},
+            "/usr/gone.js",
+            "path",
+            "let its file lie below the workspace, and name it there as `module` of "
+            "hooks.internal.handlers[0] (~/.openclaw/openclaw.json:6); "
+            f"or begin a folder with a HOOK.md in its place: {NEW}",
+        ),
+        (
+            {"event": "command:new"},
+            "handlers[0]",
+            "fields",
+            "write `event` and `module`, both as texts, into hooks.internal.handlers[0] "
+            "(~/.openclaw/openclaw.json:6)",
+        ),
+    ],
+)
+def test_the_entry_is_named_with_what_to_write(
+    hookscope: Program, home: Path, entry: dict[str, str], name: str, gate: str, step: str
+) -> None:
+    listed(home, entry)
+    fixes = hookscope("fix", name, "--json").json["fixes"]
+    (why,) = [fix["why_not"] for fix in fixes if fix["gate"] == gate]
+    assert why == step
+
+
+def test_lint_names_the_settings_file(hookscope: Program, home: Path) -> None:
+    listed(home, {"event": "command:new"})
+    (found,) = hookscope("lint", "handlers[0]", "--rule", "field-type", "--json").json["findings"]
+    assert found["file"].endswith("openclaw.json")
