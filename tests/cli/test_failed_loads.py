@@ -1,6 +1,8 @@
 """A hook whose checks are open, and whose file is known not to load, is not told of as one that will run."""
 
 import json
+import math
+import os
 from pathlib import Path
 
 import pytest
@@ -131,6 +133,13 @@ def test_a_state_folder_that_is_damaged_or_cannot_be_written_stops_no_look(
     kept.write_text("{")
     hookscope("fire", "command:new")
     assert "✗ broken" in row_of("lame", hookscope("list").out)
+    (entry,) = json.loads(kept.read_text())["handlers"].values()
+    for wrong in ({"line": math.inf}, {"at": "0001-01-01T00:00:00+23:59"}, {"at": 5}, {"file": [1]}):
+        kept.write_text(json.dumps({"handlers": {str(lame / "handler.py"): {**entry, **wrong}}}))
+        assert "● ready" in row_of("lame", hookscope("list").out), wrong
+    kept.unlink()
+    os.mkfifo(kept)
+    assert "● ready" in row_of("lame", hookscope("list").out)
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "milady"])

@@ -109,10 +109,10 @@ class FailedLoads:
         try:
             if entry["of"] != self._content(code):
                 return None
-            run, at = entry["run"], datetime.fromisoformat(entry["at"])
+            run, at = entry["run"], datetime.fromisoformat(entry["at"]).astimezone(UTC)
             place = Place(Path(entry["file"]), int(entry["line"])) if entry["file"] else None
             return FailedLoad(str(entry["error"]), at, run if isinstance(run, int) else None, place)
-        except (LookupError, TypeError, ValueError):  # a damaged entry says nothing
+        except (LookupError, TypeError, ValueError, ArithmeticError):  # a damaged entry says nothing
             return None
 
     async def learn(self, tried: Iterable[Tried], begun: float, secrets: Iterable[Secret] = ()) -> None:

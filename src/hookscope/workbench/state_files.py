@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.surroundings import RealFiles
+
 
 def state_folder() -> Path:
     """Hookscope's own state folder; `HOOKSCOPE_STATE_DIR` moves it."""
@@ -30,7 +32,7 @@ def reason_of(error: OSError) -> str:
 def stored(path: Path) -> Any:
     """The JSON of a state file; None where there is none, or it cannot be read as such."""
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(RealFiles().read(path))  # a pipe of that name would be read for ever
     except (OSError, ValueError, RecursionError):  # the latter: brackets without end
         return None
 
@@ -48,7 +50,7 @@ def members_to_merge(path: Path, name: str) -> dict[str, Any]:
     Raises OSError where it cannot be read now, since all that it holds would be lost.
     """
     try:
-        members = json.loads(path.read_bytes())[name]
+        members = json.loads(RealFiles().read(path))[name]
     except FileNotFoundError:
         return {}
     except (ValueError, LookupError, TypeError, RecursionError):
