@@ -269,9 +269,7 @@ def plan(item: Plan, view: View | None = None) -> str:
             number += 1
             together = "  at once" if group.together and len(group.calls) > 1 else ""
             name = fitted(one_line(entry.name), width)
-            failed = (
-                view.failed_loads.get(entry.hook) if view is not None and entry.hook is not None else None
-            )
+            failed = view.failed_load(entry) if view is not None else None
             but = f"  but it {one_line(failed.why, 300)}" if failed is not None else ""
             lines.append(
                 f"  {number:>{digits}}  {name}  as {one_line(entry.key)}{_priority(entry)}{together}{but}"

@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from hookscope.core.node_packages import places_of
 from hookscope.core.surroundings import Files
 from hookscope.lint.source.facts import HandlerFacts, Met
 from hookscope.lint.subject import Absent
@@ -13,7 +14,6 @@ from hookscope.lint.subject import Absent
 ENDINGS = (".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json")
 TYPED = {".js": ".ts", ".mjs": ".mts", ".cjs": ".cts"}
 MARKS = ("#", "@/", "~", "$")  # of aliases, which a package.json or a bundler knows
-MODULES = "node_modules"
 NODE = """
 assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns
 domain events fs http http2 https inspector module net os path perf_hooks process punycode querystring
@@ -69,10 +69,9 @@ def _is_package(handler: Path, name: str, files: Files) -> bool:
     if ":" in first or first in BUILT_IN or name.startswith(MARKS):
         return True
     package = f"{first}/{rest.partition('/')[0]}" if first.startswith("@") else first
-    return any(
-        files.facts(folder / MODULES / package) is not None or _by_base_url(folder, first, files)
-        for folder in handler.parents
-    )
+    if any(files.facts(place) is not None for place in places_of(package, handler.parent)):
+        return True
+    return any(_by_base_url(folder, first, files) for folder in handler.parents)
 
 
 def _by_base_url(folder: Path, first: str, files: Files) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hookscope import formats
 from hookscope.core.dialect import Dialect
+from hookscope.core.node_packages import places_of
 from hookscope.core.surroundings import Surroundings
 from hookscope.formats import FormatError
 from hookscope.values import dataclass
@@ -51,8 +52,8 @@ def _by_project(dialect: Dialect, surroundings: Surroundings, workspace: Path) -
     Looked for as Node does: in a project of several packages it may lie in a folder above.
     """
     for name in dialect.layout.packages if dialect.layout.markers else ():
-        for folder in (workspace, *workspace.parents):
-            found = _told_by(folder / "node_modules" / name / "package.json", dialect, surroundings)
+        for place in places_of(name, workspace):
+            found = _told_by(place / "package.json", dialect, surroundings)
             if found is not None:
                 return found
     return None

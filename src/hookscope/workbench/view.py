@@ -112,6 +112,10 @@ class View:
         """The event keys that can be fired here."""
         return self._found.keys
 
+    def failed_load(self, call: Registration) -> FailedLoad | None:
+        """What is known of a handler whose file does not load as it stands."""
+        return self.failed_loads.get(call.hook) if call.hook is not None else None
+
     def work_out(self) -> None:
         """Work out now what is asked of all hooks later: for the thread that looks."""
         for part in ("keys", "bystanders", "standings", "waiting"):

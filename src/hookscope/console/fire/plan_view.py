@@ -114,7 +114,7 @@ def _call_row(number: int, call: Registration, plan: Plan, view: View | None, ke
         parts.append("registered by code")
     if call in plan.forced:
         parts.append("forced")
-    failed = view.failed_loads.get(call.hook) if view is not None and call.hook is not None else None
+    failed = view.failed_load(call) if view is not None else None
     if failed is not None:
         parts.insert(0, word(failed.why, 300))
     return PlanRow(str(number), word(call.name), "  ".join(parts))

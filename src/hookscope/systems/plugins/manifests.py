@@ -7,6 +7,7 @@ from typing import Any
 from hookscope import formats
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Hook
+from hookscope.core.node_packages import places_of
 from hookscope.formats.places import FormatError
 
 LARGEST = 1024 * 1024  # bytes of a file that is read for this
@@ -62,6 +63,5 @@ def packages_of(hook: Hook, host: Host) -> tuple[str, ...]:
 
 def is_installed(package: str, folder: Path, host: Host) -> bool:
     """Is it in a `node_modules` of that folder or above it."""
-    above = (folder, *folder.parents)
     files = host.surroundings.files
-    return any(files.facts(at / "node_modules" / package / PACKAGE) is not None for at in above)
+    return any(files.facts(place / PACKAGE) is not None for place in places_of(package, folder))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from hookscope.core.node_packages import places_of
 from hookscope.core.surroundings import Files, FolderItem
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.rooms import (
@@ -239,9 +240,7 @@ def _folder_of(package: str, beside: Path, workspace: Path, files: Files) -> Pat
     own = _manifest(workspace / "package.json", files)
     if isinstance(own, dict) and own.get("name") == name:
         return workspace
-    above = (workspace, *workspace.parents)
-    places = (folder / "node_modules" / name for folder in above)
-    return next((place for place in places if _has_manifest(place, files)), None)
+    return next((place for place in places_of(name, workspace) if _has_manifest(place, files)), None)
 
 
 def _has_manifest(folder: Path, files: Files) -> bool:
