@@ -18,13 +18,14 @@ from hookscope.runtime.patch import patch_of
 # What, name, value: `needs` fails where the name is not there, `count` leaves one more than it finds, `says`
 # pushes what it finds, `adds` appends to a list.
 Operation = tuple[str, str, int]
+GIVEN = {"sender": "ada"}  # by the event
 Handler = tuple[Operation, ...]
 
 
 def called(handlers: Sequence[Handler], order: Order, number: int = 1) -> Facts:
     """What comes of calling these handlers in this order."""
     calls = [Registration("command:new", f"h{place}", print) for place in range(len(handlers))]
-    document: dict[str, Any] = {"context": {}, "messages": []}
+    document: dict[str, Any] = {"context": dict(GIVEN), "messages": []}
     results = []
     for place in order:
         before = deepcopy(document)
@@ -39,7 +40,7 @@ def called(handlers: Sequence[Handler], order: Order, number: int = 1) -> Facts:
             )
         )
     messages, context = tuple(document["messages"]), document["context"]
-    run = Run(number, Event("command", "new"), tuple(results), (), Ending(), messages, context)
+    run = Run(number, Event("command", "new", context=GIVEN), tuple(results), (), Ending(), messages, context)
     return facts_of(run, calls, order)
 
 

@@ -12,7 +12,7 @@ from tests.orders.agents import Handler, called, every_order, searched
 from hookscope.core.orders.facts import Kind
 from hookscope.core.orders.findings import Finding, Findings
 from hookscope.core.orders.ways import between, count, other_orders, registered
-from hookscope.core.orders.words import left_over, sentences, summary
+from hookscope.core.orders.words import evidence, left_over, sentences, summary, unsteady
 
 NEEDS_USER: Handler = (("needs", "user", 0),)
 SETS_USER: Handler = (("set", "user", 1),)
@@ -67,6 +67,14 @@ def said(found: Findings) -> list[str]:
         ),
         ([(("says", "x", 0),), (("says", "y", 0),)], []),
         (
+            [SETS_USER, (("needs", "user", 0), ("set", "sender", 3))],
+            ["h1 fails (KeyError: 'user') unless h0 runs before it."],
+        ),
+        (
+            [(("drop", "sender", 0),), (("needs", "sender", 0), ("set", "user", 3))],
+            ["h1 fails (KeyError: 'sender') when h0 runs before it."],
+        ),
+        (
             [(("adds", "to", 1),), (("adds", "to", 2),)],
             ["h0 and h1 both change context.to: what stands there depends on who goes first."],
         ),
@@ -85,6 +93,15 @@ def test_the_sentence_for_what_happens(agents: list[Handler], told: list[str]) -
     assert said(found) == told
     assert not found.left
     assert ("does not matter" in summary(found)) is not bool(told)
+
+
+def test_what_the_event_had_is_told_where_nobody_changed_it() -> None:
+    found = searched([SETS_USER, (("needs", "user", 0), ("set", "sender", 3), ("drop", "user", 0))], 20)
+    (one,) = found.found
+    assert [line for line in evidence(one, found.names) if "also" in line] == [
+        'also context.sender: 3 → "ada"',
+        "also context.user: nothing → 1",
+    ]
 
 
 def test_runs_that_do_not_suffice_are_said() -> None:
@@ -144,6 +161,22 @@ def test_one_cause_is_found_in_a_handful_of_fires_among_however_many_handlers(
     found = searched(agents, 3 + ceil(log2(steps)) + 2)
     assert said(found) == [f"h{other} fails (KeyError: 'user') unless h{one} runs before it."]
     assert found.found[0].narrowed
+
+
+@pytest.mark.parametrize("name", ["a\x1b[2Jb", "x\ny", "\u202egnp", "a/b~c", "", "{}", "\0", "0"])
+def test_foreign_names_stay_on_their_line(name: str) -> None:
+    agents: list[Handler] = [
+        (("needs", name, 0), ("says", name, 0)),
+        (("set", name, 1),),
+        (("drop", name, 0), ("adds", name, 2)),
+    ]
+    found = searched(agents, 100)
+    told = [*said(found), summary(found)]
+    told += [line for one in found.found for line in evidence(one, found.names)]
+    few = searched(agents, 4)
+    told += [*left_over(few), *unsteady(few)]
+    assert found.matters
+    assert all(text.isprintable() for text in told)
 
 
 def check_right(agents: list[Handler], one: Finding) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
@@ -56,18 +57,22 @@ class Subject:
 class Facts:
     """A run: its number, the order of its calls, and what it came to, each as a text.
 
-    Of places `values` has those that are not as the event had them. `written` are the CHANGED that the
-    handler itself has brought about; of others it found and left what stood there.
+    Of places `values` has those that are not as the event had them, which is in `given`. `written` are the
+    CHANGED that the handler itself has brought about; of others it found and left what stood there.
     """
 
     run: int
     order: Order
     values: Mapping[Subject, str]
     written: frozenset[Subject] = frozenset()
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, subject: Subject) -> str:
         """UNTOUCHED where there is nothing to tell."""
-        return self.values.get(subject, UNTOUCHED)
+        known = self.values.get(subject)
+        if known is None and subject.kind in (Kind.PLACE, Kind.CHANGED):
+            return self.given.get(subject.what, UNTOUCHED)
+        return UNTOUCHED if known is None else known
 
     def writers(self, place: str) -> tuple[int, ...]:
         """The handlers that changed this place, in the order of running."""
@@ -89,7 +94,7 @@ def facts_of(run: Run, calls: Sequence[Registration], order: Order) -> Facts:
     for place in before.keys() | after.keys():
         if before.get(place) != after.get(place):
             values[Subject(Kind.PLACE, place)] = after.get(place, GONE)
-    return Facts(run.id, order, values | left | dict(_of_event(run)), written)
+    return Facts(run.id, order, values | left | dict(_of_event(run)), written, before)
 
 
 def _of_handler(call: int, result: Result | None, why: str) -> dict[Subject, str]:
