@@ -117,6 +117,26 @@ def test_on_copies_each_fire_begins_anew_and_elsewhere_files_stay(
     assert "with --sandbox each fire begins anew" in here.out
 
 
+def test_on_copies_files_are_compared_too(
+    scope: Program, workspace: Path, make_hook: MakeHook, home: Path
+) -> None:
+    (home / "notes").write_text("begin\n")
+    for name in "ab":
+        source = f"""
+            import os
+
+            def handler(event):
+                with open(os.path.join(os.environ["HOME"], "notes"), "a") as notes:
+                    notes.write("{name}\\n")
+            """
+        make_hook(workspace / "hooks", name, COMMAND, source)
+    done = scope("fire", "command:new", "--repeat", "9", "--shuffle", "--sandbox")
+    registered, exchanged = "changed, 10 bytes: +a, +b", "changed, 10 bytes: +b, +a"
+    said = f"The file {home}/notes is {registered} when a runs before b, else {exchanged}."
+    assert said in done.out
+    assert (home / "notes").read_text() == "begin\n"
+
+
 def test_what_differs_in_one_order_too_is_left_out(
     scope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

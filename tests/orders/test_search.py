@@ -109,7 +109,7 @@ def test_runs_that_do_not_suffice_are_said() -> None:
     found = searched(agents, 4)
     assert not found.found
     assert left_over(found) == (
-        "how h7 ends differs between run 2 and run 3; the fires did not suffice to say why.",
+        "How h7 ends differs between run 2 and run 3; the fires did not suffice to say why.",
     )
     assert said(searched(agents, 11)) == ["h7 fails (KeyError: 'user') unless h0 runs before it."]
 

@@ -128,7 +128,7 @@ def _of_event(run: Run) -> Iterator[tuple[Subject, str]]:
     if run.caused:
         yield Subject(Kind.CAUSED), ", ".join(caused.event.key for caused in run.caused)
     for change in run.guarded.changes if run.guarded is not None else ():
-        state = (change.kind, change.after, change.diff, change.digest)
+        state = {"kind": change.kind, "bytes": change.after, "diff": change.diff, "digest": change.digest}
         yield Subject(Kind.FILE, str(change.path)), _text(state)
 
 

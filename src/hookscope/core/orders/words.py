@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from hookscope.core.orders.facts import GONE, NOT_RUN, OK, UNTOUCHED, Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
@@ -51,7 +52,7 @@ def sentences(told: Findings) -> tuple[Sentence, ...]:
 def left_over(told: Findings) -> tuple[str, ...]:
     """A sentence for each two orders that differ, of which the cause was not found in the runs there were."""
     return tuple(
-        f"{_subject(subject, told.names)} differs between run {one.run} and run {other.run}; "
+        f"{_begins(subject, told.names)} differs between run {one.run} and run {other.run}; "
         "the fires did not suffice to say why."
         for subject, one, other in told.left
     )
@@ -142,7 +143,7 @@ def _of_others(finding: Finding, names: Sequence[str]) -> _Claim:
         return _Claim(f"{who} {one} when {first} runs before {second}, else it {two}.", (), "")
     one, two = (_value(subject, value) for value in (registered, exchanged))
     return _Claim(
-        f"{_subject(subject, names)} is {one} when {first} runs before {second}, else {two}.", (), ""
+        f"{_begins(subject, names)} is {one} when {first} runs before {second}, else {two}.", (), ""
     )
 
 
@@ -171,8 +172,10 @@ def _value(subject: Subject, value: str) -> str:
             return "runs well" if value == OK else _ends(value)
         case Kind.SAID | Kind.MESSAGES if value != UNTOUCHED:
             return one_line(", ".join(_json(text) for text in json.loads(value)), MOST)
+        case Kind.FILE if value != UNTOUCHED:
+            return _file(json.loads(value))
         case _ if value in (UNTOUCHED, GONE):
-            return "nothing"
+            return "untouched" if subject.kind is Kind.FILE else "nothing"
         case _:
             return one_line(value, MOST)
 
@@ -200,10 +203,24 @@ def _subject(subject: Subject, names: Sequence[str]) -> str:
     return words[subject.kind]()
 
 
+def _begins(subject: Subject, names: Sequence[str]) -> str:
+    """At the beginning of a sentence; names of the context stay as they are written."""
+    text = _subject(subject, names)
+    return text if subject.kind is Kind.PLACE else text[:1].upper() + text[1:]
+
+
 def _place(pointer: str) -> str:
     """`/context/user/name` as `context.user.name`."""
     names = (name.replace("~1", "/").replace("~0", "~") for name in pointer.split("/")[1:])
     return one_line(".".join(names), MOST)
+
+
+def _file(state: Mapping[str, Any]) -> str:
+    """How it was changed, and the lines that came and went."""
+    lines = str(state["diff"]).splitlines()
+    told = [one_line(line, 20) for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+    size = "" if state["bytes"] is None else f", {state['bytes']:,} bytes"
+    return one_line(f"{state['kind']}{size}{': ' if told else ''}{', '.join(told)}", MOST)
 
 
 def _json(value: object) -> str:
