@@ -41,7 +41,8 @@ def moved() -> dict[str, str]:
     modifiers = ("alt", "ctrl", "shift", "ctrl+alt", "alt+shift", "ctrl+shift", "super", "alt+super")
     keys = (f"{modifier}+f{number}" for number, modifier in product(range(24, 0, -1), modifiers))
     more = (f"shift+super+f{number}" for number in range(1, 25))
-    return dict(zip(actions(), (*keys, *more), strict=False))
+    most = (f"ctrl+super+f{number}" for number in range(1, 25))
+    return dict(zip(actions(), (*keys, *more, *most), strict=False))
 
 
 class Presser:

@@ -146,7 +146,7 @@ async def test_a_fuzz_finds_the_smallest_event_that_fails_and_loads_it(
         await story.shows("1 of 1 failed", "not as fuzz-command-new-greet.yaml expects")
 
 
-WAYS = st.lists(st.tuples(st.integers(0, 7), st.sampled_from([1, -1])), max_size=30)
+WAYS = st.lists(st.tuples(st.integers(0, 8), st.sampled_from([1, -1])), max_size=30)
 
 
 @given(WAYS, st.lists(st.text(max_size=5), unique=True, max_size=3))
@@ -156,10 +156,11 @@ def test_every_choice_can_be_shown_and_is_one_that_can_be_fired(
     chosen = Otherwise()
     for line, by in turns:
         chosen = turned(chosen, line, by, hooks, hooks)
-        assert len(choices(chosen)) == 8
+        assert len(choices(chosen)) == 9
         assert chosen.only in (None, *hooks)
         assert chosen.broken in (None, *hooks)
         assert chosen.only is not None or not chosen.forced
         assert chosen.times >= 1
-        assert chosen.times == 1 or not chosen.stepped
-        assert not chosen.shuffled or (chosen.times >= LEAST and chosen.only is None and not chosen.stepped)
+        assert chosen.times == 1 or not (chosen.stepped or chosen.debugged)
+        assert not (chosen.stepped and chosen.debugged)
+        assert not chosen.shuffled or (chosen.times >= LEAST and chosen.only is None)

@@ -15,6 +15,7 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Button
 
+from hookscope.console.debug.screen import DebugScreen
 from hookscope.console.doing import anywhere, do, own_bindings
 from hookscope.console.edits import EditScreen
 from hookscope.console.fire.beside import BesideScreen
@@ -47,6 +48,8 @@ from hookscope.console.workers import WorkersScreen
 from hookscope.console.workspaces.screen import WorkspaceScreen
 from hookscope.core.repeated import Repetition
 from hookscope.core.runs import Event
+from hookscope.runtime.debugging import StackFrame
+from hookscope.workbench import Debugger, Stop
 from hookscope.workbench.filling import Filling
 from hookscope.workbench.fuzzing import Fuzzed
 from hookscope.workbench.tap.report import report_of
@@ -168,6 +171,10 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield EnvironmentScreen(Filling()), {"environment"}
     yield SavedScreen((), {}, bool, bool), {"saved"}
     yield OtherwiseScreen("command:new", Otherwise(), (), ()), {"otherwise", "lines"}
+    stop = Stop(
+        "step", "greet", (StackFrame("/a/handler.py", 1, "handler"),), 0, ((1, "pass"),), (("a", "1"),)
+    )
+    yield DebugScreen(Debugger(), stop, str, print), {"debug", "lines", "sheet"}
     yield BesideScreen("command:new", print), {"beside", "sheet"}
     yield RepeatScreen("command:new", Repetition(2, (), None)), {"repeated", "sheet"}
     yield FuzzScreen(Fuzzed(event, 0, 0, ())), {"fuzzed", "lines"}
@@ -205,6 +212,9 @@ async def test_over_dialogs_what_stands_there_and_the_palette_reach_all_actions(
                 there = found.keys() & set(keys[name]) or name.rpartition(".")[2] in buttons
                 elsewhere = helps or COMMANDS[name] is Reason.MOVES or name in CLICKED_THERE
                 assert there or elsewhere, f"{screen}: {name}"
+            if len(screen.focus_chain) > 1:
+                screen.focus_chain[0].focus()  # out of a field, which `esc` would leave first
+                await story.pilot.pause()
             leave = next((found[key] for key in LEAVE if key in found), (1, 1))
             await story.pilot.click(offset=leave)
             await story.until(partial(gone, story, screen), f"a click leaves {screen}")

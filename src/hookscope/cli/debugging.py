@@ -76,7 +76,7 @@ class _Talk:
         shown = [line for line in stop.lines if around is None or abs(line[0] - at) <= around]
         width = len(str(shown[-1][0])) if shown else 0
         for number, text in shown:
-            mark = "→" if number == at else " "
+            mark = "→" if number == at else "●" if number in stop.named else " "
             _tell(f"  {mark} {number:{width}} │ {printable(text.expandtabs(4))}".rstrip())
 
     def _asked(self) -> str:

@@ -12,8 +12,10 @@ from hookscope.console.hosts.asked import HostsAsked
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.log.pane import LogPane
 from hookscope.console.messages import (
+    DebugOver,
     FiringOver,
     FiringStarted,
+    HandlerStopped,
     JobBegan,
     JobOver,
     PlayOver,
@@ -88,6 +90,18 @@ class Carrier(Shell):
     @on(asked.StepAsked)
     def _step(self, event: asked.StepAsked) -> None:
         self.desk.step(event.word)
+
+    @on(asked.DebugAsked)
+    def _debug(self) -> None:
+        self.debugging.open()
+
+    @on(HandlerStopped)
+    def _handler_stopped(self, event: HandlerStopped) -> None:
+        self.debugging.stopped(event)
+
+    @on(DebugOver)
+    def _debug_over(self) -> None:
+        self.debugging.over()
 
     @on(asked.CancelAsked)
     def _cancel(self) -> None:

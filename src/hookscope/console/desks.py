@@ -15,6 +15,7 @@ from hookscope.console.painting import PaintedOnce
 
 if TYPE_CHECKING:
     from hookscope.console.comparing import CompareDesk
+    from hookscope.console.debug.desk import DebugDesk
     from hookscope.console.edits import EditDesk
     from hookscope.console.export.desk import ExportDesk
     from hookscope.console.fire.pane import FirePane
@@ -113,6 +114,12 @@ class Desks(PaintedOnce[None]):
         from hookscope.console.real import RealDesk
 
         return RealDesk(self._shell)
+
+    @cached_property
+    def debugging(self) -> DebugDesk:
+        from hookscope.console.debug.desk import DebugDesk
+
+        return DebugDesk(self._shell)
 
     @cached_property
     def hosts(self) -> HostsDesk:

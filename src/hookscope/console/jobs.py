@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_bytes, token_hex
 from typing import TYPE_CHECKING
 
-from hookscope.console.messages import Answered, FiringOver, PlayOver, Said
+from hookscope.console.messages import Answered, DebugOver, FiringOver, HandlerStopped, PlayOver, Said
 from hookscope.console.posting import post, said
 from hookscope.core.breakage import breakage_of
 from hookscope.core.runs import Event, Plan, Run
@@ -97,6 +97,9 @@ async def fire_otherwise(
     if way.shuffled:
         await _in_orders(runner, ready, plan, asked, told)
         return
+    if way.debugged:
+        await _by_lines(runner, ready, plan, asked)
+        return
     runs: list[Run] = []
     async with aclosing(firings(bench, ready, plan, way.times, sandbox=way.guarded)) as fired:
         async for firing in fired:
@@ -129,6 +132,27 @@ async def _by_steps(runner: Runner, view: View, plan: Plan, asked: Composed) -> 
     guarded = asked.way is not None and asked.way.guarded
     firing = await bench.fire_guarded(view, plan, stepper) if guarded else bench.fire(view, plan, stepper)
     await runner.follow(plan, firing, asked)
+
+
+async def _by_lines(runner: Runner, view: View, plan: Plan, asked: Composed) -> None:
+    from hookscope.workbench import Debugger
+
+    debugger, bench = Debugger(), runner.bench
+    guarded = asked.way is not None and asked.way.guarded
+    firing = await bench.fire_debugged(view, plan, debugger, sandbox=guarded)
+
+    async def watch() -> None:
+        stop = None
+        while True:
+            stop = await debugger.stopped(after=stop)
+            post(runner.screen, HandlerStopped(debugger, stop))
+
+    watching = asyncio.create_task(watch())
+    try:
+        await runner.follow(plan, firing, asked)
+    finally:
+        watching.cancel()
+        post(runner.screen, DebugOver())
 
 
 async def _otherwise(runner: Runner, view: View, event: Event, only: str | None, way: Otherwise) -> Plan:

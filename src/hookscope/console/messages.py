@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step
     from hookscope.core.standing import Standing
-    from hookscope.workbench import PastRun, Toggle, Undoing
+    from hookscope.workbench import Debugger, PastRun, Stop, Toggle, Undoing
     from hookscope.workbench.play import Played
 
 Severity = Literal["information", "warning", "error"]
@@ -56,6 +56,18 @@ class Answered(Message):
     def __init__(self, take: Callable[[], object]) -> None:
         self.take = take
         super().__init__()
+
+
+class HandlerStopped(Message):
+    """A handler that is debugged stands, and waits for a word to its debugger."""
+
+    def __init__(self, debugger: Debugger, stop: Stop) -> None:
+        self.debugger, self.seen = debugger, stop  # `stop` is taken: messages bubble until then
+        super().__init__()
+
+
+class DebugOver(Message):
+    """Nothing is debugged any more."""
 
 
 class FireHookAsked(Message):

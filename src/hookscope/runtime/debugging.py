@@ -41,6 +41,7 @@ class Stop:
     at: int  # the chosen one of them
     lines: tuple[tuple[int, str], ...]  # of its file, with their numbers; empty where it cannot be read
     variables: tuple[tuple[str, str], ...]  # of the chosen frame: names and short texts
+    named: tuple[int, ...] = ()  # lines of its file at which it stops, since somebody has named them
     error: str | None = None  # that has left the handler: "KeyError: 'user'"
     said: str | None = None  # the answer to the last word, where that has one
 
@@ -73,9 +74,9 @@ class Debugger:
         """Where a handler stands now; None where none does."""
         return self._stop
 
-    async def stopped(self) -> Stop:
-        """The present stop, else the next one."""
-        while self._stop is None:
+    async def stopped(self, after: Stop | None = None) -> Stop:
+        """The present stop, unless it is the one `after` which another is wanted; else the next one."""
+        while self._stop is None or self._stop is after:
             self._news.clear()
             await self._news.wait()
         return self._stop
@@ -163,6 +164,7 @@ def _read(told: Message, original: Callable[[str], str]) -> Stop:
         at,
         tuple((int(number), str(line)) for number, line in told["lines"]),
         tuple((str(name), text(value)) for name, value in told["variables"]),
+        tuple(int(number) for number in told["named"]),
         None if error is None else text(error),
         None if said is None else text(said),
     )

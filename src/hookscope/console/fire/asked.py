@@ -46,6 +46,10 @@ class StepAsked(Message):
         self.word: StepWord = word
 
 
+class DebugAsked(Message):
+    """The handler that is debugged is to be shown."""
+
+
 class Furnished(Message):
     """The pane has got its parts: it can take the focus."""
 

@@ -29,6 +29,14 @@ KEYS: list[BindingType] = [
         tooltip="Run the handler that waits and all that follow",
     ),
     Binding(
+        "B",
+        "debug",
+        "By line",
+        id="fire.debug",
+        show=False,
+        tooltip="Fire line by line: stop in each handler; then show again where it stands",
+    ),
+    Binding(
         "x",
         "cancel",
         "Cancel",
@@ -78,7 +86,7 @@ KEYS: list[BindingType] = [
         "Otherwise",
         id="fire.otherwise",
         show=False,
-        tooltip="Fire forced, with a fault in a handler's place, several times, in other orders, by steps",
+        tooltip="Fire forced, with a fault in a handler's place, several times, in other orders, by steps or lines",
     ),
     Binding(
         "Z,f10",

@@ -1,5 +1,6 @@
 """Firing otherwise: at one hook although it would not run, with a fault in a handler's place, several
-times, in other orders, on copies, handler by handler. What is chosen, and the dialog that chooses it."""
+times, in other orders, on copies, handler by handler, line by line. What is chosen, and the dialog that
+chooses it."""
 
 from __future__ import annotations
 
@@ -46,6 +47,7 @@ class Otherwise:
     shuffled: bool = False  # in other orders too, so many times at most
     guarded: bool = False  # on copies
     stepped: bool = False  # a word is waited for before each handler
+    debugged: bool = False  # and at its lines
 
     @property
     def plain(self) -> bool:
@@ -77,6 +79,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
     times = many if chosen.times > 1 else "once"
     order = "says who disturbs whom" if chosen.shuffled else "as registered"
     steps = "it waits before each handler" if chosen.stepped else "handlers run one after the other"
+    lines = "it stops in each handler" if chosen.debugged else "handlers run through"
     copies = "nothing of yours is written" if chosen.guarded else "files are written as always"
     return (
         Choice("at", word(chosen.only or "all hooks", 60), alone),
@@ -87,6 +90,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
         Choice("order", "others too" if chosen.shuffled else "one", order),
         Choice("on copies", "yes" if chosen.guarded else "no", copies),
         Choice("by step", "yes" if chosen.stepped else "no", steps),
+        Choice("by line", "yes" if chosen.debugged else "no", lines),
     )
 
 
@@ -109,20 +113,28 @@ def turned(
             return replace(chosen, fault=_next(FAULTS, chosen.fault, by)) if chosen.broken else chosen
         case 4:
             times = _next(TIMES, chosen.times, by)
-            stepped, shuffled = chosen.stepped and times == 1, chosen.shuffled and times >= LEAST
-            return replace(chosen, times=times, stepped=stepped, shuffled=shuffled)
+            once = times == 1
+            return replace(
+                chosen,
+                times=times,
+                stepped=chosen.stepped and once,
+                debugged=chosen.debugged and once,
+                shuffled=chosen.shuffled and times >= LEAST,
+            )
         case 5:
             return _shuffled(chosen) if not chosen.shuffled else replace(chosen, shuffled=False)
         case 6:
             return replace(chosen, guarded=not chosen.guarded)
+        case 7:
+            return replace(chosen, stepped=not chosen.stepped, debugged=False, times=1, shuffled=False)
         case _:
-            return replace(chosen, stepped=not chosen.stepped, times=1, shuffled=False)
+            return replace(chosen, debugged=not chosen.debugged, stepped=False, times=1, shuffled=False)
 
 
 def _shuffled(chosen: Otherwise) -> Otherwise:
     """In other orders too: of all that listen, as often as tells something."""
     times = chosen.times if chosen.times >= LEAST else ENOUGH
-    return replace(chosen, shuffled=True, times=times, only=None, forced=False, stepped=False)
+    return replace(chosen, shuffled=True, times=times, only=None, forced=False, stepped=False, debugged=False)
 
 
 def _next(values: Sequence[T], now: T, by: int) -> T:
@@ -183,7 +195,7 @@ class OtherwiseScreen(Dialog[Otherwise | None]):
     DEFAULT_CSS = """
     OtherwiseScreen {
         & > Vertical { max-width: 92; }
-        & ChoiceLines { height: 8; }
+        & ChoiceLines { height: 9; }
     }
     """
 

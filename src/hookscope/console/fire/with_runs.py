@@ -58,7 +58,16 @@ class FireRuns(FireFrame):
     def action_step(self) -> None:
         if self._waits:
             self.post_message(asked.StepAsked("run_it"))
-            return
+        else:
+            self._fire_slowly(stepped=True)
+
+    def action_debug(self) -> None:
+        if self._going:
+            self.post_message(asked.DebugAsked())
+        else:
+            self._fire_slowly(debugged=True)
+
+    def _fire_slowly(self, *, stepped: bool = False, debugged: bool = False) -> None:
         composer = self._composed()
         event = composer.checked.event
         if event is None:
@@ -66,7 +75,8 @@ class FireRuns(FireFrame):
             composer.go_to_mistake()
         elif not self._busy():
             only = composer.draft.only
-            self._fire(event, only, way=Otherwise(only=only, stepped=True), written=True)
+            way = Otherwise(only=only, stepped=stepped, debugged=debugged)
+            self._fire(event, only, way=way, written=True)
 
     def action_pass_over(self) -> None:
         self._word("pass_over")

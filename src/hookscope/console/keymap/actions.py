@@ -24,7 +24,7 @@ class Room:
     prefix: str = ""  # of the ids of its actions, where that is not its name
 
 
-READ_IN = ("hooks", "run", "hosts", "beside", "repeated", "help", "tap")
+READ_IN = ("hooks", "run", "hosts", "debug", "beside", "repeated", "help", "tap")
 
 # In the order in which help and `hookscope keys` show them. A test compares it with the open console.
 ROOMS = (
@@ -54,7 +54,7 @@ ROOMS = (
         "lines",
         "other lists",
         "lines:Lines",
-        ("fire", "run", "waterfall", "plan", "log", "hosts", "chooser", "otherwise", "fuzzed"),
+        ("fire", "run", "waterfall", "plan", "log", "hosts", "chooser", "otherwise", "debug", "fuzzed"),
     ),
     Room("chooser", "which hosts", "hosts.chooser:ChooserScreen"),
     Room("trust", "the question of trust", "trust:TrustScreen"),
@@ -68,6 +68,7 @@ ROOMS = (
     Room("environment", "the environments", "fire.environments:EnvironmentScreen"),
     Room("saved", "the saved events", "fire.saved_screen:SavedScreen", typing=True),
     Room("otherwise", "firing otherwise", "fire.otherwise:OtherwiseScreen"),
+    Room("debug", "a handler line by line", "debug.screen:DebugScreen"),
     Room("beside", "two runs side by side", "fire.beside:BesideScreen"),
     Room("repeated", "an event fired several times", "fire.repeated:RepeatScreen"),
     Room("fuzzed", "strange events", "fire.fuzzed:FuzzScreen"),

@@ -133,6 +133,7 @@ class Watch {
       at,
       lines: lines.map((text, index) => [first + index, text.slice(0, 400)]),
       variables: await this.variablesOf(frames[at]),
+      named: this.namedIn(file),
       said: said === null ? null : said.slice(0, ANSWER),
     });
   }
@@ -204,6 +205,11 @@ class Watch {
     }
     this.named.set(`${file}:${line}`, breakpointId);
     return `stops at ${where} too`;
+  }
+
+  namedIn(file) {
+    const places = [...this.named.keys()].filter((place) => place.startsWith(`${file}:`));
+    return places.map((place) => Number(place.slice(file.length + 1)));
   }
 
   fileAt({ url, location }) {

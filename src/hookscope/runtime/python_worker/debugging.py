@@ -136,7 +136,8 @@ class Debugger(bdb.Bdb):
         said: Optional[str] = None  # noqa: UP045  (3.9)
         try:
             while True:
-                self._line.say({"stop": {**told, **asked.state(), "said": said}})
+                named = self.get_file_breaks(self.canonic(asked.file))
+                self._line.say({"stop": {**told, **asked.state(), "named": named, "said": said}})
                 message = self._words.get()
                 if message["word"] in _GOES_ON:
                     self._go_on(message["word"], stack, has_ended=error is not None)

@@ -26,7 +26,7 @@ worker to host
                                             call n ended; "view" only where it differs from the one before
     {"id", "rest": text}                    the answer to rest, in words; empty where nothing does
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
-    {"stop": {"why", "who", "error", "frames", "at", "lines", "variables", "said"}}
+    {"stop": {"why", "who", "error", "frames", "at", "lines", "variables", "named", "said"}}
                                             a handler has stopped, and waits for a word
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
     {"late": {"who", "text", "adds"}}       else in words; with "adds", {"name", "row"}, where
@@ -34,8 +34,8 @@ worker to host
 
 "stack" and "word" come over the third descriptor. Of a stop "why" is "begin" (its first line), "breakpoint",
 "line" (one that was named), "step" or "error"; "frames" are those of its author's code, outermost first, and
-"at" the chosen one; "lines" [[number, text]] and "variables" [[name, text]] are that one's; "said" answers
-the last word.
+"at" the chosen one; "lines" [[number, text]], "variables" [[name, text]] and "named", numbers of lines, are
+that one's; "said" answers the last word.
 
 Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", "returned",
 and each that is false; "took" where it is 0; "status" and "phase" where they are "ok" and "run".

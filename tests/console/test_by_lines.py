@@ -1,0 +1,127 @@
+"""A handler that is gone through line by line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import MakeHook
+from tests.console.conftest import READY, SIZES, Open, at_fire, small
+from textual.widgets import Input
+
+from hookscope.console.debug.parts import SourceLines
+from hookscope.console.debug.screen import DebugScreen
+from hookscope.workbench import Options, Workbench
+
+PYTHON = """\
+def louder(text):
+    return text.upper()
+
+def handler(event):
+    text = louder("hello")
+    event.messages.append(text)
+    raise KeyError("user")
+"""
+TYPESCRIPT = """\
+function louder(text: string) {
+  return text.toUpperCase();
+}
+export default function handler(event: any) {
+  const text = louder("hello");
+  event.messages.push(text);
+  throw new RangeError("user");
+}
+"""
+
+
+@pytest.fixture(params=["handler.py", "handler.ts"])
+def greet(request: pytest.FixtureRequest, workspace: Path, make_hook: MakeHook) -> str:
+    """A trusted hook of that file: its name."""
+    source = PYTHON if request.param == "handler.py" else TYPESCRIPT
+    make_hook(workspace / "hooks", "greet", READY, source, file=request.param)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+async def test_a_handler_is_gone_through_and_asked(console: Open, size: tuple[int, int], greet: str) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("greet", f"{greet}:5 in handler", "at its first line")
+        await story.press("s")
+        await story.shows(f"{greet}:2 in louder", "call 2 of 2")
+        await story.press("u")
+        await story.shows(f"{greet}:5 in handler", "call 1 of 2")
+        await story.press("u")
+        await story.shows("This is the outermost call.")
+        await story.press("d", "o", "n")
+        await story.until(
+            lambda: f"{greet}:6" in story.text() or f"{greet}:7" in story.text(), "a later line"
+        )
+        await story.press("e", *"text", "enter")
+        await story.shows("HELLO")
+        await story.press("f8")  # letters are typed
+        await story.shows(f"{greet}:7 in handler", "Error: ")
+        await story.press("escape", "c")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+        await story.shows("1 failed")
+
+
+@small
+async def test_lines_are_named_by_their_place(console: Open, size: tuple[int, int], greet: str) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("at its first line")
+        await story.press("down", "b")
+        await story.shows(f"stops at {greet}:6 too", "● 6")
+        await story.press("c")
+        await story.shows(f"{greet}:6 in handler", "a named line")
+        await story.press("enter")
+        await story.shows(f"no longer stops at {greet}:6")
+        await story.press("f")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+        await story.shows("1 failed")
+
+
+@small
+async def test_left_it_stands_all_the_same_and_its_run_can_be_ended(
+    console: Open, size: tuple[int, int], greet: str
+) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("at its first line")
+        await story.press("escape")
+        await story.shows("» running")
+        await story.press("B")
+        await story.shows("at its first line")
+        await story.press("y")
+        await story.shows("Copied where it stands.")
+        assert f"{greet}:5 in handler" in story.app.clipboard
+        assert "event = " in story.app.clipboard
+        await story.press("x")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+        await story.shows("cancelled")
+
+
+@small
+async def test_a_variable_shows_whole_and_escape_leaves_the_field_first(
+    console: Open, size: tuple[int, int], greet: str
+) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("f3", *["down"] * 6, "space", "down", "down", "space")
+        await story.shows("nothing of yours is written", "it stops in each handler")
+        await story.press("enter")
+        await story.shows("at its first line")
+        await story.press("tab", "enter")
+        await story.until(lambda: story.app.screen.query_one("#debug-said").display, "it is answered")
+        await story.press("e", *"event.type", "enter")
+        await story.shows("command")
+        await story.press("escape")
+        assert isinstance(story.app.screen.focused, SourceLines)
+        assert not story.app.screen.query_one(Input).has_focus
+        await story.press("x")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
