@@ -237,6 +237,24 @@ async def take_one(bench: Workbench, size: tuple[int, int], key: str, name: str,
     await bench.close()
 
 
+async def take_debugged(bench: Workbench, size: tuple[int, int]) -> None:
+    """A handler where an error has left it, and what its event held."""
+    app = Console(bench)
+    async with app.run_test(size=size, tooltips=True) as pilot:
+        screen = app.screen
+        await until(pilot, lambda: bool(screen.state.rows))  # type: ignore[attr-defined]
+        await pilot.press("2", "B")
+        await until(pilot, lambda: "at its first line" in shown(app))
+        await pilot.press("c")
+        await until(pilot, lambda: "KeyError" in shown(app))
+        await pilot.press("e", *"event.context", "enter")
+        await until(pilot, lambda: "commandSource" in shown(app))
+        save(app, "debug", size)
+        await pilot.press("escape", "x")
+        await until(pilot, lambda: not screen.state.job and not app.workers)  # type: ignore[attr-defined]
+    await bench.close()
+
+
 async def take_expected(bench: Workbench, size: tuple[int, int]) -> None:
     """A saved event, loaded and fired: its run is not what the file expects. And that run beside the next."""
     app = Console(bench)
@@ -299,6 +317,13 @@ def main() -> None:
         os.chdir(kept)
         os.environ["HOME"] = str(home / "ada")
         asyncio.run(take_expected(Workbench(Options(bundled=home / "none")), size))
+        alone = home / "grace" / "agent"
+        write_hooks(alone / "hooks", ("session-memory",))
+        os.chdir(alone)
+        os.environ["HOME"] = str(home / "grace")
+        bench = Workbench(Options(bundled=home / "none"))
+        bench.trust(alone)
+        asyncio.run(take_debugged(bench, size))
         os.environ["HOME"] = str(home)
         os.chdir(agent)
         write_files(agent, PLUGINS)

@@ -86,7 +86,7 @@ KEYS: list[BindingType] = [
         "Otherwise",
         id="fire.otherwise",
         show=False,
-        tooltip="Fire forced, with a fault in a handler's place, several times, in other orders, by steps or lines",
+        tooltip="Fire forced, with a fault, several times, in other orders, by steps, by lines",
     ),
     Binding(
         "Z,f10",
