@@ -18,6 +18,22 @@ NEW = '{openclaw: {events: ["command:new"]}}'
 EVE = 'from hookscope import define_hook\n\ndefault = define_hook(events={"turn.started": print})\n'
 
 
+def test_events_that_never_come_beside_one_that_does_are_told_of_a_ready_hook(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(
+        workspace / "hooks", "mixed", '{openclaw: {events: ["command:new", "message:bogus", "session:x"]}}'
+    )
+    make_hook(workspace / "hooks", "later", '{openclaw: {events: ["command:new", "message:preprocessed"]}}')
+    make_hook(workspace / "hooks", "other", '{openclaw: {events: ["command:new", "message_received"]}}')
+    hookscope("trust", "hooks")
+    said = {line.split()[2]: line for line in hookscope("list").out.splitlines() if "● ready" in line}
+    assert said["mixed"].endswith("message:bogus is no event of OpenClaw (and 1 more like it)")
+    assert said["other"].endswith("message_received is a plugin hook's name; HOOK.md folders never hear it")
+    assert said["later"].endswith("message:preproce…")
+    assert "  mixed: message:bogus is no event of OpenClaw (and 1 more like it)" in hookscope("check").out
+
+
 def test_a_ready_hook_with_a_slip_of_the_pen_is_told_of_wherever_it_is_looked_at(
     hookscope: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

@@ -19,7 +19,7 @@ from hookscope.core.text import as_typed, one_line, printable
 from hookscope.workbench import View
 from hookscope.workbench.documents import problem
 from hookscope.workbench.failed_loads import tries_again
-from hookscope.workbench.slips import slip_of
+from hookscope.workbench.slips import hint_of
 
 if TYPE_CHECKING:
     from hookscope.workbench.links.link import Link
@@ -95,7 +95,7 @@ def _events(row: Standing) -> str:
 def _row(row: Standing, names: int, events: int, view: View) -> list[str]:
     name = fitted(one_line(row.hook.name), names)
     why = one_line(
-        row.verdict.why(view.host.surroundings.short) or _failed(row, view) or _slip(row, view), 300
+        row.verdict.why(view.host.surroundings.short) or _failed(row, view) or hint_of(row, view), 300
     )
     return beside(f"  {state_word(view.stands(row))}  {name}  {fitted(_events(row), events)}", why)
 
@@ -104,14 +104,6 @@ def _failed(row: Standing, view: View) -> str:
     """Of a hook whose checks are open: that its file did not load, and what tries again."""
     failed = view.failed_loads.get(row.hook)
     return "" if failed is None else f"{failed.why}; {tries_again(row.hook.name)}"
-
-
-def _slip(row: Standing, view: View) -> str:
-    """Of a ready hook that listens to what was surely meant to be another event."""
-    found = slip_of(row, view)
-    return (
-        "" if found is None else f"{view.host.dialect.product} lists no {found[0]}; did you mean {found[1]}?"
-    )
 
 
 def _rejected_word(item: Rejected) -> str:
@@ -246,7 +238,7 @@ def check(view: View, *, verbose: bool = False) -> str:
     lines += [f"  {_broken_word()} {len(rejects):>4}"] if rejects else []
     stopped = [row for row in rows if row.state not in (State.READY, State.SHADOWED)]
     ready = [row for row in rows if row.state is State.READY]
-    hints = [(row, hint) for row in ready if (hint := _failed(row, view) or _slip(row, view))]
+    hints = [(row, hint) for row in ready if (hint := _failed(row, view) or hint_of(row, view))]
     if stopped or rejects or hints:
         lines.append("")
     for row in stopped:
