@@ -8,8 +8,8 @@ from hookscope.core.rules import Layout, LoaderTexts, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import FolderShape, FolderTexts
 from hookscope.systems.folders.legacy import LegacyRule
+from hookscope.systems.folders.shapes import FolderShape, FolderTexts
 
 STATE = "~/.eliza"
 

@@ -9,8 +9,8 @@ from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.eliza import FOLDER_TEXTS, TEXTS, error_text
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates, lowest_first
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import FolderShape
 from hookscope.systems.folders.legacy import LegacyRule
+from hookscope.systems.folders.shapes import FolderShape
 
 STATE = "~/.milady"
 

@@ -9,7 +9,6 @@ from hookscope.core.rules import Layout, LoaderTexts, PackRules, Switching
 from hookscope.dialects.catalogues import catalogue
 from hookscope.dialects.guides import REQUIREMENTS, guide_gates
 from hookscope.systems.folders import FolderSystem, gates
-from hookscope.systems.folders.discovery import FolderShape
 from hookscope.systems.folders.legacy import LegacyRule
 from hookscope.systems.folders.places import (
     MANAGED,
@@ -19,6 +18,7 @@ from hookscope.systems.folders.places import (
     extra_folders,
     hooks_folder,
 )
+from hookscope.systems.folders.shapes import FolderShape
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.plugins.discovery import PluginShape
 from hookscope.systems.plugins.gates import PLUGIN_GATES

@@ -20,7 +20,6 @@ from hookscope.dialects.openclaw_2026_9_tools import TOOLS
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
 from hookscope.systems.folders.closed_settings import path_text
 from hookscope.systems.folders.collections import Collections, find_in_collections
-from hookscope.systems.folders.discovery import FolderShape, FolderTexts
 from hookscope.systems.folders.places import (
     BUNDLED,
     EXTRA,
@@ -33,6 +32,7 @@ from hookscope.systems.folders.places import (
 )
 from hookscope.systems.folders.plugin_bundles import Bundles, bundle_folders
 from hookscope.systems.folders.policy import bare_chain
+from hookscope.systems.folders.shapes import FolderShape, FolderTexts
 from hookscope.systems.folders.source_policy import SourcePolicy, ranking_by_source
 from hookscope.systems.folders.strict import StrictFolders
 from hookscope.systems.plugins.access import access_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from hookscope.core.dialect import Host
 from hookscope.core.surroundings import Files
 from hookscope.settings.opening import agents_of, configured_workspace
-from hookscope.systems.folders.discovery import MANIFEST
+from hookscope.systems.folders.shapes import MANIFEST
 
 DEEPEST = 5  # folders below the workspace and the host's own folder
 MOST = 3000  # folders that are looked at: somebody waits for the answer

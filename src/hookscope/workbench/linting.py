@@ -26,8 +26,8 @@ from hookscope.lint.source.scripts import read_scripts
 from hookscope.lint.subject import HostFacts, Subject
 from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
-from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
 from hookscope.systems.folders.places import WORKSPACE, hooks_folder
+from hookscope.systems.folders.shapes import MANIFEST, PYTHON_HANDLERS
 from hookscope.systems.streams.agents import ROOT
 from hookscope.systems.streams.household import SUBAGENTS
 from hookscope.values import dataclass

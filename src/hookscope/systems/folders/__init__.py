@@ -11,11 +11,12 @@ from hookscope.core.hooks import Folder, Hook, Problem
 from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Group, NotRun, Policy, Registration
 from hookscope.core.standing import Gate
-from hookscope.systems.folders.discovery import FolderShape, FolderTexts, find_hooks
+from hookscope.systems.folders.discovery import find_hooks
 from hookscope.systems.folders.gates import GateRule, gates_of
 from hookscope.systems.folders.legacy import LegacyRule, legacy_hooks
 from hookscope.systems.folders.policy import ErrorText, SharedEvent, Words, own_text
 from hookscope.systems.folders.ranking import ranking_of
+from hookscope.systems.folders.shapes import FolderShape, FolderTexts
 from hookscope.systems.folders.wrong_settings import wrong_settings
 from hookscope.values import dataclass
 

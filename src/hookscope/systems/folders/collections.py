@@ -14,19 +14,9 @@ from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Place
 from hookscope.core.inventory import Found
 from hookscope.core.surroundings import FolderItem
 from hookscope.formats import KeyPath, header_block, read_text_header
-from hookscope.systems.folders.discovery import (
-    LARGEST_MANIFEST,
-    MANIFEST,
-    PYTHON_HANDLERS,
-    FolderShape,
-    FolderTexts,
-    Search,
-    children_of,
-    explain_loose,
-    explain_missing_manifest,
-    no_handler,
-    reason_of,
-)
+from hookscope.systems.folders.discovery import LARGEST_MANIFEST, children_of, reason_of
+from hookscope.systems.folders.no_hooks import explain_loose, explain_missing_manifest, no_handler
+from hookscope.systems.folders.shapes import MANIFEST, PYTHON_HANDLERS, FolderShape, FolderTexts, Search
 from hookscope.systems.folders.text_metadata import metadata_of_texts
 from hookscope.values import dataclass
 

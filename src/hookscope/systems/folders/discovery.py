@@ -3,82 +3,26 @@ plainly something else."""
 
 import errno
 from collections.abc import Iterable
-from dataclasses import field
 from pathlib import Path
-from typing import Any
 
 from hookscope.core.dialect import Host
-from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, LogLine, Place, Problem
-from hookscope.core.inventory import Found, Rejected
+from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Place, Problem
+from hookscope.core.inventory import Found
 from hookscope.core.surroundings import Files, FolderItem, lies_in
-from hookscope.formats.frontmatter import LARGEST_HEADER, cut_header, head_of
+from hookscope.formats.frontmatter import head_of
 from hookscope.formats.places import FormatError
-from hookscope.systems.folders.manifest import ManifestReader, read_yaml_header
-from hookscope.values import dataclass
+from hookscope.systems.folders.no_hooks import (
+    MARKS_OF_UTF_16,
+    UTF_16,
+    explain_loose,
+    explain_missing_manifest,
+    no_handler,
+    what_else,
+    why_no_header,
+)
+from hookscope.systems.folders.shapes import MANIFEST, PYTHON_HANDLERS, FolderShape, FolderTexts, Search
 
-MANIFEST = "HOOK.md"
 LARGEST_MANIFEST = 1_048_576  # bytes; what OpenClaw 2026.9 reads (disc-13), and far more than any needs
-MARKS_OF_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-DEEPEST = 2  # folders below one without a HOOK.md in which hooks are looked for that lie too deep
-MOST_BELOW = 40  # of those folders
-UTF_16 = f"{MANIFEST} is UTF-16 text; save it as UTF-8"
-PYTHON_HANDLERS = ("handler.py", "index.py")  # found under every dialect, after the host's own names
-
-
-@dataclass(frozen=True, slots=True)
-class FolderShape:
-    """What makes a folder a hook."""
-
-    namespace: str  # metadata.<namespace>
-    handlers: tuple[str, ...]  # the host's own names, first wins
-    older_namespaces: tuple[str, ...] = ()  # that the host still reads
-    follows_links: bool = True  # is a linked hook folder a hook
-    handler_must_stay: bool = False  # a handler that links out of its folder counts as absent (disc-11)
-    reports_real_handler: bool = False  # is a linked handler reported as the file that it leads to
-    marks_python: bool = False  # is a Python handler marked as one that the host itself would not run
-    read: ManifestReader = read_yaml_header
-    handler_first: bool = False  # is a handler looked for before the header is read
-    longest_header: int | None = LARGEST_HEADER  # bytes of a HOOK.md that are read; None: up to a megabyte
-    takes_empty: bool = False  # is a HOOK.md without a handler a hook
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """The names that handlers may have: the host's own first."""
-        return self.handlers + PYTHON_HANDLERS
-
-
-@dataclass(frozen=True, slots=True)
-class FolderTexts:
-    """The host's own log lines while it looks; None where it says nothing."""
-
-    no_handler: str | None = None  # {folder} {name}
-    bad_header: str | None = None  # {file}
-    unscanned: str | None = None  # {folder} {error}, where a hooks folder cannot be listed
-    unreadable: str | None = None  # {folder} {error}, where a HOOK.md cannot be read
-    oversized: str | None = None  # {file} {limit}
-    out_of_package: str | None = None  # {entry} {folder}
-
-
-@dataclass(slots=True)
-class Search:
-    """What one look has met so far. Lives as long as that look."""
-
-    shape: FolderShape
-    texts: FolderTexts
-    files: Files
-    hooks: list[Hook] = field(default_factory=list)
-    rejected: list[Rejected] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    log: list[LogLine] = field(default_factory=list)
-
-    def warn(self, template: str | None, **parts: object) -> None:
-        """Log what the host would, where it has a sentence for that."""
-        if template is not None:
-            self.log.append(LogLine("warn", template.format(**parts) if parts else template))
-
-    def reject(self, folder: Folder, path: Path, reason: str, **more: Any) -> None:
-        """Note something that is no hook, and why."""
-        self.rejected.append(Rejected(path, folder.source, reason, **more))
 
 
 def find_hooks(host: Host, shape: FolderShape, texts: FolderTexts, legacy: Iterable[Hook]) -> Found:
@@ -140,59 +84,6 @@ def _look_at_child(child: FolderItem, folder: Folder, search: Search) -> None:
     _look_at_manifest(child, frozenset(names), folder, search)
 
 
-def explain_loose(children: list[FolderItem], folder: Folder, search: Search) -> None:
-    """A hook's files that were put among the folders of hooks: said once."""
-    meant = (MANIFEST, *(name for name in search.shape.candidates if name.startswith("handler.")))
-    loose = {child.name: child for child in children if child.name in meant and not child.folder}
-    if name := next((name for name in meant if name in loose), None):
-        at = folder.path.name
-        reason = f"{name} lies in {at} itself; a hook is a folder below it, such as {at}/NAME"
-        search.reject(folder, loose[name].path, reason, name=name)
-
-
-def explain_missing_manifest(path: Path, names: list[str], folder: Folder, search: Search) -> None:
-    """Only for folders that were surely meant as hooks; others are none of our business."""
-    misspelt = next((name for name in names if name.lower() == MANIFEST.lower()), None)
-    if misspelt is not None:
-        reason = f"the file must be called {MANIFEST}; this one is {misspelt}"
-        search.reject(folder, path, reason, name=path.name)
-    elif handler := next((name for name in search.shape.candidates if name in names), None):
-        reason = f"{handler} without a {MANIFEST} is no hook"
-        search.reject(folder, path, reason, name=path.name)
-    elif found := _too_deep(path, search):
-        at, first = folder.path.name, found[0].relative_to(path)
-        lie = f"and {len(found) - 1} more lie" if len(found) > 1 else "lies"
-        reason = (
-            f"{first / MANIFEST} {lie} too deep: a hook is a folder directly in {at}, "
-            f"such as {at}/{first.name}"
-        )
-        search.reject(folder, path, reason, name=path.name, place=Place(found[0] / MANIFEST))
-
-
-def _too_deep(path: Path, search: Search) -> list[Path]:
-    """The folders with a HOOK.md below one that has none, the outermost first; links are not followed."""
-    found, waiting = [], [path]
-    for _ in range(MOST_BELOW):
-        if not waiting:
-            break
-        here = waiting.pop(0)
-        try:
-            children = search.files.children(here)
-        except OSError:
-            continue
-        if here != path and any(child.name == MANIFEST for child in children):
-            found.append(here)
-        elif len(here.relative_to(path).parts) < DEEPEST:
-            waiting += [child.path for child in children if _may_hold_hooks(child)]
-    return found
-
-
-def _may_hold_hooks(child: FolderItem) -> bool:
-    return (
-        child.folder and not child.linked and not child.name.startswith(".") and child.name != "node_modules"
-    )
-
-
 def _look_at_manifest(child: FolderItem, names: frozenset[str], folder: Folder, search: Search) -> None:
     manifest = child.path / MANIFEST
     name = child.name
@@ -221,7 +112,7 @@ def _look_at_manifest(child: FolderItem, names: frozenset[str], folder: Folder, 
         search.warn(text)
     if said is None or not said.name:
         search.warn(search.texts.bad_header, file=manifest)
-        search.reject(folder, child.path, _why_no_header(source), place=Place(manifest), name=name)
+        search.reject(folder, child.path, why_no_header(source), place=Place(manifest), name=name)
         return
     if handler is None:
         _without_handler(child, names, folder, said.name, refused, search)
@@ -248,23 +139,6 @@ def _look_at_manifest(child: FolderItem, names: frozenset[str], folder: Folder, 
 def _is_file(path: Path, files: Files) -> bool:
     facts = files.facts(path)
     return facts is not None and facts.file
-
-
-def _why_no_header(source: bytes) -> str:
-    """Why a reader found no header that counts, nearest reason first."""
-    if source.startswith(MARKS_OF_UTF_16):
-        return UTF_16
-    if not source.strip(b"\xef\xbb\xbf \t\r\n"):
-        return f"{MANIFEST} is empty"
-    try:
-        header = cut_header(source)
-    except FormatError:
-        header = None
-    if header is not None and source.startswith(b"\xef\xbb\xbf"):
-        return f"{MANIFEST} begins with a byte order mark: its first line is not --- to this host"
-    if header is not None:
-        return f"{MANIFEST} has a header without `name`, which this host passes over"
-    return f"{MANIFEST} has no frontmatter: its first line must be ---"
 
 
 def _without_handler(
@@ -305,7 +179,7 @@ def _handler_of(
         path = child.path / name
         facts = search.files.facts(path)
         if facts is None or not facts.file:
-            refused = f"{name} is {_what_else(path, search.files)}"
+            refused = f"{name} is {what_else(path, search.files)}"
             continue
         if not facts.linked:
             return path, None, ""
@@ -316,25 +190,3 @@ def _handler_of(
             return path, target, ""
         refused = f"{name} leads out of its folder, to {target}"
     return None, None, refused
-
-
-def _what_else(path: Path, files: Files) -> str:
-    """What stands in the place of a file."""
-    facts = files.facts(path)
-    return "a link that leads nowhere" if facts is None else "a folder" if facts.folder else "no regular file"
-
-
-BUILT = frozenset({"dist", "build", "out", "lib", "src"})  # where authors of packages put what is run
-
-
-def no_handler(names: frozenset[str], refused: str, shape: FolderShape) -> str:
-    """Why a folder with a manifest has no handler: what was refused, or what is nearly one."""
-    looked_for = ", ".join(shape.candidates)
-    if refused:
-        return f"{MANIFEST} but no handler: {refused}; looked for {looked_for}"
-    strangers = sorted(name for name in names if name.lower().startswith(("handler.", "index.")))
-    built = sorted(names & BUILT)
-    beside = f"; {strangers[0]} is not one of them" if strangers else ""
-    if built and not strangers:
-        beside = f"; it must lie beside {MANIFEST}, and not in {built[0]}/"
-    return f"{MANIFEST} but no handler: looked for {looked_for}{beside}"

@@ -9,7 +9,7 @@ from hookscope.changes import Change, ChangeError, header_of, with_header_first,
 from hookscope.core.hooks import LANGUAGE_OF
 from hookscope.core.inventory import Rejected
 from hookscope.systems.folders import FolderSystem
-from hookscope.systems.folders.discovery import MANIFEST, PYTHON_HANDLERS
+from hookscope.systems.folders.shapes import MANIFEST, PYTHON_HANDLERS
 from hookscope.workbench.fixing.fix import Fix
 from hookscope.workbench.fixing.sketch import Sketch
 

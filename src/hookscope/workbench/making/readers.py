@@ -9,7 +9,7 @@ from hookscope.core.event_types import Catalogue
 from hookscope.core.runs import EventKind
 from hookscope.dialects import GUIDES, UnknownDialect, dialect_named
 from hookscope.systems.folders import FolderSystem
-from hookscope.systems.folders.discovery import PYTHON_HANDLERS
+from hookscope.systems.folders.shapes import PYTHON_HANDLERS
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams import StreamSystem
 from hookscope.values import dataclass

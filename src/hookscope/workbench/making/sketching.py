@@ -13,7 +13,7 @@ from hookscope.core.hooks import Hook
 from hookscope.core.inventory import Inventory
 from hookscope.core.runs import EventKind
 from hookscope.core.surroundings import RealFiles
-from hookscope.systems.folders.discovery import MANIFEST
+from hookscope.systems.folders.shapes import MANIFEST
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams import StreamSystem
 from hookscope.systems.streams.agents import ROOT

@@ -11,8 +11,8 @@ from hookscope.core.event_types import EVERY
 from hookscope.core.hooks import Folder
 from hookscope.core.runs import EventKind
 from hookscope.systems.folders import FolderSystem
-from hookscope.systems.folders.discovery import MANIFEST
 from hookscope.systems.folders.places import MANAGED
+from hookscope.systems.folders.shapes import MANIFEST
 from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams.agents import ROOT
 from hookscope.values import dataclass
