@@ -112,6 +112,8 @@ def test_a_journal_that_cannot_be_written_stops_no_handler(
     assert done.code == 0
     assert done.json["messages"] == ["hello"]
     assert any("could not be recorded" in line["text"] for line in done.json["log"])
+    told = hookscope("fire", "command:new", "--trust", "--bundled", str(bundled)).out
+    assert "warn: This run could not be recorded: " in told
     assert hookscope("log").code == 1
     assert (tmp_path / "state" / "journal.db").read_bytes() == b"no database at all" * 100
 

@@ -17,6 +17,7 @@ from hookscope.core.registry import LoadReport
 from hookscope.core.runs import Patch, Plan, Registration, Result, Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
+from hookscope.core.told import log_told
 from hookscope.workbench.run_documents import plain
 
 MOST_OF_A_DIFF = 60  # lines
@@ -45,8 +46,7 @@ def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
             lines += [*result(entry, width, here), *merged.get(entry.call, ())]
     lines += folds(not_run_lines(item.not_run))
     lines += [f"  ! {one_line(item.ending.failure, 400)}"] if item.ending.failure else []
-    if item.event.kind != "folder" or any(entry.call.breakage is not None for entry in item.results):
-        lines += [f"  {line.level}: {one_line(line.text, 400)}" for line in item.ending.log]
+    lines += folds(f"  {line.level}: {one_line(line.text, 400)}" for line in log_told(item))
     lines += [f"  ↳ {text}" for text in _followed(item)]
     if item.messages:
         fate = "delivered to the user" if item.delivers else "ignored by this host"

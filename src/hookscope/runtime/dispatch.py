@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from hookscope.core.hooks import LogLine
 from hookscope.core.lanes import Lane, LaneOf
 from hookscope.core.runs import Ending, Fold, Group, Next, OnStep, Plan, Policy, Registration, Result, Step
+from hookscope.core.told import not_recorded
 from hookscope.runtime.python_worker.faults import safe_text
 
 Record: TypeAlias = Callable[[], Awaitable[object]]
@@ -62,7 +63,7 @@ async def _recorded(record: Record) -> tuple[LogLine, ...]:
     try:
         await record()
     except Exception as error:  # a recorder is somebody else's; a full disk must not stop a command hook
-        return (LogLine("warn", f"This run could not be recorded: {safe_text(error)}"),)
+        return (LogLine("warn", not_recorded(safe_text(error))),)
     return ()
 
 

@@ -24,6 +24,7 @@ from hookscope.core.runs import (
     Skipped,
     Step,
 )
+from hookscope.core.told import not_recorded
 from hookscope.runtime.in_vain import with_what_was_in_vain
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.views import messages_in
@@ -98,7 +99,7 @@ class RunSoFar:
             try:
                 await self.begin()
             except Exception:  # as `_begin` has kept it
-                self.notes.append(f"This run could not be recorded: {self.unrecorded}")
+                self.notes.append(not_recorded(self.unrecorded))
         run = self.run()
         if complete is not None:
             try:

@@ -14,6 +14,7 @@ from hookscope.console.marks import MUTED, count, word
 from hookscope.core.copies import Guarded
 from hookscope.core.missed import told_and_counted
 from hookscope.core.runs import NotRun, Run
+from hookscope.core.told import log_told
 from hookscope.values import dataclass
 
 KINDS: tuple[Literal["written", "changed", "deleted"], ...] = ("written", "changed", "deleted")
@@ -143,8 +144,7 @@ def _expected(sheet: RunSheet) -> tuple[Remark, ...]:
 
 
 def _said(run: Run) -> list[str]:
-    """What the host itself logs of a stream or plugin event; of folder hooks it is what the errors say."""
-    return [] if run.event.kind == "folder" else [line.text for line in run.ending.log[:MOST_SAID]]
+    return [line.text for line in log_told(run)[:MOST_SAID]]
 
 
 def _followed(run: Run) -> list[str]:
