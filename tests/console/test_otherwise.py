@@ -107,6 +107,8 @@ async def test_who_disturbs_whom_is_told_of_other_orders(
         await story.shows("greet fails (KeyError: 'user') unless auth runs before it.")
         await story.press("escape")
         await story.shows("Run 4")
+        await story.press("3")
+        await story.shows("greet fails (KeyError")  # it is in the log when the report is closed
 
 
 async def test_where_one_handler_runs_there_is_nothing_to_shuffle(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from math import ceil, log2
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.orders.agents import Handler, called, every_order, searched
 
-from hookscope.core.orders.facts import Kind
+from hookscope.core.orders.facts import Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
+from hookscope.core.orders.search import Search
 from hookscope.core.orders.ways import between, count, other_orders, registered
 from hookscope.core.orders.words import evidence, left_over, sentences, summary, unsteady
 
@@ -115,9 +117,6 @@ def test_runs_that_do_not_suffice_are_said() -> None:
 
 
 def test_what_differs_in_one_order_is_no_matter_of_order() -> None:
-    from hookscope.core.orders.facts import Facts, Subject
-    from hookscope.core.orders.search import Search
-
     search = Search(((0, 1),), 20, 0)
     asking = search.run()
     order, number = next(asking), 1
@@ -132,6 +131,30 @@ def test_what_differs_in_one_order_is_no_matter_of_order() -> None:
     found = search.told("ab")
     assert (found.unsteady, found.found, found.left) == ((other,), (), ())
     assert number == 3  # twice as registered, once the other way round
+
+
+@given(st.integers(2, 5), st.integers(4, 60), st.randoms(use_true_random=False))
+def test_handlers_that_do_as_they_please_end_no_search(size: int, times: int, chance: Random) -> None:
+    search = Search((tuple(range(size)),), times, 0)
+    asking, facts, number = search.run(), None, 0
+    while True:
+        try:
+            order = next(asking) if facts is None else asking.send(facts)
+        except StopIteration:
+            break
+        number += 1
+        changed = [Subject(Kind.CHANGED, "/context/x", call) for call in order]
+        subjects = [
+            *changed,
+            Subject(Kind.PLACE, "/context/x"),
+            *(Subject(Kind.ENDED, call=at) for at in order),
+        ]
+        values = {subject: str(chance.randrange(3)) for subject in subjects if chance.random() < 0.9}
+        written = frozenset(subject for subject in changed if chance.random() < 0.5)
+        facts = Facts(number, order, values, written)
+    found = search.told([f"h{place}" for place in range(size)])
+    assert len(found.fired) == number <= times
+    assert all(sentence.text for sentence in sentences(found))
 
 
 @given(handlers, st.integers(4, 200), st.integers(0, 9))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hookscope.console import jobs, narrate
 from hookscope.console.fire.fuzzed import FuzzScreen, summary
-from hookscope.console.fire.repeated import RepeatScreen
+from hookscope.console.fire.repeated import RepeatScreen, conclusions
 from hookscope.console.keymap.hints import key_of
 from hookscope.console.messages import FiringOver, FiringStarted, PlayOver, Said, Severity, StepsCame
 from hookscope.console.state import Composed, ConsoleState
@@ -205,6 +205,8 @@ class FireDesk:
 
         def repeated(again: Repetition | Findings) -> None:
             copies = draft.way is not None and draft.way.guarded
+            for text in conclusions(again):  # there to be read when the report is closed
+                self.screen.log_line("order", text, "warning")
             self.screen.app.push_screen(RepeatScreen(event.key, again, short, copies=copies))
 
         if draft.way is not None:

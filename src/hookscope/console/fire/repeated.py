@@ -18,6 +18,7 @@ from hookscope.console.keymap.hints import hints
 from hookscope.console.marks import MUTED, PHASES, count, fitted, word
 from hookscope.console.reading import Reading
 from hookscope.core.orders.findings import Findings
+from hookscope.core.orders.words import sentences
 from hookscope.core.repeated import Again, FileAgain, HookAgain, Repetition
 from hookscope.core.text import duration
 
@@ -85,6 +86,11 @@ def _file(one: FileAgain, path: str) -> Content:
 
 def _verdict(again: Again) -> Content:
     return Content.styled(f"{SIGNS[again]} {again}", STYLES[again])
+
+
+def conclusions(told: Repetition | Findings) -> tuple[str, ...]:
+    """Who disturbs whom, a sentence each; none of what was only repeated."""
+    return () if isinstance(told, Repetition) else tuple(one.text for one in sentences(told))
 
 
 class RepeatScreen(Dialog[None]):
