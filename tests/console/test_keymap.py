@@ -100,6 +100,14 @@ def test_what_is_wrong_is_told_with_its_line_and_the_rest_holds() -> None:
     assert dict(force.keys) == {"fire.fire": ("ctrl+x",), "hooks.group": ("v",)}
 
 
+@pytest.mark.parametrize("key", ["ctrl+nothing", "optoin", "contrl"])
+def test_a_modifier_is_never_what_a_key_was_meant_to_be(key: str) -> None:
+    (problem,) = keys(f"hooks.fix: {key}\n").problems
+    assert "is no key that is known." in problem.text
+    assert "Did you mean alt?" not in problem.text
+    assert "Did you mean ctrl?" not in problem.text
+
+
 @pytest.mark.parametrize(
     "text", ["{", "- a\n- b\n", "a: 1\na: 2\n", "\ttab", "&a x: *a\n", "\xff\xfe", "x" * 300_000]
 )

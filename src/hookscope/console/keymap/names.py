@@ -81,7 +81,8 @@ def _base(last: str, whole: str) -> str:
     name = SAME.get(last.lower(), last.lower())
     if name in NAMED or name in SIGNS:
         return name
-    near = nearest(name, sorted({*NAMED, *SAME, *SIGNS}))
+    keys = (key for key in (*NAMED, *SAME, *SIGNS) if SAME.get(key) not in MODIFIERS)
+    near = nearest(name, sorted(keys))
     then = f" Did you mean {SAME.get(near, near)}?" if near else ""
     raise BadKey(f"{one_line(whole, 40)} is no key that is known.{then}")
 
