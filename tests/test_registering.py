@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from hookscope.core.breakage import breakage_of
+from hookscope.core.called import with_breakages
 from hookscope.core.dialect import Host
 from hookscope.core.hooks import Folder, Hook, Metadata
 from hookscope.core.inventory import Inventory, Rejected
-from hookscope.core.plan import make_plan, registrations_of, with_breakages
+from hookscope.core.plan import make_plan, registrations_of
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Code, Event, EventKind, Registration
 from hookscope.core.standing import Gate, Standing, Verdict

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core import expecting
-from hookscope.core.called import with_left_out
+from hookscope.core.called import breakages_in, switched_off, with_breakages, with_left_out
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import LogLine
@@ -17,12 +17,9 @@ from hookscope.core.inventory import Inventory, Sources
 from hookscope.core.lanes import Recorder, RunListener
 from hookscope.core.look import look
 from hookscope.core.plan import (
-    breakages_in,
     late_registrations,
     make_plan,
     registrations_of,
-    switched_off,
-    with_breakages,
 )
 from hookscope.core.plans import Plans
 from hookscope.core.registry import LoadReport, Registry

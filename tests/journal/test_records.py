@@ -16,7 +16,18 @@ from hypothesis import strategies as st
 from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.failure import Failure, Frame
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Code, Ending, Event, EventKind, NotRun, Registration, Result, Run, Status
+from hookscope.core.runs import (
+    Code,
+    Ending,
+    Event,
+    EventKind,
+    LeftOut,
+    NotRun,
+    Registration,
+    Result,
+    Run,
+    Status,
+)
 from hookscope.journal import Journal, run_of
 from hookscope.journal.records import run_document
 from hookscope.journal.secrets import is_secret_key
@@ -53,6 +64,9 @@ failures = st.builds(
 )
 changes = st.builds(
     lambda path, value: {"op": "add", "path": f"/context/{path}", "value": value}, texts, json_values
+)
+not_runs = st.builds(
+    NotRun, texts, texts, listens=st.booleans(), near=texts, left_out=st.sampled_from(get_args(LeftOut))
 )
 results = st.builds(
     Result,
@@ -103,7 +117,7 @@ def runs_with(caused: Any) -> st.SearchStrategy[Run]:
         st.just(0),
         events,
         st.lists(results, max_size=3).map(tuple),
-        st.lists(st.builds(NotRun, texts, texts, listens=st.booleans()), max_size=2).map(tuple),
+        st.lists(not_runs, max_size=2).map(tuple),
         endings,
         few_texts,
         objects,
@@ -168,6 +182,17 @@ def test_any_run_survives_being_stored(run: Run) -> None:
     with TemporaryDirectory() as folder:
         expected, found = asyncio.run(store_and_read(run, folder))
     assert_same(found, expected)
+
+
+@pytest.mark.parametrize(
+    ("reason", "left_out"),
+    [("left out: only two was asked for", "unasked"), ("left out: all but it were asked for", "")],
+)
+def test_a_journal_of_before_tells_by_words_who_was_not_asked_for(reason: str, left_out: str) -> None:
+    run = Run(1, Event("command"), (), (NotRun("one", reason, left_out="unasked"),), Ending())
+    document = run_document(run, "openclaw")
+    del document["not_run"][0]["left_out"]
+    assert run_of(document).not_run == (NotRun("one", reason, left_out=left_out),)  # type: ignore[arg-type]
 
 
 def test_a_stored_function_cannot_be_called_again() -> None:

@@ -1,10 +1,11 @@
-"""Plans that call other handlers than their host would: without some hooks, or in another order. Pure."""
+"""Plans that call other handlers than their host would: without some, in another order, broken. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+from hookscope.core.breakage import Breakage
 from hookscope.core.runs import Group, NotRun, Plan
 
 LEFT_OUT = "left out: all but it were asked for"
@@ -19,9 +20,13 @@ def with_left_out(plan: Plan, names: Collection[str]) -> Plan:
     """The plan without the handlers of these hooks, now and for what its event causes."""
     if not names:
         return plan
-    gone = tuple(NotRun(call.name, LEFT_OUT, call.hook) for call in plan.calls if call.name in names)
+    gone = tuple(
+        NotRun(call.name, LEFT_OUT, call.hook, left_out="chosen") for call in plan.calls if call.name in names
+    )
     others = tuple(
-        replace(item, reason=LEFT_OUT, listens=False, near="") if item.name in names else item
+        replace(item, reason=LEFT_OUT, listens=False, near="", left_out="chosen")
+        if item.name in names
+        else item
         for item in plan.not_run
     )
     kept = tuple(place for place, call in enumerate(plan.calls) if call.name not in names)
@@ -39,7 +44,9 @@ def in_order(plan: Plan, order: Order) -> Plan:
     names = ", ".join(call.name for call in called)
     why = APART.format(" and ".join(call.name for call in called))
     gone = tuple(
-        NotRun(call.name, why, call.hook) for place, call in enumerate(plan.calls) if place not in order
+        NotRun(call.name, why, call.hook, left_out="unasked")
+        for place, call in enumerate(plan.calls)
+        if place not in order
     )
     moved = list(order) != sorted(order)
     return replace(
@@ -48,6 +55,28 @@ def in_order(plan: Plan, order: Order) -> Plan:
         not_run=(*gone, *plan.not_run),
         notes=(*plan.notes, *((OTHER_ORDER.format(names),) if moved else ())),
     )
+
+
+def with_breakages(plan: Plan, by_name: Mapping[str, Breakage]) -> Plan:
+    """The plan with these hooks' handlers broken on purpose, as far as it calls them."""
+    new = {call: replace(call, breakage=by_name[call.name]) for call in plan.calls if call.name in by_name}
+    if not new:
+        return plan
+    groups = (
+        replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
+    )
+    return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
+
+
+def switched_off(plan: Plan) -> Plan:
+    """The plan of a program that has switched its hooks off: nobody runs."""
+    off = tuple(NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls)
+    return replace(plan, groups=(), not_run=off + plan.not_run)
+
+
+def breakages_in(plan: Plan) -> dict[str, Breakage]:
+    """Whose handlers this plan breaks on purpose, by name."""
+    return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
 
 
 def _groups(plan: Plan, order: Sequence[int]) -> tuple[Group, ...]:

@@ -9,18 +9,15 @@ from hookscope.core.runs import NotRun
 MOST = 6  # near misses that are told; where there are more, a line each would hide the plan
 
 
-NOT_ASKED_FOR = "left out: only "
-
-
 def not_asked_for(only: str) -> str:
     """Why a hook does not run of an event that is fired at another."""
-    return f"{NOT_ASKED_FOR}{only} was asked for"
+    return f"left out: only {only} was asked for"
 
 
 def not_asked(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:
     """Those who were not asked for, of whom there is no more to tell; and all others."""
-    aside = [item for item in left if item.reason.startswith(NOT_ASKED_FOR)]
-    return aside, [item for item in left if not item.reason.startswith(NOT_ASKED_FOR)] if aside else [*left]
+    aside = [item for item in left if item.left_out == "unasked"]
+    return aside, [item for item in left if item.left_out != "unasked"]
 
 
 def told_and_counted(left: Sequence[NotRun]) -> tuple[list[NotRun], list[NotRun]]:

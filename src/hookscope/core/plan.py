@@ -6,7 +6,6 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from hookscope.core.breakage import Breakage
 from hookscope.core.bystanders import Bystander, bystanders_of, kind_of, may_run, missed_by
 from hookscope.core.dialect import Arranged, Host
 from hookscope.core.failure import Failure
@@ -221,7 +220,7 @@ def make_plan(
     if only is not None:
         missed = [_not_asked_for(item, only) for item in missed]
         nearly = (item for item in nearly if item.name == only)
-    refused = (NotRun(call.name, reason, call.hook) for call, reason in left_out if reason)
+    refused = (_refused(call, reason, only) for call, reason in left_out if reason)
     known = host.dialect.catalogue().find(event.key)
     return Plan(
         event=event,
@@ -265,33 +264,16 @@ def _with_forced(
     return Arranged(groups, left_out), frozenset((*placed, *missing))
 
 
-def with_breakages(plan: Plan, by_name: Mapping[str, Breakage]) -> Plan:
-    """The plan with these hooks' handlers broken on purpose, as far as it calls them."""
-    new = {call: replace(call, breakage=by_name[call.name]) for call in plan.calls if call.name in by_name}
-    if not new:
-        return plan
-    groups = (
-        replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
-    )
-    return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
-
-
-def switched_off(plan: Plan) -> Plan:
-    """The plan of a program that has switched its hooks off: nobody runs."""
-    off = tuple(NotRun(call.name, "hooks are switched off by the program", call.hook) for call in plan.calls)
-    return replace(plan, groups=(), not_run=off + plan.not_run)
-
-
-def breakages_in(plan: Plan) -> dict[str, Breakage]:
-    """Whose handlers this plan breaks on purpose, by name."""
-    return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
-
-
 def _not_asked_for(item: NotRun, only: str) -> NotRun:
     """Whatever else stops one that was not asked for is told by no run of another."""
     if item.name == only or not (item.listens or item.near):
         return item
-    return replace(item, reason=not_asked_for(only), near="") if item.listens else replace(item, near="")
+    unasked = replace(item, near="")
+    return replace(unasked, reason=not_asked_for(only), left_out="unasked") if item.listens else unasked
+
+
+def _refused(call: Registration, reason: str, only: str | None) -> NotRun:
+    return NotRun(call.name, reason, call.hook, left_out="" if only in (None, call.name) else "unasked")
 
 
 def _left_out(call: Registration, languages: frozenset[Language], without: str, only: str | None) -> str:

@@ -26,6 +26,9 @@ Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as th
 Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "input", "model"]
 
 
+# Did who fired the event leave it out: for others that were asked for, or by itself. Else its host does.
+LeftOut = Literal["", "unasked", "chosen"]
+
 PROMISE = "promise"  # a plugin whose `register` is not done when it returns
 UNNAMED = "unnamed"  # one that registers a hook of folder events without a name
 MISNAMED = "misnamed\n"  # one whose code has another id than its manifest: both follow, a line each
@@ -134,6 +137,7 @@ class NotRun:
     hook: Hook | None = None
     listens: bool = True  # it listens to the event, so its author expects it to run
     near: str = ""  # it nearly heard the event: what it listens to instead, and what it would take
+    left_out: LeftOut = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from hookscope.core.copies import FileChange, Guarded
 from hookscope.core.event import from_iso, iso
 from hookscope.core.failure import Failure, Frame, failure_document
 from hookscope.core.hooks import LogLine
-from hookscope.core.runs import Code, Ending, Event, NotRun, Registration, Result, Run
+from hookscope.core.runs import Code, Ending, Event, LeftOut, NotRun, Registration, Result, Run
 
 Document: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = Literal["ok", "failed", "cancelled", "interrupted", "running"]
@@ -75,6 +75,7 @@ def run_document(run: Run, dialect: str) -> Document:
                 "reason": item.reason,
                 "listens": item.listens,
                 **({"near": item.near} if item.near else {}),
+                **({"left_out": item.left_out} if item.left_out else {}),
             }
             for item in run.not_run
         ],
@@ -95,6 +96,13 @@ def run_document(run: Run, dialect: str) -> Document:
     }
 
 
+def _left_out(item: Mapping[str, Any]) -> LeftOut:
+    """Journals of before say it in the first words of the reason alone."""
+    by_words: LeftOut = "unasked" if item["reason"].startswith("left out: only ") else ""
+    told: LeftOut = item.get("left_out", by_words)
+    return told
+
+
 def begun_document(run_id: int, event: Event, dialect: str) -> Document:
     """A run of which only the beginning is on record: shown like any other, with no results."""
     begun = Run(run_id, event, (), (), Ending(), event.messages, event.context)
@@ -108,7 +116,13 @@ def run_of(document: Mapping[str, Any]) -> Run:
         event=event_of(document["event"]),
         results=tuple(_result_of(item) for item in document["results"]),
         not_run=tuple(
-            NotRun(item["hook"], item["reason"], listens=item["listens"], near=item.get("near", ""))
+            NotRun(
+                item["hook"],
+                item["reason"],
+                listens=item["listens"],
+                near=item.get("near", ""),
+                left_out=_left_out(item),
+            )
             for item in document["not_run"]
         ),
         ending=Ending(

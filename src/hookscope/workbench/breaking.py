@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from hookscope.core.breakage import FAULTS, Breakage, NoBreakage, breakage_of
-from hookscope.core.plan import with_breakages
+from hookscope.core.called import with_breakages
 from hookscope.core.runs import Code, Plan
 from hookscope.workbench.asking import no_such_hook
 from hookscope.workbench.refusal import Refusal

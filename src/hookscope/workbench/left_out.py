@@ -55,7 +55,7 @@ def could_not(view: View, plan: Plan, *, only: str | None = None) -> tuple[str, 
     for item in plan.not_run:
         row = view.standing(item.hook) if item.hook is not None else None
         hears = row is not None and (row.events is None or any(key in keys for key in row.events))
-        if row is None or not hears or item.reason.startswith("left out"):
+        if row is None or not hears or item.left_out:
             continue
         state = row.state
         waits = state is State.UNTRUSTED  # `waiting_for_trust` tells of its folder

@@ -65,7 +65,9 @@ class Verified:
         """Listeners that something was expected of and that did not run, where nothing else tells of them."""
         told = " ".join(self.left)
         for item in self.run.not_run if self.run is not None and self.misses else ():
-            is_told = item.reason.startswith(("untrusted", "left out")) or f"{item.name} did not run" in told
+            is_told = (
+                item.left_out or item.reason.startswith("untrusted") or f"{item.name} did not run" in told
+            )
             if item.listens and not is_told and any(_wanted(miss, item.name) for miss in self.misses):
                 yield f"{item.name} did not run: {item.reason}"
 

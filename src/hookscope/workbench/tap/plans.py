@@ -23,9 +23,9 @@ def without_taps(plan: Plan) -> Plan:
         plan,
         groups=tuple(group for group in groups if group.calls),
         not_run=(
-            *(NotRun(call.name, HEARS_ITS_HOST, call.hook) for call in gone),
+            *(NotRun(call.name, HEARS_ITS_HOST, call.hook, left_out="chosen") for call in gone),
             *(
-                replace(item, reason=HEARS_ITS_HOST)
+                replace(item, reason=HEARS_ITS_HOST, left_out="chosen")
                 if item.listens and item.hook is not None and is_tap(item.hook, modules)
                 else item
                 for item in plan.not_run
