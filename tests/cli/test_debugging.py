@@ -96,7 +96,7 @@ def debug(hookscope: Program, bundled: Path) -> Program:
 
 def places(done: Done) -> list[str]:
     """Where it stood, as `handler:3 why`."""
-    found = re.findall(r"^▸ (\S+)  \S*?/?(\w+)\.(?:py|ts):(\d+) in \w*(.*)$", done.err, re.MULTILINE)
+    found = re.findall(r"^▸ (\S+)  \S*?/?(\w+)\.(?:py|ts):(\d+)(?: in \w+)?(.*)$", done.err, re.MULTILINE)
     return [f"{who} {file}:{line}{why}" for who, file, line, why in found]
 
 
@@ -202,3 +202,54 @@ def test_what_does_not_go_with_it_is_refused(debug: Program, more: tuple[str, ..
     done = debug(more=more)
     assert done.code == 2
     assert "--debug" in done.err
+
+
+PLUGIN = """
+async def first(event, ctx):
+    mine = "python"
+
+def register(api):
+    api.on("message_sent", first)
+    api.on("message_sent", first)
+"""
+TS_PLUGIN = """
+export default function register(api) {
+  api.on("message_sent", async (event) => {
+    const mine = "node";
+    return mine;
+  });
+}
+"""
+
+
+@pytest.fixture
+def side_by_side(workspace: Path) -> None:
+    """Two plugins that observe the same: each has a worker, and all of their handlers begin at once."""
+    for name, file, source in (("a", "plugin.py", PLUGIN), ("b", "index.ts", TS_PLUGIN)):
+        folder = workspace / "plugins" / name
+        folder.mkdir(parents=True)
+        (folder / file).write_text(source)
+
+
+def observed(hookscope: Program, bundled: Path, *typed: str) -> Done:
+    return hookscope(
+        "--bundled", str(bundled), "--dialect", "openclaw", "fire", "message_sent", "--trust", "--debug",
+        text="".join(f"{line}\n" for line in typed),
+    )  # fmt: skip
+
+
+@pytest.mark.usefixtures("side_by_side")
+def test_handlers_that_run_side_by_side_stand_one_after_the_other(hookscope: Program, bundled: Path) -> None:
+    done = observed(hookscope, bundled, *["event.channel", "c"] * 3)
+    assert sorted(place.partition("  ")[0] for place in places(done)) == [
+        "a plugin:3", "a plugin:3", "b index:4",
+    ]  # fmt: skip
+    assert done.err.count("debug> 'telegram'") + done.err.count('debug> "telegram"') == 3
+    assert done.code == 0
+
+
+@pytest.mark.usefixtures("side_by_side")
+def test_who_stands_behind_one_that_dies_is_asked_all_the_same(hookscope: Program, bundled: Path) -> None:
+    done = observed(hookscope, bundled, "process.exit(3)", "__import__('os')._exit(3)", "c", "c", "c")
+    assert {place[0] for place in places(done)} == {"a", "b"}
+    assert done.code == 1

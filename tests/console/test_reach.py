@@ -50,8 +50,7 @@ from hookscope.console.workers import WorkersScreen
 from hookscope.console.workspaces.screen import WorkspaceScreen
 from hookscope.core.repeated import Repetition
 from hookscope.core.runs import Event
-from hookscope.runtime.debugging import StackFrame
-from hookscope.workbench import Debugger, Stop
+from hookscope.workbench import Debugger, StackFrame, Stop
 from hookscope.workbench.filling import Filling
 from hookscope.workbench.fuzzing import Fuzzed
 from hookscope.workbench.tap.report import report_of

@@ -13,7 +13,7 @@ import click
 
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import Debugger, Firing, Stop
+from hookscope.workbench import Debugger, Firing, StackFrame, Stop
 
 AROUND = 2  # lines shown with a stop; `l` shows all that are known
 PROMPT = "debug> "
@@ -67,9 +67,13 @@ class _Talk:
     def _show(self, stop: Stop) -> None:
         frame = stop.frame
         why = printable(stop.error) if stop.error is not None else WHY[stop.why]
-        place = f"{self._here.short(Path(frame.file))}:{frame.line} in {frame.function}"
-        _tell(f"\n▸ {one_line(stop.who)}  {one_line(place)}{'  ' if why else ''}{why}")
+        place = self._place(frame)
+        _tell(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
         self._lines(stop, AROUND)
+
+    def _place(self, frame: StackFrame) -> str:
+        within = f" in {frame.function}" if frame.function else ""
+        return one_line(f"{self._here.short(Path(frame.file))}:{frame.line}{within}")
 
     def _lines(self, stop: Stop, around: int | None = None) -> None:
         at = stop.frame.line
@@ -133,8 +137,7 @@ class _Talk:
         elif word == "w":
             for number, frame in enumerate(stop.frames):
                 mark = "→" if number == stop.at else " "
-                place = f"{self._here.short(Path(frame.file))}:{frame.line} in {frame.function}"
-                _tell(f"  {mark} {one_line(place)}")
+                _tell(f"  {mark} {self._place(frame)}")
         elif word:
             self._explains = True
         else:

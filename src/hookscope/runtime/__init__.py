@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
 
 if TYPE_CHECKING:
-    from hookscope.runtime.debugging import Debugger, Stop
+    from hookscope.runtime.debugging import Debugger, StackFrame, Stop
     from hookscope.runtime.digest import digest_of
     from hookscope.runtime.firing import Firing
     from hookscope.runtime.inprocess import InProcessLane
@@ -41,6 +41,7 @@ _HOMES = {
     "ProcessLane": "process_lane",
     "WorkerProgram": "peer",
     "Stepper": "stepping",
+    "StackFrame": "debugging",
     "Stop": "debugging",
     "Worker": "worker",
     "WorkerFacts": "process_lane",
@@ -59,6 +60,7 @@ __all__ = [
     "NoNode",
     "Node",
     "ProcessLane",
+    "StackFrame",
     "Stepper",
     "Stop",
     "Worker",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 Why: TypeAlias = Literal["begin", "breakpoint", "line", "step", "error"]
 WHYS: tuple[str, ...] = get_args(Why)
+STAYS = ("frame", "line", "evaluate")  # words after which it stands as before
 LONGEST = 8 * 1024  # characters of what can be asked: it must fit a pipe that nobody reads for a while
 
 
@@ -60,8 +62,11 @@ class Debugger:
     """
 
     def __init__(self) -> None:
-        self._worker: Worker | None = None  # in which a handler stands
+        self._worker: Worker | None = (
+            None  # in which the handler stands that is told of, or is asked just now
+        )
         self._stop: Stop | None = None
+        self._others: deque[tuple[Worker, Stop]] = deque()  # which stand meanwhile: workers run side by side
         self._news = asyncio.Event()
         self._sandbox: Sandbox | None = None
 
@@ -120,20 +125,43 @@ class Debugger:
         await self._say("evaluate", text=text)
 
     async def _say(self, word: str, **more: object) -> None:
-        worker, self._worker, self._stop = self._worker, None, None
-        if worker is not None:
-            await worker.urge({"do": "word", "word": word, **more})
+        worker, stands = self._worker, self._stop is not None
+        self._stop = None
+        if worker is None or not stands:
+            return
+        if word not in STAYS:
+            self._next()
+        await worker.urge({"do": "word", "word": word, **more})
 
     def heard_by(self, worker: Worker) -> Callable[[object], None]:
         """What takes the stops of this worker, as the protocol has them."""
 
         def heard(told: object) -> None:
             stop = _stop_of(told, str if self._sandbox is None else self._sandbox.original_of)
-            if stop is not None:
-                self._worker, self._stop = worker, stop
-                self._news.set()
+            if stop is None:
+                return
+            if self._worker is not None and self._worker is not worker:
+                self._others.append((worker, stop))
+            else:
+                self._tell(worker, stop)
 
         return heard
+
+    def gone(self, worker: Worker) -> None:
+        """This worker has ended: nothing stands in it any more."""
+        self._others = deque(other for other in self._others if other[0] is not worker)
+        if self._worker is worker:
+            self._stop = None
+            self._next()
+
+    def _next(self) -> None:
+        self._worker = None
+        if self._others:
+            self._tell(*self._others.popleft())
+
+    def _tell(self, worker: Worker, stop: Stop) -> None:
+        self._worker, self._stop = worker, stop
+        self._news.set()
 
 
 def _stop_of(told: object, original: Callable[[str], str]) -> Stop | None:

@@ -270,6 +270,8 @@ class Worker:
             await asyncio.wrap_future(child.spawned)
             child.kill()
             await asyncio.wrap_future(child.ended)
+        if self._debugger is not None:
+            self._debugger.gone(self)
         self._hearing.close()
         self._ends.close_theirs()
         self._printing.close()

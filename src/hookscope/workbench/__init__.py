@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
-    from hookscope.runtime import Debugger, Firing, Stepper, Stop, WorkerFacts
+    from hookscope.runtime import Debugger, Firing, StackFrame, Stepper, Stop, WorkerFacts
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.compose import BadContext, event_keys, parse_context
@@ -42,6 +42,7 @@ _HOMES = {
     "Effect": "hookscope.workbench.toggle",
     "Firing": "hookscope.runtime",
     "Stepper": "hookscope.runtime",
+    "StackFrame": "hookscope.runtime",
     "Stop": "hookscope.runtime",
     "Toggle": "hookscope.workbench.toggle",
     "Undoing": "hookscope.workbench.toggle",
@@ -60,6 +61,7 @@ __all__ = [
     "Options",
     "PastRun",
     "Refusal",
+    "StackFrame",
     "Stepper",
     "Stop",
     "Toggle",

@@ -118,7 +118,8 @@ class DebugScreen(Over[None]):
         stop = self._stop
         room = PLACE if self.app.size.width < WIDE else 2 * PLACE
         path = tail(line(self._short(Path(stop.frame.file)), 400), room).plain
-        place = f"{path}:{stop.frame.line} in {word(stop.frame.function or 'a function', 40)}"
+        within = f" in {word(stop.frame.function, 40)}" if stop.frame.function else ""
+        place = f"{path}:{stop.frame.line}{within}"
         why, style = WHY[stop.why]
         calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
         told = word(stop.error, 200) if stop.error is not None else why
