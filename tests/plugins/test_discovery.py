@@ -207,7 +207,7 @@ async def test_what_the_user_allows_a_plugin(place: Home) -> None:
     host = place.host(SHIPPED)
     engine = HookEngine(host)
     engine.inventory = look(host)
-    keys = ("before-tool-call", "agent_end", "heartbeat_prompt_contribution")
+    keys = ("before_tool_call", "agent_end", "heartbeat_prompt_contribution")
     module = Module(tuple(Declared(key, lambda view: None, limit=40.0) for key in keys))
     calls = registrations_of(engine.inventory, host, module_of=lambda hook: module)
     engine.registry = engine.registry.with_registrations(calls)

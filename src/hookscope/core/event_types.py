@@ -115,6 +115,7 @@ class Catalogue:
         self.mistaken: Callable[[], Mapping[str, Mistaken]] = no_names  # by name; read when it is asked for
         self.others: Mapping[str, Callable[[], Catalogue]] = {}  # of the host's other versions, by dialect
         self.own_gone: Mapping[str, str] = gone or {}
+        self.hyphens = True  # does the host hear a plugin hook that is written with hyphens
         self.parts: tuple[Callable[[], Catalogue], ...] = ()
 
     @classmethod
@@ -123,11 +124,12 @@ class Catalogue:
         *parts: Callable[[], Catalogue],
         others: Mapping[str, Callable[[], Catalogue]] | None = None,
         mistaken: Callable[[], Mapping[str, Mistaken]] = no_names,
+        hyphens: bool = True,
     ) -> Catalogue:
         """Several as one, each read when none before it has what is asked for. No key is in two."""
         whole = cls()
         whole.by_key, whole.parts = _Joined(parts), parts
-        whole.others, whole.mistaken = others or {}, mistaken
+        whole.others, whole.mistaken, whole.hyphens = others or {}, mistaken, hyphens
         return whole
 
     @property
@@ -142,11 +144,15 @@ class Catalogue:
 
     def find(self, key: str) -> EventType | None:
         """The event of exactly this key, else the family it belongs to; None for neither."""
-        key = self.canonical(key)
+        key = self.registered(key)
         return self.by_key.get(key) or self.by_key.get(key.partition(":")[0])
 
+    def registered(self, key: str) -> str:
+        """The key under which the host keeps what is registered for this one."""
+        return self.canonical(key) if self.hyphens else key
+
     def canonical(self, key: str) -> str:
-        """The host's own spelling of a key: plugin hooks may be written with hyphens (seed 003)."""
+        """The host's own spelling of a key: plugin hooks may be typed with hyphens (seed 003)."""
         if "-" not in key or key in self.by_key:
             return key
         known = self.by_key.get(key.replace("-", "_"))
@@ -163,7 +169,7 @@ class Catalogue:
         """
         if key == EVERY:
             return any(event.kind == "stream" and event.emitted for event in self.events)
-        exact = self.by_key.get(self.canonical(key))
+        exact = self.by_key.get(self.registered(key))
         if exact is not None:
             return exact.emitted and kind in (None, exact.kind)
         family = self.by_key.get(key.partition(":")[0])

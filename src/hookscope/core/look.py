@@ -151,6 +151,9 @@ def notes_on(
         elif known is not None and kind == "plugin" and known.kind == "folder":
             way = "a plugin hears it with `registerHook`, not with `on`"
             none = "handlers of plugins are not called for it"
+            if host.dialect.later_plugin:  # a program that goes on where the guide ends
+                programs = ", ".join(dict.fromkeys(host.dialect.later_plugin.values()))
+                none += f" in its guide; {programs} calls those that `registerHook` registers"
             notes.append(f"{key} is an event of HOOK.md folders; {way if crosses else none}")
         elif known is not None and known.key == key:
             notes.append(f"{key}: {host.dialect.product} documents this event and never sends it")

@@ -70,7 +70,9 @@ def dead_event(key: str, kind: EventKind, catalogue: Catalogue) -> Dead:
     instead, near = _sent(listed.instead, kind, catalogue), _sent(listed.near, kind, catalogue)
     if other := catalogue.elsewhere(key):
         return Dead(key, False, f"{other} has it", elsewhere=other)
-    known = catalogue.by_key.get(catalogue.canonical(key))
+    known = catalogue.by_key.get(catalogue.registered(key))
+    if known is None and kind == "plugin" and catalogue.sends(spelt := catalogue.canonical(key), kind):
+        return Dead(key, False, "names of plugins' events have `_`", (spelt,))
     if known is not None and known.kind == kind:
         return Dead(key, True, listed.why, instead, near)
     family = key.removesuffix(":*")

@@ -129,7 +129,7 @@ def crossing(key: str, hook: Hook, target: Handler | Code, options: Mapping[str,
 
 
 def _declared(item: Declared, hook: Hook, host: Host) -> Registration:
-    key = host.dialect.catalogue().canonical(item.key)
+    key = host.dialect.catalogue().registered(item.key)
     limit = _limit_of(hook, key, item.limit)
     return Registration(key, hook.name, item.target, hook, item.priority, limit, options=item.options)
 

@@ -11,14 +11,18 @@ HERE = Path(__file__).parent
 
 
 @cache
-def catalogue(*names: str, others: tuple[tuple[str, str], ...] = ()) -> Catalogue:
+def catalogue(*names: str, others: tuple[tuple[str, str], ...] = (), hyphens: bool = True) -> Catalogue:
     """The catalogues in `<name>.yaml` of this folder, as one; each is read when it is asked for something.
 
-    `others`: dialects of other versions, each with the name of its catalogue.
+    `others`: dialects of other versions, each with the name of its catalogue. `hyphens`: may plugins write
+    them in the names of their hooks.
     """
     elsewhere = {dialect: partial(_read, name) for dialect, name in others}
     return Catalogue.joined(
-        *(partial(_read, name) for name in names), others=elsewhere, mistaken=mistaken_names
+        *(partial(_read, name) for name in names),
+        others=elsewhere,
+        mistaken=mistaken_names,
+        hyphens=hyphens,
     )
 
 

@@ -52,4 +52,4 @@ def _comes(key: str, subject: Subject) -> bool:
 
 
 def _dead(key: str, subject: Subject) -> Dead:
-    return dead_event(key, subject.kind, subject.host.catalogue)
+    return dead_event(key, subject.kind_of(key), subject.host.catalogue)

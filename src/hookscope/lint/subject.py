@@ -99,9 +99,14 @@ class Subject:
         """What it listens to, as the host reads it; empty where that is known after a load."""
         return (self.hook.meta.events or ()) if self.hook is not None else ()
 
+    def kind_of(self, key: str) -> EventKind:
+        """The kind of one of its events: a plugin may hear those of hook folders too."""
+        crosses = self.hook is not None and key in self.hook.meta.of_folders
+        return "folder" if crosses else self.kind
+
     def sends(self, key: str) -> bool:
         """Does the host ever send an event that this hook would hear under that key."""
-        return self.host.catalogue.sends(key, self.kind)
+        return self.host.catalogue.sends(key, self.kind_of(key))
 
     def heard(self) -> Iterator[EventType]:
         """Every event of the catalogue that it hears: of a family, all that the host sends."""

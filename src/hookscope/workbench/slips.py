@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def slip_of(row: Standing, view: View) -> tuple[str, str] | None:
     """A key of the hook that its host's documents do not list, and the listed one that was surely meant."""
     catalogue = view.host.dialect.catalogue()
-    strange = [key for key in row.events or () if catalogue.canonical(key) not in catalogue.by_key]
+    strange = [key for key in row.events or () if catalogue.registered(key) not in catalogue.by_key]
     if not strange:
         return None
     from hookscope.core.meant import meant  # here: most hooks listen to what is listed

@@ -187,10 +187,10 @@ def heard_in(
     said = formats.plugin_registrations(source, language)
     if not said:  # it registers elsewhere, or nothing: a load tells
         return None, {}, frozenset()
-    canonical, crosses = host.dialect.catalogue().canonical, host.dialect.load_rules.crosses
+    registered, crosses = host.dialect.catalogue().registered, host.dialect.load_rules.crosses
     crossing = [item.named and crosses for item in said]
     keys = [
-        item.event.strip() if crossed else canonical(item.event)
+        item.event.strip() if crossed else registered(item.event)
         for item, crossed in zip(said, crossing, strict=True)
     ]
     priorities = {key: item.priority or 0 for key, item in reversed([*zip(keys, said, strict=True)])}
