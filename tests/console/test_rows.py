@@ -69,6 +69,14 @@ def test_a_reason_stands_in_words_where_a_second_event_would_take_its_room() -> 
     assert "Binary missing: jq" in said
 
 
+def test_a_short_reason_takes_no_room_from_events() -> None:
+    off = row("audit", events=("message_received", "message_sent"), why="disabled", reasons=1)
+    ready = row("bootstrap-extra-files", why="", reasons=0)
+    said = row_line(off, columns_for(72, [ready, off], "source")).plain
+    assert "message_received" in said
+    assert "disabled" in said
+
+
 def test_fit_is_exact() -> None:
     for name in NAMES:
         assert fit(name, 12).cell_length == 12

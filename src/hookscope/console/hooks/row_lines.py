@@ -8,7 +8,7 @@ from operator import attrgetter
 from textual.content import Content
 
 from hookscope.console.cutting import cells_of, fit, tail
-from hookscope.console.hooks.rows import Group, Grouping, Row
+from hookscope.console.hooks.rows import WORDS, Group, Grouping, Row
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.text import line
 from hookscope.console.theme import FAINT, MUTED, WORD_WIDTH
@@ -19,7 +19,6 @@ GAP = "  "
 POINTER, NO_POINTER = "▸ ", "  "
 COUNT = 3  # cells of a number of reasons
 ROOM_FOR_WORDS = 14  # cells; with less, reasons are only counted
-WORDS = 24  # cells that most reasons need
 TRUSTS = "{hooks.trust} trusts it"  # shorter than its gate says it, which names a command
 HEARD = 15  # cells that the events keep where reasons want room: one key
 
@@ -49,7 +48,10 @@ def columns_for(width: int, rows: Iterable[Row], grouping: Grouping) -> Columns:
     events = min(max(6, heard), max(8, room * 48 // 100, room - names), 30)
     name = min(max(4, names), room - events, 34)
     why = free - name - events - 2 * len(GAP)
-    lent = min(max(0, WORDS - why), max(0, events - HEARD))  # a reason says more than a second event
+    wanted = max(map(attrgetter("why_cells"), rows), default=0)
+    lent = min(
+        max(0, min(WORDS, max(ROOM_FOR_WORDS, wanted)) - why), max(0, events - HEARD)
+    )  # a reason says more than a second event
     if why + lent >= ROOM_FOR_WORDS and any(map(attrgetter("why"), rows)):
         events, why = events - lent, why + lent
     return Columns(name, events, source, why)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Grouping = Literal["source", "state", "event"]
 GROUPINGS: tuple[Grouping, ...] = ("source", "state", "event")
 QUARANTINED = "in quarantine  "
+WORDS = 24  # cells that most reasons need
+TRUSTS_CELLS = 14  # of the key that trusts, which stands in the place of a longer reason
 OLD_RUNS = "the old version runs: "  # before the reason why the saved one does not
 
 
@@ -42,6 +44,7 @@ class Row:
     says: str = field(init=False, compare=False, repr=False)  # everything that a filter looks in
     name_cells: int = field(init=False, compare=False, repr=False)
     heard_cells: int = field(init=False, compare=False, repr=False)
+    why_cells: int = field(init=False, compare=False, repr=False)  # of its beginning
 
     def __post_init__(self) -> None:
         heard = ", ".join(self.events)
@@ -51,6 +54,7 @@ class Row:
             "says": says,
             "name_cells": cells_of(self.name),
             "heard_cells": cells_of(heard),
+            "why_cells": cells_of(self.why[:WORDS]) if self.state is not State.UNTRUSTED else TRUSTS_CELLS,
         }
         for name, value in worked_out.items():
             object.__setattr__(self, name, value)
