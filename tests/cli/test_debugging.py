@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
 import textwrap
 from dataclasses import dataclass
+from subprocess import PIPE
 from typing import TYPE_CHECKING
 
 import pytest
@@ -253,3 +259,25 @@ def test_who_stands_behind_one_that_dies_is_asked_all_the_same(hookscope: Progra
     done = observed(hookscope, bundled, "process.exit(3)", "__import__('os')._exit(3)", "c", "c", "c")
     assert {place[0] for place in places(done)} == {"a", "b"}
     assert done.code == 1
+
+
+def test_an_interrupt_at_the_prompt_begins_a_new_line(
+    workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    make_hook(
+        workspace / "hooks", "greet", COMMAND, "def handler(event):\n    event.messages.append('hello')\n"
+    )
+    argv = [sys.executable, "-m", "hookscope", "--bundled", str(bundled), "fire", "command:new"]
+    with subprocess.Popen(
+        [*argv, "--trust", "--debug", "--json"], cwd=workspace, stdin=PIPE, stdout=PIPE, stderr=PIPE
+    ) as running:
+        assert running.stdin is not None
+        assert running.stderr is not None
+        told = b""
+        for prompts in (1, 2):
+            while told.count(b"debug> ") < prompts:
+                told += os.read(running.stderr.fileno(), 4096)
+            running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(b"c\n", timeout=60)
+    (result,) = json.loads(out)["results"]
+    assert (running.returncode, result["status"]) == (0, "ok")

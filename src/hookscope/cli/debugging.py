@@ -166,6 +166,7 @@ def _line(prompt: str) -> str | None:
     Nothing else goes on meanwhile: the handler stands, and has no limit.
     """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    woken = signal.set_wakeup_fd(-1)  # the event loop would hear of it as well, and end the run
     try:
         while True:
             try:
@@ -181,6 +182,7 @@ def _line(prompt: str) -> str | None:
     except EOFError:
         return None
     finally:
+        signal.set_wakeup_fd(woken)
         signal.signal(signal.SIGINT, before)
 
 
