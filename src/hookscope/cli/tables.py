@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +11,7 @@ import click
 from hookscope.cli.cells import coloured, column, fitted, spot, state_word
 from hookscope.cli.folding import beside, folded
 from hookscope.cli.orphan_lines import left_over
+from hookscope.core.compare import READS
 from hookscope.core.hooks import Folder
 from hookscope.core.inventory import Rejected
 from hookscope.core.missed import not_asked, told_and_counted, why_not
@@ -94,10 +96,15 @@ def _events(row: Standing) -> str:
 
 def _row(row: Standing, names: int, events: int, view: View) -> list[str]:
     name = fitted(one_line(row.hook.name), names)
-    why = one_line(
-        row.verdict.why(view.host.surroundings.short) or _failed(row, view) or hint_of(row, view), 300
-    )
+    why = one_line(_why(row, view.host.surroundings.short) or _failed(row, view) or hint_of(row, view), 300)
     return beside(f"  {state_word(view.stands(row))}  {name}  {fitted(_events(row), events)}", why)
+
+
+def _why(row: Standing, shown: Callable[[Path], str] = str) -> str:
+    """Why it would not run; and of one without events, that its program finds some all the same."""
+    why = row.verdict.why(shown)
+    read = next((one for one in row.differs if f": {READS}" in one), "")
+    return f"{why}; {read}" if why and read else why
 
 
 def _failed(row: Standing, view: View) -> str:
@@ -242,7 +249,7 @@ def check(view: View, *, verbose: bool = False) -> str:
     if stopped or rejects or hints:
         lines.append("")
     for row in stopped:
-        lines.append(f"  {one_line(row.hook.name)}: {one_line(row.verdict.why(), 300)}")
+        lines.append(f"  {one_line(row.hook.name)}: {one_line(_why(row), 300)}")
         lines += shut_lines(row, view) if verbose else []
     lines += [f"  {one_line(row.hook.name)}: {one_line(hint, 300)}" for row, hint in hints]
     lines += [f"  {one_line(item.path.name)}: {one_line(item.reason, 300)}" for item in rejects]

@@ -13,6 +13,7 @@ from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 Key = tuple[str, str]
+READS = "reads "  # how the sentence begins on events that only the other one finds
 RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's
 
 
@@ -79,6 +80,8 @@ def _of_files(row: Standing, then: Standing) -> Iterator[str]:
         yield "reads no events from this HOOK.md" + _because(then)
     elif lost:
         yield f"does not read {', '.join(lost)} from this HOOK.md"
+    elif read and mine.kind == "folder" and mine.meta.events == ():
+        yield f"{READS}{', '.join(read)} from this HOOK.md"
     if mine.name != theirs.name:
         yield f"calls this hook {theirs.name}"
     if mine.handler is not None and theirs.handler != mine.handler:

@@ -32,6 +32,8 @@ class HostFacts:
     variables: frozenset[str] = frozenset()  # that the host itself may set
     later: Mapping[str, str] = field(default_factory=dict)  # events that its guide lacks → who sends them
     later_plugin: Mapping[str, str] = field(default_factory=dict)  # the same, of hooks of plugins
+    program: str = ""  # of a guide: the dialect of the program that goes on where it ends
+    program_reads: tuple[str, ...] = ()  # names under `metadata` that this one reads besides
     plain: bool = False  # does it load scripts as Node does, and mends nothing for them
 
 

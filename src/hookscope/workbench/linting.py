@@ -17,6 +17,7 @@ from hookscope.core.meant import meant
 from hookscope.core.noted import NotedFiles
 from hookscope.core.standing import Standing
 from hookscope.core.surroundings import RealFiles
+from hookscope.dialects import DIALECTS
 from hookscope.lint.documents import Documented, documented
 from hookscope.lint.linting import Report, lint
 from hookscope.lint.model import Finding, Rule
@@ -121,6 +122,7 @@ def host_facts(host: Host) -> HostFacts:
         layout.workspace_variable,
         layout.bundled_variable,
     )
+    program = next(iter(dialect.later.values()), "")
     return HostFacts(
         dialect=dialect.name,
         product=dialect.product,
@@ -130,10 +132,18 @@ def host_facts(host: Host) -> HostFacts:
         beyond=PYTHON_HANDLERS,
         packages=layout.packages,
         variables=frozenset(filter(None, variables)),
+        program=program,
+        program_reads=_read_besides(program),
         later=dialect.later,
         later_plugin=dialect.later_plugin,
         plain=dialect.load_rules.plain,
     )
+
+
+def _read_besides(program: str) -> tuple[str, ...]:
+    """The older names under `metadata` that a program reads, which takes a text of JSON there too."""
+    system = _folder_system(DIALECTS[program]) if program in DIALECTS else None
+    return system.shape.older_namespaces if system is not None else ()
 
 
 def _folder_system(dialect: Dialect) -> FolderSystem | None:

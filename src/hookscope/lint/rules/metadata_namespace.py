@@ -42,7 +42,9 @@ def check(subject: Subject) -> Iterator[Said]:
             meaning = f"metadata.{others[0]} → {wanted}"
             fix = (subject.edit(("metadata", subject.namespace), value, meaning),)
         text = f"The metadata stands under {names}; {subject.host.product} reads `{wanted}`."
-        yield error(subject.in_header("metadata", others[0]), text, f"Write it under `{wanted}` too.", fix)
+        too = f"; {subject.host.program} reads it as it is" if others[0] in subject.host.program_reads else ""
+        then = f"Write it under `{wanted}` too{too}."
+        yield error(subject.in_header("metadata", others[0]), text, then, fix)
     elif "events" in block:
         text = f"`events` stands straight under `metadata`; {subject.host.product} reads `{wanted}.events`."
         fix = (subject.edit(("metadata", subject.namespace), dict(block), f"metadata → {wanted}"),)

@@ -32,10 +32,11 @@ def check(subject: Subject) -> Iterator[Said]:
         return
     value = dict(subject.header.metadata)
     fix = (subject.edit(("metadata",), value, "metadata: out of its quotes"),) if value else None
+    too = f"; {subject.host.program} reads it as it is" if value and subject.host.program_reads else ""
     yield error(
         subject.in_header("metadata"),
         "`metadata` is one text in quotes, and so it has no events.",
-        "Take the quotes away: JSON is YAML too.",
+        f"Take the quotes away: JSON is YAML too{too}.",
         fix,
     )
 
