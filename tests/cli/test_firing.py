@@ -160,6 +160,17 @@ def test_only_one_hook_is_fired_at(fire: Program, workspace: Path, make_hook: Ma
     assert (unknown.code, "Did you mean two?" in unknown.err) == (1, True)
 
 
+def test_who_asks_for_one_hook_is_not_told_to_trust_the_folders_of_others(
+    hookscope: Program, fire: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "one", COMMAND)
+    make_hook(home / ".openclaw" / "hooks", "two", COMMAND)
+    hookscope("trust", "hooks")
+    done = fire("command:new", "--only", "one")
+    assert (done.code, done.err) == (0, "")
+    assert fire("command:new", "--only", "two").code == 1
+
+
 def test_without_a_node_its_handlers_are_named_with_the_command_that_brings_one(
     fire: Program, workspace: Path, make_hook: MakeHook
 ) -> None:

@@ -122,6 +122,15 @@ def test_an_install_by_the_command_line_shows_what_it_writes(
     assert "installed" not in hookscope("log").err
 
 
+def test_undo_names_the_command_that_takes_a_tap_back(hookscope: Program, home: Path) -> None:
+    (home / ".openclaw").mkdir()
+    assert "tap remove" not in hookscope("undo").err
+    hookscope("tap", "install")
+    assert "`hookscope tap remove` takes back the tap." in hookscope("undo").err
+    hookscope("tap", "remove")
+    assert "tap remove" not in hookscope("undo").err
+
+
 def test_what_was_recorded_goes_only_when_asked(hookscope: Program, home: Path, workspace: Path) -> None:
     (home / ".openclaw").mkdir()
     hookscope("tap", "install")

@@ -138,11 +138,13 @@ class Edits:
     def _instead(self) -> str:
         """What takes back what is no edit of one file."""
         from hookscope.workbench.packs.book import installed_here  # here: a look asks for no packs
+        from hookscope.workbench.tap.installing import installed_of
 
-        packs = [as_typed(record.id) for record in installed_here(self._bench.open())]
-        if not packs:
-            return "Only what Hookscope itself changed can be taken back."
-        return f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."
+        host = self._bench.open()
+        packs = [as_typed(record.id) for record in installed_here(host)]
+        taken = [f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."] if packs else []
+        taken += ["`hookscope tap remove` takes back the tap."] if installed_of(host) else []
+        return " ".join(taken) or "Only what Hookscope itself changed can be taken back."
 
     def _let_go(self, change: Change, asked_only: bool) -> str:
         """Forget it, unless it was only asked about; what comes next."""

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 def waiting_for_trust(view: View, plan: Plan) -> tuple[Path, ...]:
     """The folders that would have to be trusted for all listeners of this plan to run."""
-    left = [item for item in plan.not_run if item.listens and item.reason != HEARS_ITS_HOST]
-    rows = [view.standing(item.hook) for item in left if item.hook is not None]
+    left = (item for item in plan.not_run if item.listens and not item.left_out)
+    heard = (item.hook for item in left if item.reason != HEARS_ITS_HOST)
+    rows = [view.standing(hook) for hook in heard if hook is not None]
     blocked = [row.hook for row in rows if row is not None and row.state is State.UNTRUSTED]
     return tuple(dict.fromkeys(hook.trust_root for hook in blocked))
 
