@@ -249,7 +249,10 @@ def test_of_a_hook_that_the_guide_lacks_the_program_that_has_it_is_named(
         ({}, 'memory slot set to "memory-core"'),
         ({"memory": "other"}, 'memory slot set to "other"'),
         ({"memory": "none"}, "memory slot disabled"),
+        ({"memory": "NONE "}, "memory slot disabled"),
+        ({"memory": " "}, 'memory slot set to "memory-core"'),
         ({"memory": "watch"}, None),
+        ({"memory": " watch "}, None),
     ],
 )
 def test_of_plugins_that_keep_the_memory_one_is_chosen(
@@ -261,6 +264,25 @@ def test_of_plugins_that_keep_the_memory_one_is_chosen(
     if reason is not None:
         hookscope(*SHIPPED, "fix", "watch", "--apply")
         assert "slot" not in shut(row_of(hookscope))
+
+
+def test_one_that_does_more_than_keep_the_memory_is_on_beside_another(
+    hookscope: Program, installed: Path, home: Path
+) -> None:
+    written(installed, {**MANIFEST, "kind": ["memory", "context-engine"]})
+    settings(home, slots={"memory": "other"})
+    assert "slot" not in shut(row_of(hookscope))
+
+
+def test_what_is_kept_from_it_is_no_event_of_hook_folders(hookscope: Program, installed: Path) -> None:
+    """Of `registerHook` the settings that keep conversations from a plugin say nothing."""
+    written(
+        installed,
+        entry=ENTRY.replace(
+            "api.on('before_tool_call', () => {})", "api.registerHook('agent_end', () => {}, { name: 'a' })"
+        ),
+    )
+    assert {"access", "sent"} & shut(row_of(hookscope)).keys() == {"sent"}
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])

@@ -76,10 +76,14 @@ def configured(hook: Hook, host: Host) -> Gate:
 def slot(hook: Hook, host: Host, *, kind: str, default: str) -> Gate:
     """Is it the one of its kind that the settings choose: `plugins.slots` has a place for one."""
     where: KeyPath = (*gates.PLUGINS, "slots", kind)
-    if hook.manifest is None or kind not in kinds_of(document(hook.manifest, host)):
-        return Gate("slot", True)
+    kinds = kinds_of(document(hook.manifest, host)) if hook.manifest is not None else ()
     said = host.settings.get(where)
-    chosen = said if isinstance(said, str) and said.strip() else default
+    chosen = (said.strip() if isinstance(said, str) else "") or default
+    chosen = "none" if chosen.lower() == "none" else chosen
+    if kind not in kinds or (
+        len(kinds) > 1 and chosen != hook.name
+    ):  # one of several kinds lives on its others
+        return Gate("slot", True)
     if chosen == hook.name:
         return Gate("slot", True, (hook.name,), found=f"selected {kind} slot", setting=where)
     reason = f"{kind} slot disabled" if chosen == "none" else f'{kind} slot set to "{chosen}"'
