@@ -116,6 +116,16 @@ def test_runs_that_do_not_suffice_are_said() -> None:
     assert said(searched(agents, 11)) == ["h7 fails (KeyError: 'user') unless h0 runs before it."]
 
 
+def test_of_company_that_could_not_be_left_out_nobody_is_named() -> None:
+    agents = [SETS_USER, *[NOTHING] * 4, NEEDS_USER, (("drop", "user", 0),)]
+    found = searched(agents, 12)
+    assert not all(one.narrowed for one in found.found)
+    assert any(text.startswith("Among the ") for text in said(found))
+    assert "With h0 called too, h5 fails (KeyError: 'user') when h6 runs before it." in said(
+        searched(agents, 40)
+    )
+
+
 def test_what_differs_in_one_order_is_no_matter_of_order() -> None:
     search = Search(((0, 1),), 20, 0)
     asking = search.run()
@@ -168,6 +178,8 @@ def test_every_finding_is_right_and_small_and_there_were_no_more_runs_than_asked
         check_right(agents, one)
         if one.narrowed:
             check_small(agents, one)
+    causes = {(subject, cause.first, cause.second) for cause in found.found for subject in (cause.subject,)}
+    assert len(causes) == len(found.found)
     for _, one_way, other_way in found.left:
         assert len(found.fired) == times
         assert one_way.values != other_way.values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hookscope.core.called import Order
-from hookscope.core.orders.facts import Facts, Subject
+from hookscope.core.orders.facts import Facts, Kind, Subject
 from hookscope.values import dataclass
 
 
@@ -27,6 +27,23 @@ class Finding:
     def values(self, subject: Subject) -> tuple[str, str]:
         """As registered, and exchanged."""
         return self.registered.value(subject), self.exchanged.value(subject)
+
+    @property
+    def shared(self) -> bool:
+        """Is it a place that both of them write."""
+        pair, runs = {self.first, self.second}, (self.registered, self.exchanged)
+        of_places = self.subject.kind in (Kind.PLACE, Kind.CHANGED)
+        return of_places and all(pair <= set(facts.writers(self.subject.what)) for facts in runs)
+
+    @property
+    def last_wins(self) -> bool:
+        """Do both write there the same in both orders, and what the later one wrote stands there."""
+        if self.subject.kind is not Kind.PLACE or not self.shared:
+            return False
+        (one, again), (other, other_again) = (
+            self.values(Subject(Kind.CHANGED, self.subject.what, call)) for call in (self.first, self.second)
+        )
+        return (one, other) == (again, other_again) and self.values(self.subject) == (other, one)
 
 
 @dataclass(frozen=True, slots=True)

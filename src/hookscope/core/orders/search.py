@@ -108,14 +108,14 @@ class Search:
         found = [
             one
             for one in self._found
-            if one.subject.what == subject.what and one.subject.kind in kinds and shared(one)
+            if one.subject.what == subject.what and one.subject.kind in kinds and one.shared
         ]
         if not found or subject.kind not in (Kind.PLACE, Kind.CHANGED):
             return ()
         writers = facts.writers(subject.what)
         if subject.kind is Kind.CHANGED:
             return writers[: writers.index(subject.call)] if subject.call in writers else writers
-        return writers[-1:] if any(last_wins(one) for one in found) else writers
+        return writers[-1:] if any(one.last_wins for one in found) else writers
 
     def _differing(self) -> Iterator[tuple[Subject, Order, Order]]:
         """What no cause that is known explains, the most telling first, with two orders that show it."""
@@ -143,16 +143,17 @@ class Search:
         for found in (subject, *differing):
             if pair not in (causes := self._causes.setdefault(found, [])):
                 causes.append(pair)
+        told = {(one.first, one.second, one.subject) for one in self._found}
+        new = [other for other in differing if (*pair, other) not in told]
+        first = min((subject, *new), key=lambda subject: subject.rank)
         if _tells(subject, *trial):
-            told = {(one.first, one.second, one.subject) for one in self._found}
-            new = [other for other in differing if (*pair, other) not in told]
-            first = min((subject, *new), key=lambda subject: subject.rank)
             self._found.append(_finding(first, pair, trial))
-            yield from self._shrink(first, pair, trial)
         places = {found.what for found in (subject, *differing)} - {""}
         again = {found for found in self._tables if found.what in places}  # others may be explained by it
         for found in {subject, *differing} | again:
             self._tabulate(found)
+        if _tells(subject, *trial):
+            yield from self._shrink(first, pair, trial)
 
     def _shrink(
         self, subject: Subject, pair: tuple[int, int], trial: tuple[Facts, Facts]
@@ -206,10 +207,10 @@ class Search:
         also = _telling(one for one in finding.also if one not in self._unsteady)
         kept = {finding.subject, *_telling((finding.subject, *also))}
         finding = replace(finding, also=tuple(one for one in also if one in kept))
-        if not shared(finding):
+        if not finding.shared:
             return finding
         writers = {call for facts in self._seen.values() for call in facts.writers(finding.subject.what)}
-        if last_wins(finding):
+        if finding.last_wins:
             writers = {call for call in writers if self._won(call, finding.subject)}
         return replace(finding, writers=tuple(sorted(writers | {finding.first, finding.second})))
 
@@ -220,27 +221,6 @@ class Search:
             facts.writers(subject.what)[-1:] == (call,) and facts.value(subject) == facts.value(wrote)
             for facts in self._seen.values()
         )
-
-
-def shared(finding: Finding) -> bool:
-    """Is it a place that the two of them write."""
-    place, pair = finding.subject.what, {finding.first, finding.second}
-    return finding.subject.kind in (Kind.PLACE, Kind.CHANGED) and all(
-        pair <= set(facts.writers(place)) for facts in (finding.registered, finding.exchanged)
-    )
-
-
-def last_wins(finding: Finding) -> bool:
-    """Do both write the same in both orders, and what the later one wrote stands there."""
-    subject = finding.subject
-    if subject.kind is not Kind.PLACE or not shared(finding):
-        return False
-    runs = finding.registered, finding.exchanged
-    (one, again), (other, other_again) = (
-        [facts.value(Subject(Kind.CHANGED, subject.what, call)) for facts in runs]
-        for call in (finding.first, finding.second)
-    )
-    return (one, other) == (again, other_again) and finding.values(subject) == (other, one)
 
 
 def _differing(one: Facts, other: Facts) -> list[Subject]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hookscope.core.orders.facts import GONE, NOT_RUN, OK, UNTOUCHED, Facts, Kind, Subject
 from hookscope.core.orders.findings import Finding, Findings
-from hookscope.core.orders.search import last_wins, shared
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
 
@@ -97,15 +97,14 @@ def _rank(finding: Finding) -> tuple[object, ...]:
 
 
 def _claim(finding: Finding, names: Sequence[str]) -> _Claim:
-    subject, pair = finding.subject, (finding.first, finding.second)
-    if finding.company:
-        company = _listed(finding.company, names, "and")
-        claim = _of_pair(finding, names) if subject.call in pair else _of_others(finding, names)
-        whole = claim.text.replace(GAP, _listed(claim.calls, names, claim.word))
-        return _Claim(f"With {company} called too, {whole}", (), "")
-    if subject.call in pair and not shared(finding):
-        return _of_pair(finding, names)
-    return _of_others(finding, names)
+    own = finding.subject.call in (finding.first, finding.second) and not finding.shared
+    claim = _of_pair(finding, names) if own else _of_others(finding, names)
+    if not finding.company or (finding.shared and not finding.narrowed):
+        return claim
+    among = f"With {_listed(finding.company, names, 'and')} called too"
+    if not finding.narrowed:  # who of them must be there is not known
+        among = f"Among the {len(finding.registered.order)} called"
+    return replace(claim, text=f"{among}, {claim.text}")
 
 
 def _of_pair(finding: Finding, names: Sequence[str]) -> _Claim:
@@ -127,10 +126,10 @@ def _of_others(finding: Finding, names: Sequence[str]) -> _Claim:
     """A third handler does otherwise, or the event comes to something else."""
     subject = finding.subject
     pair = finding.first, finding.second
-    if shared(finding):
+    if finding.shared:
         calls = finding.writers or pair
         who = "both" if len(calls) == 2 else "all"
-        if last_wins(finding):
+        if finding.last_wins:
             return _Claim(f"{GAP} {who} write {_place(subject.what)}: the last one wins.", calls, "and")
         what = "what stands there" if subject.kind is Kind.PLACE else "what each leaves there"
         claim = f"{GAP} {who} change {_place(subject.what)}: {what} depends on who goes first."
