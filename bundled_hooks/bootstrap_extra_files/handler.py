@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 NAME = "bootstrap-extra-files"
 FILES = 20
 SIZE = 64 * 1024  # bytes of one file
+# What OpenClaw as it ships (2026.9) takes besides; its guide says nothing of names.
+TAKEN = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "BOOTSTRAP.md", "MEMORY.md")
 
 
 def handler(event: HookEvent) -> None:
@@ -29,15 +31,20 @@ def handler(event: HookEvent) -> None:
     workspace = real(workspace_of(event))
     known = known_files(files, workspace)
     found = {path for pattern in patterns for path in matches(workspace, pattern)}
+    strict = os.environ.get("HOOKSCOPE_HOST_DIALECT", "").startswith("openclaw@")
     added = 0
     for path in sorted(found - known):
+        if strict and path.name not in TAKEN:
+            refuse(path, f"OpenClaw adds files of these names alone: {', '.join(TAKEN)}")
+            continue
         if added == FILES:
             refuse(path, f"neither this file nor the later ones are added: {FILES} is the most")
             break
         text = text_of(path)
         if text is not None:
             name = path.relative_to(workspace).as_posix()
-            files.append({"name": name, "path": str(path), "content": text, "type": "extra"})
+            named = {"name": path.name, "missing": False} if strict else {"name": name, "type": "extra"}
+            files.append({**named, "path": str(path), "content": text})
             added += 1
     print(f"Added {added} of {len(found)} matching files.")
 

@@ -1,5 +1,6 @@
 """bootstrap-extra-files: what the patterns find, and never a file from elsewhere."""
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,26 @@ def test_files_are_added_to_those_of_the_event(fire: Fire, workspace: Path, dial
     assert run["result"]["stdout"] == "Added 2 of 2 matching files.\n"
     assert run["result"]["stderr"] == ""
     assert [step["op"] for step in run["result"]["patch"]] == ["add", "add"]
+
+
+def test_as_shipped_only_the_programs_own_names_are_added(fire: Fire, workspace: Path) -> None:
+    """openclaw 2026.9.6: `unsupported bootstrap basename`, which it tells a debug log alone."""
+    put(workspace, "pkg/AGENTS.md", "pkg/agents.md", "docs/style.md", "TOOLS.md")
+    cfg = settings(HOOK, paths=["pkg/*.md", "docs/*.md", "TOOLS.md"])
+    cfg["hooks"]["internal"]["enabled"] = True
+    (workspace.parent / "openclaw.json").write_text(json.dumps(cfg))
+    context = {"workspaceDir": str(workspace), "bootstrapFiles": [], "cfg": cfg}
+    run = fire(HOOK, "agent:bootstrap", context, dialect="openclaw@2026.9")
+    path = str(workspace / "pkg/AGENTS.md")
+    assert run["context"]["bootstrapFiles"] == [
+        {"name": "AGENTS.md", "missing": False, "path": path, "content": "text"}
+    ]
+    assert run["result"]["stdout"] == "Added 1 of 4 matching files.\n"
+    for name in ("pkg/agents.md", "docs/style.md", "TOOLS.md"):
+        assert (
+            f"{workspace / name}: OpenClaw adds files of these names alone: AGENTS.md,"
+            in run["result"]["stderr"]
+        )
 
 
 def test_the_hosts_settings_have_the_patterns(fire: Fire, home: Path, workspace: Path) -> None:

@@ -41,9 +41,15 @@ if TYPE_CHECKING:  # a look runs nothing, and loads nothing that does
 
 QUARANTINE = "in quarantine after three faults within five minutes; a fire by hand runs it"
 HOST_STATE = "HOOKSCOPE_HOST_STATE"  # tells a handler in which folder its host keeps its files
+HOST_DIALECT = "HOOKSCOPE_HOST_DIALECT"  # and under which host's rules it runs
 PYTHON: frozenset[Language] = frozenset({"python"})
 _Env = frozenset[tuple[str, str]]
 OF_NODE: frozenset[Language] = frozenset({"typescript", "javascript"})
+
+
+def env_of(host: Host) -> dict[str, str]:
+    """The environment that handlers find."""
+    return {**host.env, HOST_STATE: str(host.state), HOST_DIALECT: host.dialect.name}
 
 
 class Crew:
@@ -140,7 +146,7 @@ class Crew:
         from hookscope.runtime.node import Node
         from hookscope.runtime.which_lane import Lanes
 
-        self._turn_to(frozenset(host.env.items()))
+        self._turn_to(frozenset(env_of(host).items()))
         if "python" not in self._processes:
             self._processes["python"] = python_lane(python=self._python, **self._of_lanes(host))
         node = self.node(host) if languages & OF_NODE and "node" not in self._processes else None
@@ -168,7 +174,7 @@ class Crew:
     def _of_lanes(self, host: Host, inside: Inside | None = None) -> _OfLanes:
         return {
             "inside": inside,
-            "env": {**host.env, HOST_STATE: str(host.state)},
+            "env": env_of(host),
             "cwd": host.surroundings.cwd,
             "limits": self._limits,
             "ledger": self.ledger,
