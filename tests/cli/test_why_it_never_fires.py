@@ -59,6 +59,7 @@ def test_a_guess_that_means_another_event_is_not_made(
     hookscope("trust", "hooks")
     wish = said_of("wish", hookscope("list").out)
     assert "did you mean" not in wish
+    assert " alone" not in wish, "of a host that sends many events they are not listed"
     assert "did you mean" not in hookscope("info", "wish").out
 
 
@@ -326,3 +327,24 @@ def test_a_broken_hook_that_wins_says_whom_it_keeps_from_running(
     assert f"note: it wins over the workspace copy in {mine} and never runs itself" in info
     make_hook(empty.parent, "guard", '{"openclaw": {"events": ["command:new"]}}', file="more.py")
     assert "it wins over" not in hookscope(*SHIPPED, "info", "guard").out
+
+
+def test_a_plugin_that_hears_an_event_of_hook_folders_is_led_to_its_own(
+    hookscope: Program, workspace: Path
+) -> None:
+    entry = workspace / "plugins" / "watch" / "plugin.py"
+    entry.parent.mkdir(parents=True)
+    entry.write_text("def register(api):\n    api.on('message:received', print)\n")
+    hookscope("trust", "plugins")
+    said = said_of("watch", hookscope("list").out)
+    assert said.endswith("never sends message:received; did you mean message_received?")
+
+
+def test_what_took_a_plugin_events_place_is_no_event_of_a_folder(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "old", '{openclaw: {events: ["before_agent_start"]}}')
+    for dialect in ((), SHIPPED):
+        said = hookscope(*dialect, "info", "old").out
+        assert "never sends before_agent_start" in said
+        assert "did you mean before_prompt_build" not in said
