@@ -65,6 +65,8 @@ def loaded(hookscope: Program, home: Path, statement: str, tools: tuple[str, ...
         ),
         ("api.registerCli(({ program }) => {});", "cli registration missing explicit commands metadata"),
         ("api.registerProvider({ label: 'x' });", "a provider in vain: provider registration missing id"),
+        ("api.registerReload({});", "a reload in vain: reload registration missing prefixes"),
+        ("api.registerSessionExtension({});", "session extension registration requires namespace and"),
         ("api.registerChannel({ plugin: {} });", "a channel in vain: channel registration missing id"),
         ("api.registerChannel({ plugin: { id: 'x' } });", "required capabilities.chatTypes"),
     ],
@@ -107,6 +109,7 @@ def test_what_the_program_stumbles_over_fails_the_plugin(
         ("api.registerHttpRoute({ path: '/p', auth: 'plugin', handler() {} });", ()),
         ("api.registerGatewayMethod('my.method', async () => {});", ()),
         ("api.registerCli(() => {}, { commands: ['zz'] });", ()),
+        ("api.registerReload({ hotPrefixes: ['plugins.entries.mine'] });", ()),
     ],
 )
 def test_what_the_program_takes_is_told_as_before(
@@ -121,3 +124,11 @@ def test_tools_that_the_manifest_does_not_name_are_told_by_name(hookscope: Progr
     statement = "for (const name of ['one', 'two']) api.registerTool({ name });"
     report = loaded(hookscope, home, statement, ("one",))
     assert "a tool in vain: plugin must declare contracts.tools for: two; the plugin" in report
+
+
+def test_a_default_in_the_default_is_taken(hookscope: Program, home: Path) -> None:
+    """As some build tools write it; the program loads it."""
+    loaded(hookscope, home, "")
+    entry = "export default { default: { register(api) { api.on('message_received', () => {}); } } };"
+    (home / ".openclaw" / "extensions" / "mine" / "index.js").write_text(entry)
+    assert "failed   mine" not in hookscope(*SHIPPED, "load", "mine", "--trust").out

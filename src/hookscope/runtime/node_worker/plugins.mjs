@@ -45,7 +45,9 @@ export async function pluginOf(namespace, code, late) {
 
 /** The function that registers, and what it is a member of: the default export, what that holds, or `register`. */
 function entryOf(namespace, code) {
-  for (const found of [exported(namespace, code.export || "default"), exported(namespace, "default"), namespace]) {
+  const standard = exported(namespace, "default");
+  const inner = isHolder(standard) ? standard.default : undefined; // what some build tools leave behind
+  for (const found of [exported(namespace, code.export || "default"), standard, inner, namespace]) {
     if (typeof found === "function") return { holder: undefined, register: found };
     const register = found?.register ?? (code.plain === true ? undefined : found?.activate);
     if (typeof register === "function") return { holder: found, register };

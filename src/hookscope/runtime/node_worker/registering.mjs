@@ -39,6 +39,12 @@ const CHECKS = {
   },
   registerChannel,
   registerProvider: (plugin, provider) => (textOf(provider.id) ? "" : "provider registration missing id"),
+  registerReload: (plugin, { restartPrefixes, hotPrefixes, noopPrefixes }) => {
+    const named = [restartPrefixes, hotPrefixes, noopPrefixes].filter(isArray).flat().some(textOf);
+    return named ? "" : "reload registration missing prefixes";
+  },
+  registerSessionExtension: (plugin, { namespace, description }) =>
+    textOf(namespace) && textOf(description) ? "" : "session extension registration requires namespace and description",
   registerContextEngine: (plugin, id, factory) => {
     const name = textOf(id);
     if (!name) return "context engine registration missing id";
