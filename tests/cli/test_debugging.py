@@ -281,3 +281,39 @@ def test_an_interrupt_at_the_prompt_begins_a_new_line(
         out, _ = running.communicate(b"c\n", timeout=60)
     (result,) = json.loads(out)["results"]
     assert (running.returncode, result["status"]) == (0, "ok")
+
+
+QUIET_PYTHON = """\
+import asyncio
+async def later(count):
+    await asyncio.sleep(0)
+    return count + 1
+async def handler(event):
+    count = await later(1)
+    event.messages.append(str(count))
+"""
+QUIET_TYPESCRIPT = """\
+async function later(count: number) {
+  await new Promise((done) => setTimeout(done, 1));
+  return count + 1;
+}
+export default async function handler(event: any) {
+  const count = await later(1);
+  event.messages.push(String(count));
+}
+"""
+
+
+@pytest.mark.parametrize(("file", "source"), [("handler.py", QUIET_PYTHON), ("handler.ts", QUIET_TYPESCRIPT)])
+@pytest.mark.parametrize("word", ["n", "s"])
+def test_steps_go_on_behind_an_await_and_end_with_the_handler(
+    word: str, file: str, source: str, debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "waits", COMMAND, source, file=file)
+    done = debug(*[word] * 12)
+    stood = [int(re.findall(r":(\d+)", place)[0]) for place in places(done)]
+    assert [line for line in stood if line > 5] == [6, 7] or [line for line in stood if line > 5] == [6, 7, 8]
+    assert any(line < 5 for line in stood) is (word == "s")
+    assert "note:" not in done.out + done.err  # its worker answers on
+    assert "2" in done.out.splitlines()[-1]
+    assert done.code == 0

@@ -20,15 +20,19 @@ const AS_TEXT = `function () {
   return process.getBuiltinModule("node:util").inspect(this, { depth: 4, breakLength: 100 });
 }`;
 
-/** Watch over the handlers' thread. `say(stop)` tells the host; gives what hears its words. */
-export async function debugging(say) {
-  const watch = new Watch(say);
+/**
+ * Watch over the handlers' thread, in which so many handlers run. `say(stop)` tells the host; gives what hears
+ * its words.
+ */
+export async function debugging(running, say) {
+  const watch = new Watch(running, say);
   await watch.begin();
   return (word) => void watch.hear(word);
 }
 
 class Watch {
-  constructor(say) {
+  constructor(running, say) {
+    this.running = running;
     this.say = say;
     this.session = new Session();
     this.scripts = new Map();
@@ -45,8 +49,8 @@ class Watch {
     session.on("Debugger.scriptParsed", ({ params }) => this.scripts.set(params.scriptId, params));
     session.on("Debugger.paused", ({ params }) => void this.paused(params));
     await this.post("Debugger.enable");
-    const foreign = ["^(?!file://)", "/node_modules/", `^${literally(OURS)}(?!stopping\\.mjs)`];
-    await this.post("Debugger.setBlackboxPatterns", { patterns: foreign });
+    const foreign = ["/node_modules/", `^${literally(OURS)}(?!stopping\\.mjs)`];
+    await this.post("Debugger.setBlackboxPatterns", { patterns: foreign }); // Node's own inside is beyond them
     await this.post("Debugger.setPauseOnExceptions", { state: "all" });
   }
 
@@ -58,21 +62,27 @@ class Watch {
 
   async paused(params) {
     const top = params.callFrames[0];
-    if (this.fileAt(top) === BEGINNING && !isError(params)) {
-      this.who = await this.nameOf(top);
+    if (this.fileAt(top) === BEGINNING && !isError(params) && (await this.isBeginning(top))) {
       this.begins = true;
       await this.post("Debugger.stepInto");
       return;
     }
     const frames = params.callFrames.filter((frame) => isAuthors(this.fileAt(frame))).slice(0, DEPTH).reverse();
     if (!frames.length || this.fileAt(top) !== this.fileAt(frames.at(-1))) {
-      await this.post(this.begins || this.steps ? "Debugger.stepInto" : "Debugger.resume");
+      await this.post(`Debugger.${this.wayOn}`);
       return;
     }
     const error = isError(params) ? errorIn(params.data) : null;
     this.asked = { why: this.whyOf(params, error), error, frames, at: frames.length - 1 };
     this.begins = this.steps = false;
     await this.tell(null);
+  }
+
+  /** On from a place that is no author's: into the handler, out of what that has called, or just on. */
+  get wayOn() {
+    if (load(this.running, 0) === 0) this.steps = this.begins = false; // it has ended
+    if (this.begins) return "stepInto";
+    return this.steps ? "stepOut" : "resume";
   }
 
   whyOf({ hitBreakpoints = [] }, error) {
@@ -82,9 +92,11 @@ class Watch {
     return this.steps ? "step" : "breakpoint";
   }
 
-  async nameOf(frame) {
-    const { result } = await this.evaluated(frame.callFrameId, "who");
-    return String(result.value ?? "");
+  /** Is it on the way into a handler, and not out of it. Notes whose that is. */
+  async isBeginning({ callFrameId }) {
+    const { result } = await this.evaluated(callFrameId, "begun ? null : who");
+    if (result.type === "string") this.who = result.value;
+    return result.type === "string";
   }
 
   async hear(message) {
@@ -277,4 +289,5 @@ function inShort({ type, subtype, value, unserializableValue, description, previ
   return isList ? `${name}[${members.join(", ")}]` : `${name}{${members.join(", ")}}`;
 }
 
+const { load } = Atomics;
 const literally = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");

@@ -48,8 +48,9 @@ export class Runner {
   }
 
   async beginDebugging() {
-    const { beginDebugging, stopping } = await import("./stopping.mjs");
-    await beginDebugging(this.watchdog);
+    const { Stopping } = await import("./stopping.mjs");
+    const stopping = new Stopping();
+    await stopping.begin(this.watchdog);
     this.stopping = stopping;
   }
 
@@ -171,12 +172,13 @@ export class Runner {
   /** Run a loaded handler in its environment, to its end. */
   async start({ code, env, who, fault }, { loaded, handler }, view) {
     const whole = fault ? await broken(handler, fault, view) : handler;
-    const target = this.stopping ? this.stopping(whole, who ?? "") : whole;
+    const target = this.stopping?.around(whole, who ?? "") ?? whole;
     const outcome = await this.calls.run(who ?? "", () => {
       this.handlers.layOver({ ...loaded.env, ...env });
       process.argv[1] = code.path;
       return view.call(target, who ?? "");
     });
+    this.stopping?.ended();
     if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
     return outcome;
   }

@@ -2,20 +2,37 @@
 // thread that listens, since this one stands meanwhile.
 
 const { apply } = Reflect;
+const { add } = Atomics;
 
-/** Have the listening thread watch over this one. Resolves when it does. */
-export function beginDebugging(thread) {
-  return new Promise((resolve) => {
-    thread.once("message", resolve);
-    thread.postMessage("debug");
-  });
-}
+/** Makes handlers stop. */
+export class Stopping {
+  constructor() {
+    this.running = new Int32Array(new SharedArrayBuffer(4)); // handlers that have begun and not ended
+  }
 
-/** The function to call in place of a handler of that hook: the debugger steps from here into its first line. */
-export function stopping(target, who) {
-  return function begin(...args) {
-    void who; // the debugger reads it here
-    debugger;
-    return apply(target, this, args);
-  };
+  /** Have the listening thread watch over this one. Resolves when it does. */
+  begin(thread) {
+    return new Promise((resolve) => {
+      thread.once("message", resolve);
+      thread.postMessage(this.running);
+    });
+  }
+
+  /** The function to call in place of a handler of that hook: it is stepped from here into its first line. */
+  around(target, who) {
+    const { running } = this;
+    return function begin(...args) {
+      let begun = false; // the debugger reads it here, and `who`
+      void who;
+      add(running, 0, 1);
+      debugger;
+      begun = true;
+      return apply(target, this, args);
+    };
+  }
+
+  /** A handler has ended. */
+  ended() {
+    add(this.running, 0, -1);
+  }
 }

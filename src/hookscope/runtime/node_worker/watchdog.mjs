@@ -21,9 +21,9 @@ listen(control, (message) => {
   else if (message.do === "word") hearWord(message);
 });
 
-parentPort.on("message", async () => {
+parentPort.on("message", async (running) => {
   const { debugging } = await import("./debugging.mjs");
-  hearWord = await debugging((stop) => writer.say({ stop }));
+  hearWord = await debugging(running, (stop) => writer.say({ stop }));
   parentPort.postMessage("ready");
 });
 
