@@ -47,7 +47,9 @@ class Watch {
     const { session } = this;
     session.connectToMainThread();
     session.on("Debugger.scriptParsed", ({ params }) => this.scripts.set(params.scriptId, params));
-    session.on("Debugger.paused", ({ params }) => void this.paused(params));
+    session.on("Debugger.paused", ({ params }) => {
+      this.paused(params).catch(() => session.post("Debugger.resume")); // else it would stand for ever
+    });
     await this.post("Debugger.enable");
     const foreign = ["/node_modules/", `^${literally(OURS)}(?!stopping\\.mjs)`];
     await this.post("Debugger.setBlackboxPatterns", { patterns: foreign }); // Node's own inside is beyond them
