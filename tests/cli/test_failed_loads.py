@@ -156,3 +156,14 @@ def test_a_script_whose_brackets_do_not_fit_is_broken_before_anybody_loads_it(
     assert row.lstrip().startswith("✗ broken"), row
     assert row.endswith("handler.ts, line 2, column 6: `(` is never closed")
     assert "● ready" in row_of("whole", listed)
+
+
+def test_what_failed_is_not_said_of_a_file_that_was_mended_meanwhile(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    good = "def handler(event): pass\n"
+    code = f"open(__file__, 'w').write({good!r})\nraise ValueError('torn')\n{good}"
+    make_hook(workspace / "hooks", "mending", NEW, handler=code)
+    hookscope("trust", "hooks")
+    assert "torn" in hookscope("fire", "command:new").out
+    assert "● ready" in row_of("mending", hookscope("list").out)
