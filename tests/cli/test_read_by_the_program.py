@@ -10,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
 
-READ = "OpenClaw 2026.9, as shipped: reads command:new from this HOOK.md"
+READ = "OpenClaw 2026.9, as shipped: does read command:new from this HOOK.md"
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_what_neither_reads_is_not_told(hookscope: Program, workspace: Path) -> 
     folder.mkdir(parents=True)
     (folder / "HOOK.md").write_text('---\nname: mine\nmetadata: {moltbot: {events: ["command:new"]}}\n---\n')
     (folder / "handler.ts").write_text("export default async () => {};\n")
-    assert "as shipped: reads" not in hookscope("list").out + hookscope("info", "mine").out
+    assert "as shipped: does read" not in hookscope("list").out + hookscope("info", "mine").out
     assert "reads it as it is" not in hookscope("lint", "mine").out

@@ -13,7 +13,7 @@ from hookscope.core.standing import Standing, State
 from hookscope.values import dataclass
 
 Key = tuple[str, str]
-READS = "reads "  # how the sentence begins on events that only the other one finds
+READS = "does read "  # how the sentence begins on events that only the other one finds
 RUNNABLE = (State.READY, State.UNTRUSTED, State.SILENT)  # trust is Hookscope's, and silence the event's
 
 
