@@ -146,7 +146,7 @@ def test_a_state_folder_that_is_damaged_or_cannot_be_written_stops_no_look(
 def test_a_script_whose_brackets_do_not_fit_is_broken_before_anybody_loads_it(
     hookscope: Program, workspace: Path, make_hook: MakeHook, dialect: str
 ) -> None:
-    header = f'{{{dialect}: {{events: ["command:new"]}}}}'
+    header = f'{{"{dialect}": {{"events": ["command:new"]}}}}'
     code = "export default async (event) => {\n  if (event.type === 'command' {\n  }\n};\n"
     make_hook(workspace / "hooks", "torn", header, handler=code, file="handler.ts")
     make_hook(workspace / "hooks", "whole", header, handler="export default () => {};\n", file="handler.ts")
