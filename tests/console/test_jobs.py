@@ -79,6 +79,24 @@ async def test_a_run_has_the_journals_number_and_is_fired_again_as_it_was(
         await story.shows("[2 Fire]", "Run 1   command:new")
 
 
+async def test_a_search_that_goes_on_is_seen_where_no_run_has_room(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_hook(workspace / "hooks", "waits", READY, WAITS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    monkeypatch.setattr(frame, "SOON", 0.001)
+    async with console((80, 24)) as story:
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("Z")
+        await story.shows("» The search")
+        await story.press("escape")
+        await story.shows("Fuzz   command:new")
+        await story.press("escape")
+        await rests(story)
+        assert "» The search" not in story.text()
+
+
 async def test_what_goes_on_has_a_name_and_ends_when_it_is_wanted(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,10 +217,13 @@ class FireFrame(FireComposing):
         older, newer = self.runs.neighbour(-1), self.runs.neighbour(1)
         neighbours = (("fire.older", older), ("fire.newer", newer))
         beside = hints(*((key, f"run {number}") for key, number in neighbours if number is not None))
+        pane, goes = self.query_one(RunPane), Content("")
         if self._unseen:
-            goes = Content.styled(f"» {self.job} goes on", "$text-accent")
-            beside = Content("   ").join(filter(None, (goes, hints(("fire.leave", "stops it")), beside)))
-        self.query_one(RunPane).show(self.runs.current, self.runs.clock(), beside, self._first)
+            sign = Content.styled(f"» {self.job} goes on", "$text-accent")
+            goes = Content("   ").join(filter(None, (sign, hints(("fire.leave", "stops it")))))
+            beside = Content("   ").join(filter(None, (goes, beside)))
+        self.query_one(PlanView).border_subtitle = "" if pane.size else goes  # a small screen has no room
+        pane.show(self.runs.current, self.runs.clock(), beside, self._first)
         self.query_one(History).show(self.runs.sheets, self.runs.shown)
 
     def _say(self, text: str, severity: str = "information") -> None:

@@ -78,7 +78,7 @@ def choices(chosen: Otherwise) -> tuple[Choice, ...]:
     many = "fires at most, of all orders" if chosen.shuffled else "says what is done again"
     times = many if chosen.times > 1 else "once"
     order = "says who disturbs whom" if chosen.shuffled else "as registered"
-    steps = "it waits before each handler" if chosen.stepped else "handlers run one after the other"
+    steps = "it waits before each handler" if chosen.stepped else "handlers run without a pause"
     lines = "it stops in each handler" if chosen.debugged else "handlers run through"
     copies = "nothing of yours is written" if chosen.guarded else "files are written as always"
     return (
