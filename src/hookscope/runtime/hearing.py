@@ -166,15 +166,21 @@ class Hearing:
 
     def _keep(self, messages: Iterable[Message]) -> None:
         for message in messages:
-            if not self._is_aside(message):
+            if "late" in message:
+                self._take_late(message["late"])
+            elif self.stopped is not None and "stop" in message:
+                self.stopped(message["stop"])
+            else:
                 self.inbox.append(message)
 
     def _give(self, messages: Iterator[Message], take: Take) -> None:
         """Until they say that one was the last; what comes behind it is kept."""
         for message in messages:
-            if self._is_aside(message):
-                continue
-            if self._outcome is not None:  # somebody has interrupted
+            if "late" in message:
+                self._take_late(message["late"])
+            elif self.stopped is not None and "stop" in message:
+                self.stopped(message["stop"])
+            elif self._outcome is not None:  # somebody has interrupted
                 self.inbox.append(message)
             else:
                 try:
@@ -182,16 +188,6 @@ class Hearing:
                         self._settle(False)
                 except BaseException as error:  # it is raised where they wait
                     self._settle(error)
-
-    def _is_aside(self, message: Message) -> bool:
-        """Take what is no answer to anything."""
-        if "late" in message:
-            self._take_late(message["late"])
-        elif "stop" in message and self.stopped is not None:
-            self.stopped(message["stop"])
-        else:
-            return False
-        return True
 
     def _take_late(self, told: object) -> None:
         if not isinstance(told, dict):
