@@ -167,3 +167,14 @@ def test_what_failed_is_not_said_of_a_file_that_was_mended_meanwhile(
     hookscope("trust", "hooks")
     assert "torn" in hookscope("fire", "command:new").out
     assert "● ready" in row_of("mending", hookscope("list").out)
+
+
+def test_an_interpreter_that_does_not_start_is_no_fault_of_a_hook(
+    hookscope: Program, workspace: Path, lame: Path
+) -> None:
+    (workspace / ".hookscope").mkdir(exist_ok=True)
+    (workspace / "snake").write_text("#!/bin/sh\nexit 3\n")
+    (workspace / "snake").chmod(0o755)
+    (workspace / ".hookscope/config.yaml").write_text("python: ./snake\n")
+    assert hookscope("fire", "command:new").code == 1
+    assert "● ready" in row_of("lame", hookscope("list").out)
