@@ -1,5 +1,6 @@
 """A hook whose checks are open, and whose file is known not to load, is not told of as one that will run."""
 
+import asyncio
 import json
 import math
 import os
@@ -8,6 +9,10 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Program
 from tests.conftest import MakeHook
+
+from hookscope.core.failure import Failure
+from hookscope.core.runs import Code
+from hookscope.workbench.failed_loads import MOST, FailedLoads, Tried
 
 NEW = '{openclaw: {events: ["command:new"]}}'
 IMPORTS = "import helper_of_it\n\n\ndef handler(event): event.messages.append(helper_of_it.TEXT)\n"
@@ -178,3 +183,14 @@ def test_an_interpreter_that_does_not_start_is_no_fault_of_a_hook(
     (workspace / ".hookscope/config.yaml").write_text("python: ./snake\n")
     assert hookscope("fire", "command:new").code == 1
     assert "● ready" in row_of("lame", hookscope("list").out)
+
+
+def test_the_oldest_of_very_many_are_forgotten(tmp_path: Path) -> None:
+    known = FailedLoads(tmp_path / "failed-loads.json", "python")
+    codes = [
+        Code(tmp_path / f"{number}.py", "handler", tmp_path, "python", "x") for number in range(MOST + 2)
+    ]
+    failure = Failure("ValueError", "torn", phase="load")
+    asyncio.run(known.learn([Tried(code, failure) for code in codes], begun=0))
+    kept = json.loads(known.file.read_text())["handlers"]
+    assert list(kept) == [str(code.path) for code in codes[2:]]
