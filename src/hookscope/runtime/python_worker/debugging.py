@@ -8,14 +8,9 @@ from __future__ import annotations
 
 import _thread
 import bdb
-import ctypes
-import io
 import os
-import pprint
-import reprlib
 import sys
 import sysconfig
-from contextlib import redirect_stdout, suppress
 from queue import SimpleQueue
 from types import CodeType, FrameType
 from typing import Any, Callable, List, Optional, Tuple  # noqa: UP035  (3.9)
@@ -23,26 +18,19 @@ from typing import Any, Callable, List, Optional, Tuple  # noqa: UP035  (3.9)
 Place = Tuple[FrameType, int]  # noqa: UP006  where it stands, and in which line
 Stack = List[Place]  # noqa: UP006  outermost first
 
-AROUND = 15  # lines shown above and below the present one
-VARIABLES = 60
-VARIABLE = 300  # characters of the text of one
-ANSWER = 16 * 1024  # characters of what was asked for
 DEPTH = 40  # frames; the innermost
-WIDTH = 100  # columns that a value is laid out for
-TYPED = "<debugger>"
 
 _PATHS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _FOREIGN = tuple(os.path.join(path, "") for path in _PATHS if path)
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
-_PERSISTS = sys.version_info >= (3, 13)  # there `f_locals` writes through
 
 
 class Debugger(bdb.Bdb):
-    """One for a worker. `faults` is the file of that name."""
+    """One for a worker. `faults` and `standing` are the files of that name."""
 
-    def __init__(self, line: Any, faults: Any) -> None:
+    def __init__(self, line: Any, faults: Any, standing: Any) -> None:
         super().__init__()
-        self._line, self._faults = line, faults
+        self._line, self._faults, self._standing = line, faults, standing
         self._words: Any = SimpleQueue()
         self._main = _thread.get_ident()
         self._who = ""
@@ -131,8 +119,8 @@ class Debugger(bdb.Bdb):
             return
         sys.settrace(None)
         self._is_asked = True
-        asked = _Asked(stack, self._faults)
-        told = {"why": why, "who": self._who, "error": _in_short(error)}
+        asked = self._standing.Standing(stack, self._faults)
+        told = {"why": why, "who": self._who, "error": self._standing.in_short(error)}
         said: Optional[str] = None  # noqa: UP045  (3.9)
         try:
             while True:
@@ -146,14 +134,15 @@ class Debugger(bdb.Bdb):
         finally:
             self._is_asked = False
 
-    def _done(self, message: Any, asked: _Asked) -> Optional[str]:  # noqa: UP045  (3.9)
+    def _done(self, message: Any, asked: Any) -> Optional[str]:  # noqa: UP045  (3.9)
         """What there is to say of a word after which it still stands."""
         if message["word"] == "frame":
             asked.turn_to(message["at"])
             return None
         if message["word"] == "line":
             return self._toggle(message["file"] or asked.file, message["line"])
-        return asked.answer(message["text"])
+        answer: str = asked.answer(message["text"])
+        return answer
 
     def _toggle(self, file: str, line: int) -> str:
         """Stop at this line from now on, or no longer."""
@@ -197,70 +186,6 @@ class Debugger(bdb.Bdb):
 _GOES_ON = ("next", "step", "out", "on", "off")
 
 
-class _Asked:
-    """A stack that somebody looks at, and the frame of it that they have chosen."""
-
-    def __init__(self, stack: Stack, faults: Any) -> None:
-        self._stack, self._faults = stack, faults
-        self._at = len(stack) - 1
-        self._known: dict[int, Any] = {}  # the variables of each frame: to ask anew would forget what was set
-
-    @property
-    def file(self) -> str:
-        """Of the chosen frame."""
-        return self._stack[self._at][0].f_code.co_filename
-
-    def turn_to(self, at: Any) -> None:
-        """Choose another frame, by its place from the outermost."""
-        if isinstance(at, int):
-            self._at = min(max(at, 0), len(self._stack) - 1)
-
-    def state(self) -> dict[str, Any]:
-        """As the protocol's `stop` has it."""
-        frame, line = self._stack[self._at]
-        lines = self._faults.lines_of(frame.f_code.co_filename)
-        first = max(line - AROUND, 1)
-        return {
-            "frames": self._faults.frames_at(
-                [(known.f_code.co_filename, number, known.f_code.co_name, 0) for known, number in self._stack]
-            ),
-            "at": self._at,
-            "lines": [[first + n, text[:400]] for n, text in enumerate(lines[first - 1 : line + AROUND])],
-            "variables": _texts_of(self._variables(frame)),
-        }
-
-    def answer(self, text: str) -> str:
-        """What an expression is, or what a statement prints; what it fails with."""
-        frame, _ = self._stack[self._at]
-        names, known = frame.f_globals, self._variables(frame)
-        printed = io.StringIO()
-        said = ""
-        try:
-            with redirect_stdout(printed):
-                code = _compiled(text, "eval")
-                if code is not None:
-                    said = _laid_out(eval(code, names, known))
-                else:
-                    exec(compile(text, TYPED, "exec"), names, known)
-        except BaseException as error:
-            said = _in_short(error) or ""
-        if not _PERSISTS:
-            with suppress(AttributeError):
-                ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
-        return (printed.getvalue() + said)[:ANSWER]
-
-    def _variables(self, frame: FrameType) -> Any:
-        return self._known.setdefault(id(frame), frame.f_locals)
-
-
-def _compiled(text: str, mode: str) -> Optional[CodeType]:  # noqa: UP045  (3.9)
-    """None where it is no expression."""
-    try:
-        return compile(text, TYPED, mode)
-    except SyntaxError:
-        return None
-
-
 def _stack_of(frame: FrameType | None) -> Stack:
     stack: Stack = []
     while frame is not None:
@@ -280,31 +205,3 @@ def _is_authors(code: CodeType) -> bool:
 
 _RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _OURS = tuple(os.path.join(os.path.dirname(_RUNTIME), name, "") for name in ("core", "runtime"))
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = VARIABLE
-_SHORT.maxdict = _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = 12
-_SHORT.maxlevel = 4
-
-
-def _texts_of(variables: Any) -> list[list[str]]:
-    """[name, text] of each, of those that are no matter of the interpreter's."""
-    named = [(name, value) for name, value in list(variables.items()) if not name.startswith("__")]
-    return [[str(name)[:80], _read(_SHORT.repr, value)[:VARIABLE]] for name, value in named[:VARIABLES]]
-
-
-def _laid_out(value: Any) -> str:
-    return _read(lambda one: pprint.pformat(one, width=WIDTH, sort_dicts=False), value)
-
-
-def _read(read: Callable[[Any], str], value: Any) -> str:
-    try:
-        return str.__str__(read(value))
-    except BaseException as error:  # a hostile class may raise anything
-        return f"<{type(value).__name__}, whose text cannot be read: {type(error).__name__}>"
-
-
-def _in_short(error: BaseException | None) -> Optional[str]:  # noqa: UP045  (3.9)
-    if error is None:
-        return None
-    text = _read(str, error)
-    return f"{type(error).__name__}: {text}"[:ANSWER] if text else type(error).__name__
