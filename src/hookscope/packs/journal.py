@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hookscope.changes.files import replace_file
+from hookscope.core.surroundings import RealFiles
 from hookscope.packs.bytes_in_json import as_bytes, as_text
 from hookscope.packs.edits import Setting, Wanted, setting_from
 from hookscope.values import dataclass
@@ -77,7 +78,7 @@ def write_intent(file: Path, intent: Intent) -> None:
 def read_intent(file: Path) -> Intent | None:
     """None where nothing was interrupted. Raises ValueError for a file that nobody of us has written."""
     try:
-        told = json.loads(file.read_bytes())
+        told = json.loads(RealFiles().read(file))
         return Intent(
             what=str(told["what"]),
             host=Path(told["host"]),

@@ -11,6 +11,7 @@ from typing import Any
 
 from hookscope.changes.files import replace_file
 from hookscope.core.event import from_iso, iso
+from hookscope.core.surroundings import RealFiles
 from hookscope.packs.bytes_in_json import as_bytes, as_text
 from hookscope.packs.edits import Setting, setting_from
 from hookscope.packs.specs import without_login
@@ -157,7 +158,7 @@ class Book:
     def _said(self) -> dict[str, Any] | None:
         """Of each host its packs; None where that is not what the file says. Raises OSError."""
         try:
-            packs = json.loads(self.file.read_bytes())["packs"]
+            packs = json.loads(RealFiles().read(self.file))["packs"]
         except FileNotFoundError:
             return {}
         except (ValueError, KeyError, TypeError, RecursionError):
