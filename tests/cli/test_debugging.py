@@ -144,6 +144,12 @@ def test_a_line_that_was_named_stops_too_until_it_is_named_again(debug: Program,
     assert not [place for place in places(done) if "breakpoint" in place]  # `r` runs all
 
 
+def test_a_variable_may_have_the_name_of_a_word(debug: Program, workspace: Path, make_hook: MakeHook) -> None:
+    source = "def handler(event):\n    b = p = 1\n    event.messages.append(f'{b} {p}')\n"
+    make_hook(workspace / "hooks", "short", COMMAND, source)
+    assert "7 8" in debug("n", "b = 7", "p = 8", "c").out
+
+
 def test_the_end_of_the_input_ends_the_run(debug: Program, written: Written) -> None:
     done = debug(more=("--json",))
     (result,) = done.json["results"]

@@ -115,9 +115,9 @@ class _Talk:
                 await asyncio.Event().wait()
             case "u" | "d", "":
                 await debugger.turn_to(stop.at + (1 if word == "d" else -1))
-            case "b", place if place:
-                await self._name(stop, place)
-            case "p", text if text:
+            case "b", place if place and place[0] != "=":  # else a variable of that name is set
+                return await self._name(place)
+            case "p", text if text and text[0] != "=":
                 await self._evaluate(text)
             case "l" | "v" | "w" | "?" | "", "":
                 self._look(stop, word)
@@ -143,15 +143,15 @@ class _Talk:
         else:
             _tell(f"  {SHORT}")
 
-    async def _name(self, stop: Stop, place: str) -> None:
-        """Stop at that line too, or no longer."""
+    async def _name(self, place: str) -> bool:
+        """Stop at that line too, or no longer. False where it is no place."""
         file, _, line = place.rpartition(":")
         if not line.isdecimal():
             _tell("  b LINE, or b FILE:LINE")
-            await self._debugger.turn_to(stop.at)
-            return
+            return False
         path = str(self._here.absolute(Path(file))) if file else ""
         await self._debugger.toggle(int(line), path)
+        return True
 
     async def _evaluate(self, text: str) -> None:
         try:

@@ -18,11 +18,6 @@ class DebugDesk:
         self._last: HandlerStopped | None = None
         self._opened: DebugScreen | None = None
 
-    @property
-    def stands(self) -> bool:
-        """Is there a handler that waits for a word."""
-        return self._last is not None and self._last.debugger.stop is not None
-
     def stopped(self, event: HandlerStopped) -> None:
         """A handler stands; or something else is seen of the one that did."""
         self._last = event

@@ -144,9 +144,9 @@ class DebugScreen(Over[None]):
             self.notify(with_keys(RUNS), markup=False)
         return stands
 
-    async def action_word(self, word: str) -> None:
+    async def action_word(self, said: str) -> None:
         if self._stood:
-            await getattr(self._debugger, word)()
+            await getattr(self._debugger, said)()
 
     async def action_turn(self, by: int) -> None:
         at = self._stop.at + by
