@@ -49,6 +49,27 @@ def _make_private(path: Path) -> None:
         raise JournalError(_cannot(path, "made", error.strerror or str(error))) from error
 
 
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """What tells the file of that name from every other one; None where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def leave_moved(database: sqlite3.Connection, path: Path) -> None:
+    """Close the connection to a file that was moved or removed, with all that was written to it in it.
+
+    Its write-ahead log stands under the old name. It is not touched where somebody has begun a new journal
+    there: log and file would not be of one another.
+    """
+    if identity_of(path) is None:
+        with suppress(sqlite3.Error):
+            database.execute("pragma wal_checkpoint(truncate)").fetchall()
+    database.close()
+
+
 def open_reading(path: Path) -> sqlite3.Connection | None:
     """A connection that cannot write, in the thread that called; None where there is no file yet.
 
@@ -148,6 +169,17 @@ def _version(database: sqlite3.Connection, path: Path) -> int:
             "Update Hookscope, or point HOOKSCOPE_STATE_DIR at another folder."
         )
     return version
+
+
+def refused_by_version(database: sqlite3.Connection | None, path: Path) -> JournalError | None:
+    """Why this version may no longer write the open file: a newer one may have changed it meanwhile."""
+    with suppress(sqlite3.Error):  # as good a reason as the one that is told
+        try:
+            if database is not None:
+                _version(database, path)
+        except JournalError as error:
+            return error
+    return None
 
 
 def _marks(database: sqlite3.Connection) -> tuple[int, int, int]:

@@ -47,7 +47,10 @@ INSERT_RUN = """
         (select id from workspaces where path = ?), (select id from circumstances where digest = ?), ?,
         max(?, coalesce((select at from runs order by id desc limit 1), 0)), ?, ?, ?, ?, ?
     )"""
-END_RUN = "update runs set outcome = ?, took = ?, document = ?, size = size + ? where id = ?"
+# An id is given anew in a new file, where the journal was moved away while the run went on.
+END_RUN = """
+    update runs set outcome = ?, took = ?, document = ?, size = size + ?
+    where id = ? and started_ms = coalesce(?, started_ms)"""
 INSERT_ENTRY = """
     insert into entries (at, at_ms, workspace, kind, subject, level, text, detail)
     values (?, ?, ?, ?, ?, ?, ?, ?)"""
@@ -62,6 +65,7 @@ class _Shared:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     # What began runs hid: a handler may remove a secret from the context and print it.
     hidden: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
+    begun: dict[int, int] = field(default_factory=dict)  # runs that go on, and when each was put on record
     known: tuple[Secret, ...] = ()
 
 
@@ -148,6 +152,7 @@ class Journal(Reader):
                 return database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
 
         run_id = await self._written(insert, GLANCE)
+        self._shared.begun[run_id] = now
         if veil.secrets:
             self._shared.hidden[run_id] = veil.secrets
         return run_id
@@ -184,6 +189,7 @@ class Journal(Reader):
         """Put all that the run came to on record. A run that has aged out meanwhile is let go."""
         document = run_document(run, self.dialect)  # a copy made now, as in `begin`
         hidden, known = self._shared.hidden.pop(run.id, ()), self._shared.known
+        begun = self._shared.begun.pop(run.id, None)
         outcome = outcome_of(run)
 
         def update(database: sqlite3.Connection) -> int:
@@ -193,7 +199,7 @@ class Journal(Reader):
             thin = thinned(masked, masked["event"])
             del thin["event"], thin["id"]  # on record since the beginning
             text = json.dumps(thin)
-            return database.execute(END_RUN, (outcome, run.took, text, len(text), run.id)).rowcount
+            return database.execute(END_RUN, (outcome, run.took, text, len(text), run.id, begun)).rowcount
 
         await self._written(update)
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
-from hookscope.journal.database import JournalError, explained, open_database
+from hookscope.journal.database import (
+    JournalError,
+    explained,
+    identity_of,
+    leave_moved,
+    open_database,
+    refused_by_version,
+)
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.journal.tidying import tidy
 from hookscope.journal.transactions import Work, commit
@@ -30,7 +37,7 @@ class Writer:
     """One thread that owns the connection; it starts with the first job, and opens the file then.
 
     A file that could not be opened or written is opened anew for the next job: its user may have done
-    what the error's sentence asks for.
+    what the error's sentence asks for. So is one that was moved away or removed meanwhile.
 
     Args:
         retention: how much is kept, of `workspace` or, where it is None, of each.
@@ -52,6 +59,7 @@ class Writer:
         self._workspace = workspace
         self._connect = connect
         self._idle = idle
+        self._file: tuple[int, int] | None = None  # that the connection is to
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -115,8 +123,13 @@ class Writer:
     def _write(self, database: sqlite3.Connection | None, jobs: Sequence[_Job]) -> sqlite3.Connection | None:
         """The connection to go on with; None where this one is of no more use."""
         answers: Sequence[int | Exception]
+        if database is not None and identity_of(self._path) != self._file:
+            leave_moved(database, self._path)  # what is written there, nobody would find
+            database = None
         try:
-            database = self._connect(self._path) if database is None else database
+            if database is None:
+                database = self._connect(self._path)
+                self._file = identity_of(self._path)
             answers = commit(database, [job.work for job in jobs])
         except (JournalError, sqlite3.Error) as error:
             if database is not None:
@@ -125,7 +138,7 @@ class Writer:
             answers = [explained(self._path, error)] * len(jobs)
         for job, answer in zip(jobs, answers, strict=True):
             if isinstance(answer, sqlite3.Error):
-                answer = explained(self._path, answer)
+                answer = explained(self._path, refused_by_version(database, self._path) or answer)
             _tell(job.done, answer)
         return database
 

@@ -1,0 +1,82 @@
+"""A journal whose file is moved away, removed or changed by a newer version, while a program writes it."""
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from subprocess import Popen
+
+import pytest
+
+from hookscope.core.runs import Ending, Event, Run
+from hookscope.journal import Journal, JournalError
+
+StartChild = Callable[[str], "Popen[str]"]
+AGENT = "/agents/agent"
+NOTE = """
+await journal.note("load", "s", "of another process")
+print("written", flush=True)
+sys.stdin.readline()
+"""
+
+
+def texts(path: Path) -> list[str]:
+    return [entry.text for entry in Journal(path, AGENT, "d").entries()]
+
+
+async def test_what_is_written_after_the_file_was_removed_is_there(journal: Journal, path: Path) -> None:
+    await journal.note("load", "s", "before")
+    for file in path.parent.iterdir():
+        file.unlink()
+    await journal.note("load", "s", "after")
+    await journal.note("load", "s", "later")
+    assert texts(path) == ["later", "after"]
+
+
+async def test_a_file_that_was_moved_away_keeps_what_it_had(journal: Journal, path: Path) -> None:
+    away = path.with_name("away.db")
+    await journal.note("load", "s", "before")
+    os.rename(path, away)
+    await journal.note("load", "s", "after")
+    assert texts(path) == ["after"]
+    assert texts(away) == ["before"]
+
+
+async def test_a_journal_that_another_process_has_begun_meanwhile_is_written_by_both(
+    journal: Journal, path: Path, start_child: StartChild
+) -> None:
+    await journal.note("load", "s", "before")
+    for file in path.parent.iterdir():
+        file.unlink()
+    other = start_child(NOTE)
+    assert other.stdout is not None
+    assert await asyncio.to_thread(other.stdout.readline) == "written\n"
+    await journal.note("load", "s", "after")
+    assert texts(path) == ["after", "of another process"]
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("pragma integrity_check").fetchone() == ("ok",)
+
+
+async def test_the_end_of_a_run_in_a_removed_file_is_not_written_to_another_run(
+    journal: Journal, path: Path
+) -> None:
+    gone, other = Event("command", "gone"), Event("command", "other")
+    number = await journal.begin(gone)
+    for file in path.parent.iterdir():
+        file.unlink()
+    with Journal(path, AGENT, "d") as beside:
+        assert await beside.begin(other) == number
+        await journal.end(Run(number, gone, (), (), Ending()))
+        stored = journal.run(number)
+    assert stored is not None
+    assert (stored.key, stored.outcome) == ("command:other", "running")
+
+
+async def test_a_newer_version_that_came_meanwhile_is_named(journal: Journal, path: Path) -> None:
+    await journal.note("load", "s", "before")
+    with closing(sqlite3.connect(path)) as newer:
+        newer.executescript("alter table entries rename to notes; pragma user_version = 99;")
+    with pytest.raises(JournalError, match=r"was written by a newer Hookscope .*version 99"):
+        await journal.note("load", "s", "after")
