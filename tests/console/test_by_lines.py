@@ -125,3 +125,28 @@ async def test_a_variable_shows_whole_and_escape_leaves_the_field_first(
         assert not story.app.screen.query_one(Input).has_focus
         await story.press("x")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+
+
+@small
+async def test_an_error_stands_whole_and_the_next_question_takes_the_place_of_the_last(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    source = (
+        "def handler(event):\n    raise ValueError('no room: ' + 'and so it goes on, ' * 6 + 'the end')\n"
+    )
+    make_hook(workspace / "hooks", "greet", READY, source)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("at its first line")
+        await story.press("c")
+        await story.shows("2 in handler   ValueError", "the end")
+        await story.press("e", *"event.type", "enter")
+        await story.shows("'command'")
+        await story.press(*"1+1", "enter")
+        await story.until(lambda: story.app.screen.query_one(Input).value == "1+1", "another question")
+        await story.press("escape", "y")
+        await story.until(lambda: "the end" in story.app.clipboard, "all of the error")
+        await story.press("x")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")

@@ -86,11 +86,17 @@ def coloured(lines: list[str], file: str) -> list[Content]:
     return [*found, *[Content()] * (len(lines) - len(found))][: len(lines)]
 
 
+def _call_of(stop: Stop) -> tuple[object, ...]:
+    """The chosen call, as far as it can be told from another: whose, how deep, of which function."""
+    return (stop.who, *((frame.file, frame.function) for frame in stop.frames[: stop.at + 1]))
+
+
 class VariableLines(Lines):
     """Name and value. Enter shows the whole value."""
 
     def __init__(self) -> None:
         super().__init__(id="debug-variables")
+        self._call: tuple[object, ...] = ()  # whose they are
         self._variables: tuple[tuple[str, str], ...] = ()
         self._new: frozenset[tuple[str, str]] = frozenset()
 
@@ -108,9 +114,11 @@ class VariableLines(Lines):
         return self._variables[self.cursor][0] if self._variables else None
 
     def show(self, stop: Stop) -> None:
-        """Draw these; those that changed since the last time stand out."""
+        """Draw these; those that changed since the last time stand out, as long as it is the same call."""
         before, self._variables = self._variables, stop.variables
-        self._new = frozenset(self._variables) - frozenset(before) if before else frozenset()
+        call, self._call = self._call, _call_of(stop)
+        same = call == self._call
+        self._new = frozenset(self._variables) - frozenset(before) if same else frozenset()
         self.lines_changed()
 
     def line_at(self, index: int, width: int) -> Content:

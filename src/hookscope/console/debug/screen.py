@@ -106,13 +106,13 @@ class DebugScreen(Over[None]):
 
     def show(self, stop: Stop) -> None:
         """Where it stands now, and what was answered."""
-        moved = (stop.frames, stop.at) != (self._stop.frames, self._stop.at)
-        self._stop = stop
+        before, self._stop = self._stop, stop
+        moved = (stop.frames, stop.at, stop.error) != (before.frames, before.at, before.error)
         self.query_one(SourceLines).show(stop)
         self.query_one(VariableLines).show(stop)
         self.query_one(Vertical).border_title = self._title()
-        if stop.said is not None or moved:
-            self._say(stop.said)
+        if stop.said is not None or moved or stop is before:
+            self._say(stop.said, stop.error)
 
     def _title(self) -> Content:
         stop = self._stop
@@ -122,18 +122,20 @@ class DebugScreen(Over[None]):
         place = f"{path}:{stop.frame.line}{within}"
         why, style = WHY[stop.why]
         calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
-        told = word(stop.error, 200) if stop.error is not None else why
+        # its kind alone: the frame cuts what is longer, and all of it stands below
+        told = word(stop.error.partition(":")[0], 40) if stop.error is not None else why
         return Content.assemble(
             f"{word(stop.who, 40)}   {place}", (calls, MUTED), "   " if told else "", (told, style)
         )
 
-    def _say(self, text: str | None) -> None:
-        box = self.query_one("#debug-said")
-        box.display = text is not None
-        if text is not None:
-            rewritten(
-                box.query_one(Static), plain(text.rstrip("\n")) if text else Content.styled("done", MUTED)
-            )
+    def _say(self, said: str | None, error: str | None) -> None:
+        """What was answered, else the error at which it stands, whole; nothing where there is neither."""
+        box, told = self.query_one("#debug-said"), said if said is not None else error
+        box.display = told is not None
+        if told is not None:
+            text = plain(told.rstrip("\n"))
+            style = "$text-error" if said is None else ""
+            rewritten(box.query_one(Static), text.stylize(style) if told else Content.styled("done", MUTED))
             box.scroll_home(animate=False)
 
     @property
@@ -186,6 +188,7 @@ class DebugScreen(Over[None]):
         if event.value.strip() and self._stood:
             try:
                 await self._debugger.evaluate(event.value)
+                event.input.select_all()  # what is typed next is another question
             except ValueError as error:
                 self.notify(str(error), severity="warning", markup=False)
 
@@ -194,7 +197,8 @@ class DebugScreen(Over[None]):
 
     def action_copy(self) -> None:
         variables = [f"{word(name)} = {word(text, 300)}" for name, text in self._stop.variables]
-        lines = [self._title().plain, self.query_one(SourceLines).as_text().rstrip(), *variables]
+        error = [] if self._stop.error is None else [word(self._stop.error, 2000)]
+        lines = [self._title().plain, *error, self.query_one(SourceLines).as_text().rstrip(), *variables]
         self.app.copy_to_clipboard("\n".join(lines) + "\n")
         self.notify("Copied where it stands.", markup=False)
 
