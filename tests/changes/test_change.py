@@ -244,7 +244,7 @@ def test_a_system_that_refuses_is_told_with_the_next_step(
     with pytest.raises(CannotWrite) as refused:
         apply(change)
     assert str(refused.value) == (
-        f"Cannot write {settings}: permission denied ({settings}). The preview shows what to change by hand."
+        f"Cannot write {settings}: permission denied. The preview shows what to change by hand."
     )
     assert settings.read_bytes() == change.old
     assert not list(settings.parent.glob(".*-new"))

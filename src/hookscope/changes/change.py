@@ -135,7 +135,7 @@ def read_now(file: Path) -> bytes | None:
     try:
         return read_or_none(file)
     except OSError as error:
-        raise CannotWrite(f"Cannot read {file}: {_why(error)}. Nothing was written.") from None
+        raise CannotWrite(f"Cannot read {file}: {_why(error, file)}. Nothing was written.") from None
 
 
 def apply(
@@ -176,7 +176,7 @@ def apply(
             return Applied(_write(change, real, check, step))
     except OSError as error:
         then = "The preview shows what to change by hand" if change.old is not None else "Nothing was written"
-        raise CannotWrite(f"Cannot write {change.path}: {_why(error)}. {then}.") from error
+        raise CannotWrite(f"Cannot write {change.path}: {_why(error, change.path)}. {then}.") from error
 
 
 def _write(change: Change, real: Path, check: Callable[[], None], step: Step) -> bool:
@@ -220,7 +220,9 @@ def holds(change: Change) -> bool:
     try:
         return _is_before(change.undo(), real_path(change.to or change.path))
     except OSError as error:
-        raise CannotWrite(f"Cannot read {change.path}: {_why(error)}. Nothing was written.") from None
+        raise CannotWrite(
+            f"Cannot read {change.path}: {_why(error, change.path)}. Nothing was written."
+        ) from None
 
 
 def _is_before(change: Change, real: Path) -> bool:
@@ -243,8 +245,10 @@ def remove_empty(folders: Iterable[Path]) -> None:
             folder.rmdir()
 
 
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower() + (f" ({error.filename})" if error.filename else "")
+def _why(error: OSError, named: Path) -> str:
+    """The system's words, with the file that they are about where it is another than the one named already."""
+    other = error.filename and str(error.filename) != str(named)
+    return (error.strerror or str(error)).lower() + (f" ({error.filename})" if other else "")
 
 
 def _lines(side: bytes | None) -> list[str]:

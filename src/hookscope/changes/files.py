@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from hookscope.core.surroundings import RealFiles
+
 from .errors import CannotWrite
 
 Step = Callable[[str], None]
@@ -29,7 +31,7 @@ def real_path(path: Path) -> Path:
 def read_or_none(path: Path) -> bytes | None:
     """The bytes of a file, or None where there is none."""
     try:
-        return path.read_bytes()
+        return RealFiles().read(path)  # a pipe of that name would be waited for
     except (FileNotFoundError, NotADirectoryError):
         return None
 

@@ -12,7 +12,7 @@ from hookscope.values import dataclass
 
 from .change import PATIENCE, Applied, Change, apply, holds, read_now
 from .errors import CannotEdit, CannotWrite
-from .files import locked, replace_file
+from .files import locked, read_or_none, replace_file
 from .meanings import MISSING, child_of, same
 from .settings_edit import edited, meaning_of, without
 
@@ -153,7 +153,7 @@ def _number(file: Path) -> int:
 def _newest_first(folder: Path) -> Iterator[tuple[Path, Change]]:
     for file in reversed(_files(folder)):
         try:
-            yield file, _loaded(json.loads(file.read_bytes()))
+            yield file, _loaded(json.loads(read_or_none(file) or b""))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             continue  # taken back by another process just now, or damaged
 

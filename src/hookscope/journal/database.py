@@ -47,6 +47,13 @@ def _make_private(path: Path) -> None:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         raise JournalError(_cannot(path, "made", error.strerror or str(error))) from error
+    _expect_file(path)
+
+
+def _expect_file(path: Path) -> None:
+    """SQLite would wait for ever for who writes into a pipe. Raises JournalError."""
+    if not os.path.isfile(path):
+        raise JournalError(_not_a_journal(path))
 
 
 def identity_of(path: Path) -> tuple[int, int] | None:
@@ -75,8 +82,9 @@ def open_reading(path: Path) -> sqlite3.Connection | None:
 
     A journal of an older version is brought up to date first. Raises JournalError.
     """
-    if not path.exists():
+    if not os.path.exists(path):
         return None
+    _expect_file(path)
     try:
         database, version = _opened(path)
         if version == VERSION:

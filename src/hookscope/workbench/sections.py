@@ -86,8 +86,7 @@ class Section:
 def read_section(file: Path, what: str) -> Section:
     """The file as a mapping. Raises Refusal where it cannot be read; `what` says what it should be."""
     try:
-        with file.open("rb") as opened:
-            source = opened.read(LARGEST)
+        source = RealFiles().read(file, LARGEST)  # a pipe of that name would be waited for
         value = read_yaml(source)
     except OSError as error:
         raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
