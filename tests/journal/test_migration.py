@@ -13,8 +13,9 @@ from hookscope.core.event import iso
 from hookscope.core.runs import Ending, Event, NotRun, Registration, Result, Run
 from hookscope.journal import Journal, Wanted
 from hookscope.journal.database import APPLICATION, open_database
-from hookscope.journal.records import event_document, run_document, storable
+from hookscope.journal.records import event_document, run_document
 from hookscope.journal.schema import MIGRATIONS, VERSION
+from hookscope.journal.storable import storable
 
 STARTED = datetime(2026, 11, 20, 10, tzinfo=UTC)
 EVENTS = [

@@ -15,8 +15,8 @@ from typing import Any, Literal
 from hookscope.core.dialect import Settings
 from hookscope.core.examine import LARGEST_DIGEST
 from hookscope.core.runs import Code, Registration
-from hookscope.journal.records import plain
 from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.storable import plain
 from hookscope.journal.veil import Veil, standing_in
 from hookscope.values import dataclass
 

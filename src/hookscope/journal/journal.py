@@ -30,9 +30,10 @@ from hookscope.journal.masking import mask_event, mask_run, secrets_of_event, se
 from hookscope.journal.owner import Owner
 from hookscope.journal.reader import Reader
 from hookscope.journal.reading import moment
-from hookscope.journal.records import event_document, outcome_of, plain, run_document, storable
+from hookscope.journal.records import event_document, outcome_of, run_document
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.journal.secrets import Secret, secrets_in
+from hookscope.journal.storable import plain, storable
 from hookscope.journal.thin import thinned
 from hookscope.journal.tidying import pin
 from hookscope.journal.transactions import Work

@@ -19,7 +19,8 @@ from hookscope.journal.reading import (
     select_runs,
     select_settings,
 )
-from hookscope.journal.records import Outcome, storable
+from hookscope.journal.records import Outcome
+from hookscope.journal.storable import storable
 from hookscope.journal.wanted import NOT_FAILED, Wanted
 
 GARBLED = (ValueError, LookupError, TypeError, AttributeError, RecursionError)  # what such documents raise

@@ -16,8 +16,9 @@ from hookscope.core.event import from_iso
 from hookscope.core.runs import Event
 from hookscope.journal.circumstances import HandlerFile, handlers_of
 from hookscope.journal.owner import Owner
-from hookscope.journal.records import Outcome, begun_document, event_of, storable
+from hookscope.journal.records import Outcome, begun_document, event_of
 from hookscope.journal.search import ENDED, has_index, match_of
+from hookscope.journal.storable import storable
 from hookscope.journal.thin import whole
 from hookscope.journal.wanted import Wanted
 from hookscope.values import dataclass

@@ -8,7 +8,6 @@ that is a function, the hook behind a call, and the environment of a handler's c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeAlias
@@ -19,17 +18,10 @@ from hookscope.core.event import from_iso, iso
 from hookscope.core.failure import Failure, Frame, failure_document
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Code, Ending, Event, LeftOut, NotRun, Registration, Result, Run
+from hookscope.journal.storable import plain
 
 Document: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = Literal["ok", "failed", "cancelled", "interrupted", "running"]
-
-DEEPEST = 100  # levels of a value; deeper ones, and a value that holds itself, end in an ellipsis
-LONGEST_NUMBER = 4_000  # bits; Python refuses to print much longer ones in decimal
-
-
-def storable(text: str) -> str:
-    """The text as a column can hold it: lone surrogates (file names in broken UTF-8) are spelled out."""
-    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def event_document(event: Event) -> Document:
@@ -273,31 +265,3 @@ def _failure_of(document: Mapping[str, Any] | None) -> Failure | None:
 
 def _ms(seconds: float) -> float:
     return round(seconds * 1000, 3)
-
-
-def plain(value: object, depth: int = 0) -> Any:
-    """The value as JSON can hold it; what it cannot is kept as text. Never raises."""
-    if depth > DEEPEST:
-        return "…"
-    try:
-        return _plain(value, depth)
-    except Exception:  # a foreign object may fail at anything, even at being printed
-        return f"<{type(value).__name__}>"
-
-
-def _plain(value: object, depth: int) -> Any:
-    match value:
-        case Mapping():
-            return {str(key): plain(item, depth + 1) for key, item in value.items()}
-        case list() | tuple():
-            return [plain(item, depth + 1) for item in value]
-        case None | bool():
-            return value
-        case int() if value.bit_length() > LONGEST_NUMBER:
-            return hex(value)
-        case float() if not math.isfinite(value):
-            return str(value)
-        case int() | float() | str():
-            return value
-        case _:
-            return str(value)

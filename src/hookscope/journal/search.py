@@ -15,7 +15,8 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
 
-from hookscope.journal.records import Outcome, storable
+from hookscope.journal.records import Outcome
+from hookscope.journal.storable import storable
 from hookscope.journal.wanted import Wanted, hooks_of
 from hookscope.journal.words import phrase, words_of_run
 from hookscope.values import dataclass

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from hookscope.journal.records import Outcome, storable
+from hookscope.journal.records import Outcome
+from hookscope.journal.storable import storable
 from hookscope.journal.words import phrase, words_of_run
 from hookscope.values import dataclass
 
