@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hookscope.cli import diffs
 from hookscope.cli.cells import state_word
-from hookscope.cli.tables import near_lines
+from hookscope.cli.one_hook import near_lines
 from hookscope.core.standing import Standing
 from hookscope.core.text import one_line
 from hookscope.workbench import Change, View

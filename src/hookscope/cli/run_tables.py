@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hookscope.cli.cells import column, fitted
 from hookscope.cli.folding import folds
-from hookscope.cli.tables import not_run_lines
+from hookscope.cli.plan_tables import not_run_lines
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
 from hookscope.core.failure import Failure

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hookscope.cli import run_tables, tables, test_tables
+from hookscope.cli import plan_tables, run_tables, test_tables
 from hookscope.cli.cells import column, fitted
 from hookscope.core.runs import Plan
 from hookscope.core.surroundings import Surroundings
@@ -102,7 +102,9 @@ def planned(sequence: EventSequence, plans: Sequence[Plan]) -> Document:
 
 def planned_text(sequence: EventSequence, plans: Sequence[Plan]) -> str:
     """`sequence NAME --dry`."""
-    blocks = [f"{_head(sequence, number)}\n{tables.plan(plan)}" for number, plan in enumerate(plans, start=1)]
+    blocks = [
+        f"{_head(sequence, number)}\n{plan_tables.plan(plan)}" for number, plan in enumerate(plans, start=1)
+    ]
     return "\n\n".join(blocks)
 
 

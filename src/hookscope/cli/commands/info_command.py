@@ -2,7 +2,7 @@
 
 import click
 
-from hookscope.cli import answers, host_format, tables
+from hookscope.cli import answers, host_format, one_hook
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, documents
 
@@ -35,4 +35,4 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
         "chain": [documents.link(one) for one in links],
         "limits": documents.limits(view.limits_of(row.hook)),
     }
-    return Answer(document, tables.info(view, row, links, unfit(links), places=places), aside=aside)
+    return Answer(document, one_hook.info(view, row, links, unfit(links), places=places), aside=aside)

@@ -2,7 +2,7 @@
 
 import click
 
-from hookscope.cli import answers, tables
+from hookscope.cli import answers, plan_tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, run_documents
 
@@ -13,4 +13,4 @@ def command(options: Options, key: str) -> Answer:
     bench = answers.bench_of(options)
     view = bench.look()
     plan = bench.plan(view, bench.template(view, key))
-    return Answer(run_documents.plan(plan), tables.plan(plan, view))
+    return Answer(run_documents.plan(plan), plan_tables.plan(plan, view))
