@@ -194,3 +194,20 @@ def test_undo_takes_back_a_saved_event_until_its_author_has_gone_on_with_it(
     assert "has changed since it was made" in refused.err
     assert "# mine" in (events / "kept.yaml").read_text()
     assert "There is nothing to undo" in hookscope("undo").err
+
+
+@pytest.mark.parametrize("command", ["enable", "disable"])
+def test_a_switch_in_settings_that_the_host_refuses_says_so(
+    hookscope: Program, home: Path, workspace: Path, bundled: Path, make_hook: MakeHook, command: str
+) -> None:
+    """The edit is right, and its host will not read it: nobody may think that the hook is switched."""
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    settings = home / ".openclaw" / "openclaw.json"
+    settings.parent.mkdir()
+    settings.write_text('{"nonsense": 1}')
+    options = ("--bundled", str(bundled), "--dialect", "openclaw@2026.9")
+    said = hookscope(command, "greet", *options).out
+    assert "OpenClaw refuses these settings, so nothing in them counts until that is mended" in said
+    assert "notices" not in said
+    settings.write_text("{}")
+    assert "refuses" not in hookscope(command, "greet", *options).out

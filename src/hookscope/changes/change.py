@@ -246,7 +246,7 @@ def remove_empty(folders: Iterable[Path]) -> None:
 
 
 def _why(error: OSError, named: Path) -> str:
-    """The system's words, with the file that they are about where it is another than the one named already."""
+    """The system's words, and the file that they are about where it is not the one that is named already."""
     other = error.filename and str(error.filename) != str(named)
     return (error.strerror or str(error)).lower() + (f" ({error.filename})" if other else "")
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, change_of, holds, inverse_of
+from hookscope.core.dialect import Host, Settings
 from hookscope.core.examine import examine
 from hookscope.core.hooks import Edit
 from hookscope.core.inventory import Inventory
@@ -95,11 +96,11 @@ def toggle_of(view: View, row: Standing, on: bool, *, as_command: bool) -> Toggl
         change = change_of(host.settings.file, list(_edits(view, row, on, as_command=as_command)))
     except ChangeError as error:
         raise Refusal(f"{host.settings.file.name} cannot be edited: {error}") from None
-    then = inventory_with(view, change)
+    settings = _settings_with(view, change)
+    then = _inventory_under(view, settings)
     after = next((other for other in then.hooks if _same(other, row)), row)
-    return Toggle(
-        hook.name, on, change, _stands(after, on), tuple(_effects(view, then, row)), switching.notices
-    )
+    others = tuple(_effects(view, then, row))
+    return Toggle(hook.name, on, change, _stands(after, on), others, _noticed(host, settings))
 
 
 def _edits(view: View, row: Standing, on: bool, *, as_command: bool) -> Iterator[Edit]:
@@ -118,11 +119,26 @@ def _edits(view: View, row: Standing, on: bool, *, as_command: bool) -> Iterator
         yield Edit(host.settings.file, path, on, f"{dotted}: {str(on).lower()}")
 
 
-def inventory_with(view: View, change: Change) -> Inventory:
-    """What would be found if the change were made."""
+def _noticed(host: Host, settings: Settings) -> str:
+    """When the host notices: never, while it refuses the whole file for something else in it."""
+    if settings.refusal:
+        return (
+            f"{host.dialect.product} refuses these settings, so nothing in them counts until that is mended: "
+            "`hookscope list` says why."
+        )
+    return host.dialect.switching.notices
+
+
+def _settings_with(view: View, change: Change) -> Settings:
+    """The settings if the change were made."""
     host = view.host
     rules, files = host.dialect.settings_rules, host.surroundings.files
-    settings = settings_of(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
+    return settings_of(host.settings.file, change.new or b"{}", rules, files=files, env=host.env)
+
+
+def _inventory_under(view: View, settings: Settings) -> Inventory:
+    """What would be found under these settings."""
+    host = view.host
     then = open_host(host.dialect, host.surroundings, host.choices, trust=host.trust, settings=settings)
     return examine(look(then), then)
 
