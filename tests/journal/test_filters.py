@@ -188,6 +188,9 @@ async def test_a_clock_that_was_set_back_loses_no_run(journal: Journal) -> None:
     hour = timedelta(minutes=59)
     assert ids(journal.select(Wanted(since=datetime.now(UTC) + hour))) == [behind, ahead]
     assert ids(journal.select(Wanted())) == [behind, ahead]
+    assert ids(journal.select(Wanted(until=datetime.now(UTC)))) == [behind]
+    assert ids(journal.select(Wanted(until=datetime.now(UTC), key="behind"))) == [behind]
+    assert journal.select(Wanted(until=datetime.now(UTC) - hour)) == ()
 
 
 async def test_where_sqlite_has_no_fts5_runs_are_read_one_by_one(

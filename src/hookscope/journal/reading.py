@@ -100,6 +100,9 @@ def select_runs(
         return ()
     low, high = _within(database, wanted, after)
     here = [Condition("r.workspace = ?", found), Condition("r.id between ? and ?", (low, high))]
+    if wanted.until is not None:
+        until = moment(wanted.until)
+        here.append(Condition("(r.at <= ? or r.started_ms <= ?)", (until, until)))
     order = "desc" if newest_first else "asc"
     alive = cache(_is_alive)  # many runs have one owner, and asking may need a program
 
@@ -130,11 +133,21 @@ def select_runs(
 
 
 def _within(database: sqlite3.Connection, wanted: Wanted, after: int) -> tuple[int, int]:
-    """The lowest and the highest id that may be wanted: ids come in the order of time."""
+    """The lowest and the highest id that may be wanted: ids come in the order of time.
+
+    Where the clock is behind that of an earlier run, no run since then tells by its place when it began.
+    """
     low = after + 1
     if wanted.since is not None:
         low = max(low, _first_at(database, moment(wanted.since)))
-    return low, LAST if wanted.until is None else _first_at(database, moment(wanted.until) + 1) - 1
+    if wanted.until is None or _is_set_back(database):
+        return low, LAST
+    return low, _first_at(database, moment(wanted.until) + 1) - 1
+
+
+def _is_set_back(database: sqlite3.Connection) -> bool:
+    last = database.execute("select at > started_ms from runs order by id desc limit 1").fetchone()
+    return last is not None and bool(last[0])
 
 
 def _first_at(database: sqlite3.Connection, when: int) -> int:
