@@ -76,3 +76,25 @@ def test_asking_what_undo_would_do_forgets_nothing(hookscope: Program, workspace
         assert "`hookscope undo` forgets it" in asked.err
     assert "It is forgotten" in hookscope("undo").err
     assert "Taken back: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "export 1 --failed --jsonl runs.jsonl",
+        "test --accept --watch",
+        "log --from runs.jsonl --follow",
+        "log --from nothing.jsonl",
+        "fire command:new --context @nothing.json",
+        "play --script nothing.yaml",
+        "lint --sarif nothing/findings.sarif",
+        "test --junit nothing/report.xml",
+        "test broken.yaml",
+    ],
+)
+def test_the_next_step_is_told_too(hookscope: Program, greet: Path, typed: str) -> None:
+    (greet / "broken.yaml").write_text("event: [")
+    done = hookscope(*typed.split(), "--json")
+    assert done.code == 2
+    assert done.json["next"]
+    assert done.err.endswith(f"{done.json['next']}\n")

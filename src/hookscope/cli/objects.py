@@ -26,7 +26,8 @@ def object_from(text: str, option: str) -> dict[str, object]:
                 source = file.read(LARGEST + 1)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise Refusal(f"Cannot read the context from {name}: {why}.", code=2) from None
+        then = "Name another file, or write the JSON itself."
+        raise Refusal(f"Cannot read the context from {name}: {why}.", then, code=2) from None
     if len(source) > LARGEST:
         raise Refusal(f"{name} has more than {LARGEST:,} characters.", "No event is that large.", code=2)
     return _parsed(source, name)

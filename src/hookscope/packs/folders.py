@@ -26,7 +26,8 @@ def read_folder(folder: Path, limits: PackLimits = LIMITS) -> Tree:
         return tree_of({path: _read(path, file, measure) for path, file in found.items()}, *left_out)
     except OSError as error:
         where = error.filename or folder
-        raise PackError(f"Cannot read {where}: {(error.strerror or str(error)).lower()}.") from None
+        what = f"Cannot read {where}: {(error.strerror or str(error)).lower()}."
+        raise PackError(what, "Make it readable, or name another folder. Nothing was written.") from None
 
 
 def _files_below(root: Path, left_out: list[str], limits: PackLimits) -> Iterator[tuple[str, Path]]:

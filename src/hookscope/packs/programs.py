@@ -80,7 +80,8 @@ def _wait(
         if left <= 0:
             raise PackError(f"{name} took longer than {seconds:g} s and was ended.", "Try again later.")
         if int(left / POLL) % 10 == 0 and _size(folder) > room:
-            raise PackError(f"{name} wrote more than {size_in_words(room)} and was ended.")
+            what = f"{name} wrote more than {size_in_words(room)} and was ended."
+            raise PackError(what, "What it fetches is too large for a pack; name another one.")
 
 
 def _size(folder: Path) -> int:

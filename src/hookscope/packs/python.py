@@ -49,7 +49,8 @@ def fetch_python(spec: Spec, how: Fetching) -> Fetched:
         told = json.loads(ran.out)
     except ValueError:
         said = one_line(ran.err.strip().rpartition("\n")[2]) or f"it ended with {ran.code}"
-        raise PackError(f"{how.python} cannot list its packages: {said}.") from None
+        then = "`python:` in .hookscope/config.yaml names another interpreter."
+        raise PackError(f"{how.python} cannot list its packages: {said}.", then) from None
     if told is None:
         raise PackError(
             f"{how.python} has no package {spec.name} installed.",
@@ -61,7 +62,10 @@ def fetch_python(spec: Spec, how: Fetching) -> Fetched:
         many = f"has {len(places)} entry points" if places else "has no entry point"
         raise PackError(f"{spec.name} {many} `{GROUP}`; one names the package with its hooks.")
     if places[0] is None:
-        raise PackError(f"The entry point `{GROUP}` of {spec.name} names no folder of hooks.")
+        what = f"The entry point `{GROUP}` of {spec.name} names no folder of hooks."
+        raise PackError(
+            what, 'In its pyproject.toml that is `acme = "acme_hooks.hooks"`, a package with the folder.'
+        )
     tree = read_folder(Path(os.path.realpath(places[0])))
     version = one_line(str(told["version"]))
     return Fetched(spec, tree, f"{spec.name}=={version}", integrity_of_tree(tree), version, side_by_side=True)

@@ -14,6 +14,8 @@ from hookscope.packs.tree import Tree, digest_of
 
 __all__ = ["fetch", "integrity_of_tree"]
 
+BACK = "Put it back, or name another one."
+
 
 def fetch(spec: Spec, how: Fetching) -> Fetched:
     """What the spec names now. Blocks; raises PackError, Cancelled. Writes below `how.work` alone."""
@@ -41,7 +43,7 @@ def fetch(spec: Spec, how: Fetching) -> Fetched:
 def _of_folder(spec: Spec) -> Fetched:
     assert spec.path is not None
     if not os.path.isdir(spec.path):
-        raise PackError(f"There is no folder {spec.path} any more.")
+        raise PackError(f"There is no folder {spec.path} any more.", BACK)
     tree = read_folder(spec.path)
     return Fetched(spec, tree, spec.text, integrity_of_tree(tree))
 
@@ -49,7 +51,7 @@ def _of_folder(spec: Spec) -> Fetched:
 def _of_archive(spec: Spec) -> Fetched:
     assert spec.path is not None
     if not os.path.isfile(spec.path):
-        raise PackError(f"There is no archive {spec.path} any more.")
+        raise PackError(f"There is no archive {spec.path} any more.", BACK)
     with spec.path.open("rb") as file:
         source = file.read(LIMITS.archive + 1)
     return Fetched(spec, unpacked(source, spec.path.name), spec.text, integrity_of(source))

@@ -141,7 +141,8 @@ def _cannot_listen(wish: Wish, error: OSError) -> Refusal:
     taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
     if taken:
         return Refusal(f"Port {wish.port} of {wish.host} is taken.", "`--port 0` takes a free one.")
-    return Refusal(f"Cannot listen on {wish.host}, port {wish.port}: {os.strerror(error.errno or 0)}.")
+    what = f"Cannot listen on {wish.host}, port {wish.port}: {os.strerror(error.errno or 0)}."
+    return Refusal(what, "`--host` and `--port` name where.")
 
 
 def _origin(host: str, port: int) -> str:

@@ -82,9 +82,9 @@ def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
         document = read_yaml(source)
         text = text_of(source)
     except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.") from None
+        raise Refusal(f"Cannot read {file}: {error.strerror}.", "Fire it again.") from None
     except FormatError as error:
-        raise Refusal(f"{file}, {error}.") from None
+        raise Refusal(f"{file}, {error}.", "Mend it, and fire it again.") from None
     if not isinstance(document, dict):
         raise Refusal(f"{file} is no saved event any more.", "Fire it again.")
     return source, text, document

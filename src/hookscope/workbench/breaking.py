@@ -59,7 +59,8 @@ def _check(name: str, plan: Plan) -> None:
     """Raises Refusal where there is nothing of that hook to break."""
     calls = [call for call in plan.calls if call.name == name]
     if any(not isinstance(call.target, Code) for call in calls):
-        raise Refusal(f"{name} is a function of this program: there is no worker to break.")
+        what = f"{name} is a function of this program: there is no worker to break."
+        raise Refusal(what, "Name a hook that is a file.")
     if not calls:
         reason = next((item.reason for item in plan.not_run if item.name == name), "it does not listen to it")
         then = "" if plan.calls else f"`--only {name} --force` calls it all the same."

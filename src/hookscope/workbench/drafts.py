@@ -18,7 +18,7 @@ from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import read_saved, saved_document
-from hookscope.workbench.saving import flow, named, rendered, variable_name
+from hookscope.workbench.saving import NOT_TEXT, flow, named, rendered, variable_name
 from hookscope.workbench.user_files import Write, write
 
 PARTS = ("session", "context", "ctx")  # what is rewritten; everything else in a file is its author's
@@ -48,7 +48,7 @@ def create(file: Path, draft: SavedDraft, writing: Write = write) -> tuple[str, 
     wanted, hidden = _document(draft)
     source = "".join(f"{line}\n" for line in rendered(wanted)).encode("utf-8", "replace")
     if not _says(source, wanted):
-        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
+        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):
         raise Refusal(f"There is {file} already.", "Save under another name.")
     writing(Change(file, f"save {draft.key} as {file.name}", None, source))

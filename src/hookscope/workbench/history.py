@@ -101,7 +101,9 @@ class RunFile:
             then = "`hookscope export --jsonl FILE` writes such files."
             raise Refusal(f"{self.path}, line {number}: {error}.", then) from None
         except OSError as error:
-            raise Refusal(f"Cannot read {self.path}: {error.strerror}.", code=2) from None
+            raise Refusal(
+                f"Cannot read {self.path}: {error.strerror}.", "Name another file.", code=2
+            ) from None
 
     def settings(self, runs: Sequence[StoredRun]) -> dict[str, Any]:
         """Those that were in force in these runs, as far as the lines read so far have them."""

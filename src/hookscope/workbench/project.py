@@ -29,7 +29,9 @@ def project_config(folder: Path) -> Mapping[str, object]:
     try:
         config = read_yaml(file.read_bytes())
     except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
+        raise Refusal(
+            f"Cannot read {file}: {error.strerror}.", "Make it readable, or move it away.", code=2
+        ) from None
     except FormatError as error:
         raise Refusal(f"{file}, {error}.", "Mend it, or name --dialect.", code=2) from None
     if config is None:

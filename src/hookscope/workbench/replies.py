@@ -93,7 +93,9 @@ def read_script(file: Path) -> Script:
         with file.open("rb") as opened:
             told = read_yaml(opened.read(LARGEST))
     except OSError as error:
-        raise Refusal(f"Cannot read the script {file}: {error.strerror}.", code=2) from None
+        raise Refusal(
+            f"Cannot read the script {file}: {error.strerror}.", "Name another file.", code=2
+        ) from None
     except (FormatError, UnicodeDecodeError) as error:
         raise Refusal(f"The script {file} is not YAML: {error}.", "Nothing was played.", code=2) from None
     if not isinstance(told, list) or not told:
@@ -102,5 +104,6 @@ def read_script(file: Path) -> Script:
         try:
             reply_of(one, AskModel((), 0))
         except ValueError as error:
-            raise Refusal(f"Reply {place} of the script {file} is none: {error}.", code=2) from None
+            what = f"Reply {place} of the script {file} is none: {error}."
+            raise Refusal(what, "Nothing was played.", code=2) from None
     return told

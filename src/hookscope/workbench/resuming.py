@@ -15,6 +15,7 @@ from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 
 AS_RECORDED = "replayed as recorded"
+WHOLE = "A replay without --from fires all of it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ def start_of(run: Run, wanted: str) -> Start:
     if run.event.kind != "folder":
         raise Refusal(
             f"Run {run.id} was a {run.event.kind} event, whose handlers share no event to go on with.",
-            "A replay without --from fires all of it.",
+            WHOLE,
         )
     place = _place(run, wanted)
     done, rest = run.results[:place], run.results[place:]
@@ -58,7 +59,7 @@ def start_of(run: Run, wanted: str) -> Start:
             document = applied(document, result.patch)
         except NoPatch as error:
             what = f"What {result.call.name} changed in run {run.id} cannot be laid on its event"
-            raise Refusal(f"{what}: {error}.", "A replay without --from fires all of it.") from None
+            raise Refusal(f"{what}: {error}.", WHOLE) from None
     return Start(_event(event, document, run.id), (document["type"], document["action"]), done, rest)
 
 
@@ -75,7 +76,8 @@ def _place(run: Run, wanted: str) -> int:
 
 def _event(event: Event, document: dict[str, Any], run: int) -> Event:
     if not isinstance(document["context"], dict) or not isinstance(document["messages"], list):
-        raise Refusal(f"In run {run} a handler left an event without a context or messages to go on with.")
+        what = f"In run {run} a handler left an event without a context or messages to go on with."
+        raise Refusal(what, WHOLE)
     moment = event.timestamp
     if document["timestamp"] != to_document(HookEvent("", "", timestamp=moment))["timestamp"]:
         with suppress(AttributeError, TypeError, ValueError):  # if it is no moment, the event kept its own
@@ -98,7 +100,7 @@ def resumed(plan: Plan, start: Start) -> Plan:
     place = _nth(plan.calls, first, sum(_same(result.call, first) for result in start.done))
     if place is None:
         why = next((item.reason for item in plan.not_run if item.name == first.name), "it is gone")
-        raise Refusal(f"{first.name} is not called for {plan.event.key} any more: {why}.")
+        raise Refusal(f"{first.name} is not called for {plan.event.key} any more: {why}.", WHOLE)
     left_out = tuple(NotRun(call.name, AS_RECORDED, call.hook) for call in plan.calls[:place])
     type_, action = start.changed
     return replace(

@@ -22,6 +22,7 @@ from hookscope.workbench.variables import escaped
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
+NOT_TEXT = "Take out what is no text: half of a surrogate pair, NaN or Infinity."
 WORDS = {"true", "false", "null"}
 MASK = re.compile(r"\$\{SECRET:(\w+)\}")
 
@@ -70,7 +71,7 @@ def save_event(
         document["expect"] = expect
     source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
     if not says(source, document):
-        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.")
+        raise Refusal(f"The event cannot be saved in {file}: no text file can hold it.", NOT_TEXT)
     if os.path.exists(file):  # unlike Path.exists it takes a name that no disk can hold
         raise Refusal(f"There is {file} already.", "Save under another name.")
     writing(Change(file, f"save {event.key} as {file.name}", None, source))

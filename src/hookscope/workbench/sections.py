@@ -89,9 +89,9 @@ def read_section(file: Path, what: str) -> Section:
         source = RealFiles().read(file, LARGEST)  # a pipe of that name would be waited for
         value = read_yaml(source)
     except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.", code=2) from None
+        raise Refusal(f"Cannot read {file}: {error.strerror}.", "Name another file.", code=2) from None
     except FormatError as error:
-        raise Refusal(f"{file}, {error}.", code=2) from None
+        raise Refusal(f"{file}, {error}.", "Mend that line.", code=2) from None
     if not isinstance(value, dict):
         raise Refusal(f"{file} is no {what}.", code=2)
     return Section(file, source, value)

@@ -147,7 +147,8 @@ def _moment(name: str, now: datetime, where: str) -> str | int:
             case _:
                 return iso(moment)
     except (OverflowError, ValueError):
-        raise Refusal(f"{where} asks for ${{{name}}}, which is outside the calendar.", code=2) from None
+        what = f"{where} asks for ${{{name}}}, which is outside the calendar."
+        raise Refusal(what, "Name a moment of the years 1 to 9999.", code=2) from None
 
 
 def _seconds(away: str) -> float:

@@ -54,7 +54,7 @@ def command(
     if target is None or None not in (jsonl, html):
         raise Refusal("export wants one of --jsonl FILE and --html FILE.", code=2)
     if numbers and any(given.values()):
-        raise Refusal("export takes numbers of runs, or filters.", code=2)
+        raise Refusal("export takes numbers of runs, or filters.", "Leave out one of them.", code=2)
     if as_json and target == STANDARD_OUTPUT:
         raise Refusal("Standard output has the runs, and --json wants it too: name a file.", code=2)
     if html is not None and len(numbers) > 1:
@@ -115,7 +115,7 @@ def _written(target: str, texts: Iterable[str]) -> int:
     try:
         file = aside.open("w", encoding="utf-8", newline="\n")
     except OSError as error:
-        raise Refusal(f"Cannot write {target}: {error.strerror}.", code=2) from None
+        raise Refusal(f"Cannot write {target}: {error.strerror}.", "Name another file.", code=2) from None
     try:
         with file:
             count = sum(1 for text in texts if file.write(text) >= 0)

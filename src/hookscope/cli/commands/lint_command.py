@@ -70,4 +70,4 @@ def _write(file: Path, linted: Linted, root: Path) -> None:
             sarif(linted, [rule_named(name) for name in rules_in_short()], root), encoding="utf-8"
         )
     except OSError as error:
-        raise Refusal(f"Cannot write {file}: {error.strerror}.", code=2) from None
+        raise Refusal(f"Cannot write {file}: {error.strerror}.", "Name another file.", code=2) from None

@@ -64,7 +64,11 @@ def command(
     if numbers and (limit is not None or follow or any(given.values())):
         raise Refusal("Runs are named by number, or looked for.", "Leave out one of them.", code=2)
     if file is not None and follow:
-        raise Refusal("--from reads a file that is whole; --follow waits for what comes.", code=2)
+        raise Refusal(
+            "--from reads a file that is whole; --follow waits for what comes.",
+            "Leave out one of them.",
+            code=2,
+        )
     bench = answers.bench_of(options)
     if numbers:
         return _told_whole(bench, tuple(dict.fromkeys(numbers)), file)

@@ -79,7 +79,11 @@ def command(
     named = [Path(name) for name in what]
     asked = Asked(options, named, None if junit is None else Path(junit), accept, timeout, wait, trust)
     if watch and accept:
-        raise Refusal("--accept writes once; with --watch it would accept every mistake.", code=2)
+        raise Refusal(
+            "--accept writes once; with --watch it would accept every mistake.",
+            "Leave out one of them.",
+            code=2,
+        )
     if watch:
         _rounds(asked, as_json)
     return _tested(asked, _bench(asked))[0]
@@ -101,7 +105,9 @@ def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
         try:
             asked.junit.write_text(test_tables.junit(items), encoding="utf-8")
         except OSError as error:
-            raise Refusal(f"Cannot write {asked.junit}: {error.strerror}.", code=2) from None
+            raise Refusal(
+                f"Cannot write {asked.junit}: {error.strerror}.", "Name another file.", code=2
+            ) from None
     return Answer(
         [test_tables.document(item, bench.dialect.name) for item in items],
         test_tables.text(items),

@@ -22,7 +22,8 @@ from hookscope.workbench.tap.status import Recorded, TapStatus
 
 def unreadable(error: OSError) -> Refusal:
     """A spool that is there and cannot be read."""
-    return Refusal(f"Cannot read {error.filename or 'the spool'}: {(error.strerror or str(error)).lower()}.")
+    what = f"Cannot read {error.filename or 'the spool'}: {(error.strerror or str(error)).lower()}."
+    return Refusal(what, "Make it readable, or `hookscope tap remove` and install the tap again.")
 
 
 # Installing and removing

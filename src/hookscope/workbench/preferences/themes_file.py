@@ -83,7 +83,8 @@ def remember_theme(name: str, configured: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, json.dumps({"theme": name, "over": configured}).encode() + b"\n")
     except OSError as error:
-        raise Refusal(f"The theme cannot be kept in {file}: {error.strerror}.") from None
+        what = f"The theme cannot be kept in {file}: {error.strerror}."
+        raise Refusal(what, "HOOKSCOPE_STATE_DIR names another folder.") from None
 
 
 def _chosen() -> tuple[str, str]:

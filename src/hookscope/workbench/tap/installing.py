@@ -98,7 +98,7 @@ def _strangers(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
     try:
         return sorted(path for path in tap.root.iterdir() if path not in known)
     except OSError as error:
-        raise Refusal(f"Cannot read {tap.root}: {error.strerror}.") from None
+        raise Refusal(f"Cannot read {tap.root}: {error.strerror}.", "Make it readable first.") from None
 
 
 def removing(host: Host) -> Installing:
