@@ -150,6 +150,14 @@ def test_a_variable_may_have_the_name_of_a_word(debug: Program, workspace: Path,
     assert "7 8" in debug("n", "b = 7", "p = 8", "c").out
 
 
+def test_the_record_says_that_its_times_are_with_what_it_stood(
+    debug: Program, written: Written, hookscope: Program
+) -> None:
+    told = "debugged: its times are with what its handlers stood"
+    assert told in debug("r", more=("--json",)).json["notes"]
+    assert told in hookscope("log", "1").out
+
+
 def test_the_end_of_the_input_ends_the_run(debug: Program, written: Written) -> None:
     done = debug(more=("--json",))
     (result,) = done.json["results"]
@@ -321,6 +329,74 @@ def test_steps_go_on_behind_an_await_and_end_with_the_handler(
     stood = [int(re.findall(r":(\d+)", place)[0]) for place in places(done)]
     assert [line for line in stood if line > 5] == [6, 7] or [line for line in stood if line > 5] == [6, 7, 8]
     assert any(line < 5 for line in stood) is (word == "s")
-    assert "note:" not in done.out + done.err  # its worker answers on
-    assert "2" in done.out.splitlines()[-1]
+    assert done.out.splitlines()[-2:] == ["  2", "note: debugged: its times are with what its handlers stood"]
     assert done.code == 0
+
+
+CAUGHT = """\
+import { readFile } from "node:fs/promises";
+import { EventEmitter } from "node:events";
+async function fails(): Promise<number> {
+  await null;
+  throw new RangeError("caught");
+}
+export default async function handler(event: any) {
+  try { JSON.parse("{"); } catch {}
+  try { await fails(); } catch {}
+  await Promise.allSettled([fails()]);
+  const emitter = new EventEmitter();
+  emitter.on("told", (text) => {
+    event.messages.push(text);
+  });
+  emitter.emit("told", "heard");
+  await readFile("nowhere");
+}
+"""
+
+
+@pytest.fixture
+def catches(workspace: Path, make_hook: MakeHook) -> None:
+    """A handler in TypeScript that catches its errors but the last, which is Node's own."""
+    make_hook(workspace / "hooks", "catches", COMMAND, CAUGHT, file="handler.ts")
+
+
+@pytest.mark.usefixtures("catches")
+def test_an_error_that_the_handler_catches_does_not_stop_it(debug: Program) -> None:
+    done = debug("c", "emitter", "c")
+    first, last = places(done)
+    assert first == "catches handler:8  at its first line"
+    assert last.startswith("catches handler:16  Error: ENOENT")
+    assert "cannot be seen" in done.err  # it waited when that came
+    assert "heard" in done.out
+    assert "status" not in done.err
+    assert "ENOENT" in done.out
+
+
+@pytest.mark.usefixtures("catches")
+def test_steps_go_into_what_nodes_own_code_calls(debug: Program) -> None:
+    done = debug("b 15", "c", "s", "text", "r")
+    assert places(done)[1:3] == ["catches handler:15  at a line that you named", "catches handler:13"]
+    assert 'debug> "heard"' in done.err
+
+
+THROWS = [
+    (
+        "handler.ts",
+        "export default (event: any) => {\n  const count = 1;\n  throw new Error(`no ${count}`);\n};\n",
+    ),
+    ("handler.ts", "export default async (event: any) => {\n  const count = 1;\n  event.no.thing;\n};\n"),
+]
+
+
+@pytest.mark.parametrize(("file", "source"), THROWS, ids=["at once", "of a promise"])
+def test_an_error_that_leaves_is_told_as_without_a_debugger(
+    file: str, source: str, debug: Program, workspace: Path, make_hook: MakeHook, hookscope: Program
+) -> None:
+    make_hook(workspace / "hooks", "throws", COMMAND, source, file=file)
+    done = debug("c", "count", "c", more=("--json",))
+    assert len(places(done)) == 2
+    assert "debug> 1" in done.err
+    plain = hookscope("--bundled", str(workspace), "fire", "command:new", "--trust", "--json")
+    (one,), (other,) = done.json["results"], plain.json["results"]
+    assert (one["status"], one["error"]) == (other["status"], other["error"])
+    assert one["error"]["type"] in ("Error", "TypeError")

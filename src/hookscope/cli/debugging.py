@@ -28,6 +28,7 @@ WHY = {
     "begin": "at its first line",
     "breakpoint": "at a breakpoint",
     "line": "at a line that you named",
+    "pause": "paused",
     "step": "",
     "error": "",
 }

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hookscope.runtime.dispatch import dispatch  # not lazily: the submodule of that name would win
 
 if TYPE_CHECKING:
-    from hookscope.runtime.debugging import Debugger, StackFrame, Stop
+    from hookscope.runtime.debugging import Debugger
     from hookscope.runtime.digest import digest_of
     from hookscope.runtime.firing import Firing
     from hookscope.runtime.inprocess import InProcessLane
@@ -28,21 +28,24 @@ if TYPE_CHECKING:
     from hookscope.runtime.peer import WorkerProgram
     from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
     from hookscope.runtime.stepping import Stepper
+    from hookscope.runtime.stops import Bound, Member, StackFrame, Stop
     from hookscope.runtime.worker import Worker
 
 _HOMES = {
+    "Bound": "stops",
     "Debugger": "debugging",
     "Firing": "firing",
     "InProcessLane": "inprocess",
     "Ledger": "ledger",
     "Limits": "limits",
+    "Member": "stops",
     "NoNode": "node",
     "Node": "node",
     "ProcessLane": "process_lane",
     "WorkerProgram": "peer",
     "Stepper": "stepping",
-    "StackFrame": "debugging",
-    "Stop": "debugging",
+    "StackFrame": "stops",
+    "Stop": "stops",
     "Worker": "worker",
     "WorkerFacts": "process_lane",
     "digest_of": "digest",
@@ -52,11 +55,13 @@ _HOMES = {
 }
 
 __all__ = [
+    "Bound",
     "Debugger",
     "Firing",
     "InProcessLane",
     "Ledger",
     "Limits",
+    "Member",
     "NoNode",
     "Node",
     "ProcessLane",

@@ -4,69 +4,54 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from hookscope.values import dataclass
+from hookscope.runtime.stops import Bound, Stop, bound_of, stop_of
 
 if TYPE_CHECKING:
     from hookscope.runtime.python_worker.protocol import Message
     from hookscope.runtime.sandbox import Sandbox
     from hookscope.runtime.worker import Worker
 
-Why: TypeAlias = Literal["begin", "breakpoint", "line", "step", "error"]
-WHYS: tuple[str, ...] = get_args(Why)
-STAYS = ("frame", "line", "evaluate")  # words after which it stands as before
+Errors: TypeAlias = Literal[
+    "leaving", "raised", "none"
+]  # those that leave a handler; all in its author's code
+STAYS = ("frame", "line", "evaluate", "members")  # words after which it stands as before
 LONGEST = 8 * 1024  # characters of what can be asked: it must fit a pipe that nobody reads for a while
 
 
-@dataclass(frozen=True, slots=True)
-class StackFrame:
-    """A call that has not ended: where it stands, in its author's file."""
-
-    file: str
-    line: int  # from 1
-    function: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """A handler that stands, and what there is to see of it.
-
-    Texts are as the handler's process tells them: foreign text, which may hold anything.
-    """
-
-    why: Why  # its first line, a breakpoint() or `debugger`, a line that was named, a step, an error
-    who: str  # the hook
-    frames: tuple[StackFrame, ...]  # of its author's code, outermost first; never empty
-    at: int  # the chosen one of them
-    lines: tuple[tuple[int, str], ...]  # of its file, with their numbers; empty where it cannot be read
-    variables: tuple[tuple[str, str], ...]  # of the chosen frame: names and short texts
-    named: tuple[int, ...] = ()  # lines of its file at which it stops, since somebody has named them
-    error: str | None = None  # that has left the handler: "KeyError: 'user'"
-    said: str | None = None  # the answer to the last word, where that has one
-
-    @property
-    def frame(self) -> StackFrame:
-        """The chosen one."""
-        return self.frames[self.at]
-
-
 class Debugger:
-    """Of one run. Its handlers stop at their first line, at `breakpoint()` or `debugger`, at lines that are
-    named, and where an error leaves them (in JavaScript: where one is thrown in its author's code).
+    """Of one run. Its handlers stop at `breakpoint()` or `debugger`, at lines that are named, where an error
+    leaves them, and, with `begins`, at their first line.
 
     Of one event loop. `stopped` waits for a stop; a word lets it go on, or changes what is seen of it: then
-    it is told again. Words where nothing stands are in vain.
+    it is told again. Words where nothing stands are in vain. Lines and errors can be named at any time, also
+    before the run.
+
+    Args:
+        begins: do handlers stop at their first line.
+        errors: at which errors they stop.
+        bound: hears where the lines of a file are, once a worker knows.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        *,
+        begins: bool = True,
+        errors: Errors = "leaving",
+        bound: Callable[[Bound], object] | None = None,
+    ) -> None:
+        self._begins, self._errors, self._bound = begins, errors, bound
+        self._lines: dict[str, tuple[int, ...]] = {}
+        self._workers: list[Worker] = []  # that run
         self._worker: Worker | None = (
             None  # in which the handler stands that is told of, or is asked just now
         )
         self._stop: Stop | None = None
         self._others: deque[tuple[Worker, Stop]] = deque()  # which stand meanwhile: workers run side by side
+        self._told = 0  # stops
         self._news = asyncio.Event()
         self._sandbox: Sandbox | None = None
 
@@ -112,8 +97,32 @@ class Debugger:
 
     async def toggle(self, line: int, file: str = "") -> None:
         """Stop at this line from now on, or no longer; of the chosen frame's file, where none is named."""
-        moved = str(self._sandbox.copy_of(Path(file))) if self._sandbox is not None and file else file
-        await self._say("line", line=line, file=moved)
+        await self._say("line", line=line, file=self._copy_of(file) if file else "")
+
+    async def look_into(self, path: Iterable[int]) -> None:
+        """See the members of the chosen frame (its variables), of the first number's of those, and so on."""
+        await self._say("members", path=list(path))
+
+    async def name_lines(self, file: str, lines: Iterable[int]) -> None:
+        """Stop at these lines of a file from now on, and at no others of it."""
+        self._lines[file] = tuple(dict.fromkeys(lines))
+        await self._tell_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
+
+    async def stop_at(self, errors: Errors) -> None:
+        """Stop at these errors from now on."""
+        self._errors = errors
+        await self._tell_all({"word": "errors", "at": errors})
+
+    async def pause(self) -> None:
+        """Stop at the next line of whatever runs; of one that waits for something, behind that."""
+        await self._tell_all({"word": "pause"})
+
+    async def _tell_all(self, word: Message) -> None:
+        for worker in tuple(self._workers):
+            await worker.urge({"do": "word", **word})
+
+    def _copy_of(self, file: str) -> str:
+        return file if self._sandbox is None else str(self._sandbox.copy_of(Path(file)))
 
     async def evaluate(self, text: str) -> None:
         """Have an expression or a statement of the handler's language done where it stands.
@@ -133,22 +142,31 @@ class Debugger:
             self._next()
         await worker.urge({"do": "word", "word": word, **more})
 
-    def heard_by(self, worker: Worker) -> Callable[[object], None]:
-        """What takes the stops of this worker, as the protocol has them."""
+    def heard_by(self, worker: Worker) -> tuple[Message, Callable[[Message], None]]:
+        """What a worker that starts is told, and what takes what it says of stops."""
+        self._workers.append(worker)
+        lines = {self._copy_of(file): lines for file, lines in self._lines.items()}
+        asked = {"do": "debug", "begin": self._begins, "errors": self._errors, "lines": lines}
+        original = str if self._sandbox is None else self._sandbox.original_of
 
-        def heard(told: object) -> None:
-            stop = _stop_of(told, str if self._sandbox is None else self._sandbox.original_of)
+        def heard(told: Message) -> None:
+            bound = bound_of(told.get("bound"), original)
+            if bound is not None and self._bound is not None:
+                self._bound(bound)
+            stop = stop_of(told.get("stop"), original, self._told + (self._worker is not worker))
             if stop is None:
                 return
+            self._told = max(self._told, stop.number)
             if self._worker is not None and self._worker is not worker:
                 self._others.append((worker, stop))
             else:
                 self._tell(worker, stop)
 
-        return heard
+        return asked, heard
 
     def gone(self, worker: Worker) -> None:
         """This worker has ended: nothing stands in it any more."""
+        self._workers = [other for other in self._workers if other is not worker]
         self._others = deque(other for other in self._others if other[0] is not worker)
         if self._worker is worker:
             self._stop = None
@@ -162,37 +180,3 @@ class Debugger:
     def _tell(self, worker: Worker, stop: Stop) -> None:
         self._worker, self._stop = worker, stop
         self._news.set()
-
-
-def _stop_of(told: object, original: Callable[[str], str]) -> Stop | None:
-    """None where a worker tells what is none: it cannot be answered."""
-    if not isinstance(told, dict):
-        return None
-    try:
-        return _read(told, original)
-    except (IndexError, KeyError, TypeError, ValueError):
-        return None
-
-
-def _read(told: Message, original: Callable[[str], str]) -> Stop:
-    def text(value: object) -> str:
-        return original(str(value))
-
-    frames = tuple(
-        StackFrame(text(one["file"]), int(one["line"]), str(one["function"])) for one in told["frames"]
-    )
-    at = int(told["at"])
-    error, said = told.get("error"), told.get("said")
-    if told["why"] not in WHYS or not 0 <= at < len(frames):
-        raise ValueError("no stop")
-    return Stop(
-        told["why"],
-        str(told["who"]),
-        frames,
-        at,
-        tuple((int(number), str(line)) for number, line in told["lines"]),
-        tuple((str(name), text(value)) for name, value in told["variables"]),
-        tuple(int(number) for number in told["named"]),
-        None if error is None else text(error),
-        None if said is None else text(said),
-    )

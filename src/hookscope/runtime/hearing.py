@@ -43,7 +43,7 @@ class Hearing:
         self.late: list[Late] = []
         self.added: list[Added] = []  # as long as the worker lives
         self.news: Callable[[], None] | None = None  # of who attends between two batches
-        self.stopped: Callable[[object], None] | None = None  # of a debugger
+        self.stopped: Callable[[Message], None] | None = None  # of a debugger
         self._unpacker = Unpacker()
         self._wake = asyncio.Event()
         self._take: Take | None = None  # of who converses, while they do
@@ -168,8 +168,8 @@ class Hearing:
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
-            elif self.stopped is not None and "stop" in message:
-                self.stopped(message["stop"])
+            elif self.stopped is not None and ("stop" in message or "bound" in message):
+                self.stopped(message)
             else:
                 self.inbox.append(message)
 
@@ -178,8 +178,8 @@ class Hearing:
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
-            elif self.stopped is not None and "stop" in message:
-                self.stopped(message["stop"])
+            elif self.stopped is not None and ("stop" in message or "bound" in message):
+                self.stopped(message)
             elif self._outcome is not None:  # somebody has interrupted
                 self.inbox.append(message)
             else:

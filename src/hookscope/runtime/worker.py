@@ -68,8 +68,8 @@ class Worker:
         clock = said.get("clock")
         self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
         if self._debugger is not None:
-            self._hearing.stopped = self._debugger.heard_by(self)
-            await self.tell({"do": "debug"})
+            asked, self._hearing.stopped = self._debugger.heard_by(self)
+            await self.tell(asked)
 
     def _open(self) -> Command:
         ends = self._ends = Ends(self._program)

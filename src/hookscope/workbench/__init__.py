@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
-    from hookscope.runtime import Debugger, Firing, StackFrame, Stepper, Stop, WorkerFacts
+    from hookscope.runtime import Bound, Debugger, Firing, Member, StackFrame, Stepper, Stop, WorkerFacts
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.compose import BadContext, event_keys, parse_context
@@ -37,10 +37,12 @@ _HOMES = {
     "event_keys": "hookscope.workbench.compose",
     "parse_context": "hookscope.workbench.compose",
     "size_in_words": "hookscope.runtime.limits",
+    "Bound": "hookscope.runtime",
     "Change": "hookscope.changes",
     "Debugger": "hookscope.runtime",
     "Effect": "hookscope.workbench.toggle",
     "Firing": "hookscope.runtime",
+    "Member": "hookscope.runtime",
     "Stepper": "hookscope.runtime",
     "StackFrame": "hookscope.runtime",
     "Stop": "hookscope.runtime",
@@ -52,12 +54,14 @@ _HOMES = {
 
 __all__ = [
     "BadContext",
+    "Bound",
     "Change",
     "Debugger",
     "Effect",
     "Firing",
     "LimitName",
     "Limits",
+    "Member",
     "Options",
     "PastRun",
     "Refusal",

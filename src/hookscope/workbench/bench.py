@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from hookscope.workbench.guarded import Guard
     from hookscope.workbench.watching import Told, Watch
 
+DEBUGGED = "debugged: its times are with what its handlers stood"
+
 
 class Workbench:
     """Opens the host that the options lead to, and answers for it.
@@ -255,6 +257,7 @@ class Workbench:
         Raises OSError where copies for the `sandbox` cannot be made.
         """
         host, languages = view.host, view.languages
+        plan = replace(plan, notes=(*plan.notes, DEBUGGED))
         if sandbox:
             return self._fires.begin(view, plan, await self.crew.guarded(host, languages, debugger))
         return self._fires.begin(view, plan, self.crew.apart(host, languages, debugger))

@@ -28,6 +28,7 @@ WHY = {
     "begin": ("at its first line", MUTED),
     "breakpoint": ("at a breakpoint", "$text-accent"),
     "line": ("a named line", "$text-accent"),
+    "pause": ("paused", MUTED),
     "step": ("", MUTED),
     "error": ("", "$text-error"),
 }

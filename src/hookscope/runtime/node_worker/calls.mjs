@@ -14,8 +14,9 @@ export class Calls {
   constructor(late) {
     this.storage = new AsyncLocalStorage();
     this.late = late;
+    this.bare = null; // where a debugger watches: calls that have their errors told here
     process.on("uncaughtException", (error) => this.escaped(error));
-    process.on("unhandledRejection", (error) => this.escaped(error));
+    process.on("unhandledRejection", (error, promise) => this.escaped(error, promise));
   }
 
   /**
@@ -43,7 +44,8 @@ export class Calls {
     return outcome;
   }
 
-  escaped(error) {
+  escaped(error, promise) {
+    if (this.bare?.takes(error, promise)) return;
     const call = apply(getStore, this.storage, []);
     if (call?.isOpen) call.end({ __proto__: null, error, failed: true, outside: true });
     else this.late(call ? call.who : "", error);

@@ -39,7 +39,7 @@ export class Runner {
   async serve() {
     for (;;) {
       const message = await this.inbox.next();
-      if (message.do === "debug") await this.beginDebugging();
+      if (message.do === "debug") await this.beginDebugging(message);
       else if (message.do === "settings") this.handlers.settings = message.value;
       else if (message.do === "rest") this.line.say({ id: message.id, rest: left(this.before, running()) });
       else if (message.do === "load") await this.loadOnly(message);
@@ -47,11 +47,12 @@ export class Runner {
     }
   }
 
-  async beginDebugging() {
+  async beginDebugging(message) {
     const { Stopping } = await import("./stopping.mjs");
     const stopping = new Stopping();
-    await stopping.begin(this.watchdog);
+    await stopping.begin(this.watchdog, message);
     this.stopping = stopping;
+    this.calls.bare = stopping.bare;
   }
 
   /** An error that nobody caught, of a call that has ended. */
@@ -173,11 +174,12 @@ export class Runner {
   async start({ code, env, who, fault }, { loaded, handler }, view) {
     const whole = fault ? await broken(handler, fault, view) : handler;
     const target = this.stopping?.around(whole, who ?? "") ?? whole;
-    const outcome = await this.calls.run(who ?? "", () => {
+    const call = () => {
       this.handlers.layOver({ ...loaded.env, ...env });
       process.argv[1] = code.path;
       return view.call(target, who ?? "");
-    });
+    };
+    const outcome = await this.calls.run(who ?? "", this.stopping ? () => this.stopping.bare.call(call) : call);
     this.stopping?.ended();
     if (outcome.outside) await new OwnPromise(soon); // its timer is over only when what it threw is dealt with
     return outcome;

@@ -1,6 +1,8 @@
 // The handlers' side of the debugger: where they begin, it stops. Its other side is debugging.mjs, in the
 // thread that listens, since this one stands meanwhile.
 
+import { Bare } from "./bare.mjs";
+
 const { apply } = Reflect;
 const { add } = Atomics;
 
@@ -8,13 +10,14 @@ const { add } = Atomics;
 export class Stopping {
   constructor() {
     this.running = new Int32Array(new SharedArrayBuffer(4)); // handlers that have begun and not ended
+    this.bare = new Bare();
   }
 
-  /** Have the listening thread watch over this one. Resolves when it does. */
-  begin(thread) {
+  /** Have the listening thread watch over this one, as the host's message has it. Resolves when it does. */
+  begin(thread, asked) {
     return new Promise((resolve) => {
       thread.once("message", resolve);
-      thread.postMessage(this.running);
+      thread.postMessage({ running: this.running, asked });
     });
   }
 

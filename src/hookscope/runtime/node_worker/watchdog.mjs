@@ -21,9 +21,9 @@ listen(control, (message) => {
   else if (message.do === "word") hearWord(message);
 });
 
-parentPort.on("message", async (running) => {
+parentPort.on("message", async ({ running, asked }) => {
   const { debugging } = await import("./debugging.mjs");
-  hearWord = await debugging(running, (stop) => writer.say({ stop }));
+  hearWord = await debugging(running, asked, (message) => writer.say(message));
   parentPort.postMessage("ready");
 });
 

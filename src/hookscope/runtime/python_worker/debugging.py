@@ -1,7 +1,8 @@
 """A debugger: stops handlers, tells the host where they stand, and does what that says.
 
-A handler stops at its first line, at `breakpoint()`, at lines that somebody has named, and where an error
-leaves it. Steps go through the code of its author: not through the library's, packages' or ours.
+A handler stops at its first line, at `breakpoint()`, at lines that somebody has named, where an error
+leaves it, and where somebody says so. Steps go through the code of its author: not through the library's,
+packages' or ours.
 """
 
 from __future__ import annotations
@@ -9,42 +10,84 @@ from __future__ import annotations
 import _thread
 import bdb
 import os
+import signal
 import sys
 import sysconfig
 from queue import SimpleQueue
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, Callable, List, Optional, Tuple  # noqa: UP035  (3.9)
 
 Place = Tuple[FrameType, int]  # noqa: UP006  where it stands, and in which line
 Stack = List[Place]  # noqa: UP006  outermost first
 
 DEPTH = 40  # frames; the innermost
+NUDGE = signal.SIGURG  # where nobody hears it, the system passes over it
 
 _PATHS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
 _FOREIGN = tuple(os.path.join(path, "") for path in _PATHS if path)
 _PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
-class Debugger(bdb.Bdb):
-    """One for a worker. `faults` and `standing` are the files of that name."""
+def begun(line: Any, loads: Any, part: Callable[[str], Any], asked: Any) -> Debugger:
+    """The debugger of a worker; `part` gives a file of ours, `asked` is the message that wants it."""
+    debugger = Debugger(line, part, asked)
+    loads.load = debugger.around_load(loads.load)
+    return debugger
 
-    def __init__(self, line: Any, faults: Any, standing: Any) -> None:
+
+class Debugger(bdb.Bdb):
+    """One for a worker."""
+
+    def __init__(self, line: Any, part: Callable[[str], Any], asked: Any) -> None:
         super().__init__()
-        self._line, self._faults, self._standing = line, faults, standing
+        self._line, self._faults, self._standing = line, part("faults"), part("standing")
         self._words: Any = SimpleQueue()
         self._main = _thread.get_ident()
         self._who = ""
         self._begins = False  # the next line is a handler's first
         self._is_asked = False  # it stands, and somebody is asked
         self._is_off = False  # nothing stops any more
+        self._is_entered = asked["begin"]  # handlers stop at their first line
+        self._errors = asked["errors"]
+        self._pauses = False  # the next line is one to stop at, wherever it is
+        self._thrown: Optional[BaseException] = None  # noqa: UP045  at which it has stopped
+        self._lines = part("lines").Lines()
         sys.breakpointhook = self._at_breakpoint
         import pdb  # handlers may name it in place of `breakpoint`
 
         pdb.set_trace = self._at_breakpoint
+        for file, wanted in asked["lines"].items():
+            self._put(file, wanted)
 
     def hear(self, message: Any) -> None:
         """Take a word of the host's. Called by the listening thread."""
-        self._words.put(message)
+        word = message["word"]
+        if word == "lines":
+            self._put(message["file"], message["lines"])
+        elif word == "errors":
+            self._errors = message["at"]
+        elif word == "pause":
+            self._pauses = True
+        else:
+            self._words.put(message)
+            return
+        signal.pthread_kill(self._main, NUDGE)  # what runs untraced hears of it so
+
+    def _put(self, file: str, lines: Any) -> None:
+        self._line.say({"bound": {"file": file, "lines": self._lines.put(file, lines)}})
+
+    def around_load(self, load: Callable[..., Any]) -> Callable[..., Any]:
+        """The function to call in place of what loads a handler: modules stop at named lines too."""
+
+        def debugged(*given: Any) -> Any:
+            self._who = ""
+            self._set_out(sys._getframe(), stops=False)
+            try:
+                return load(*given)
+            finally:
+                sys.settrace(None)
+
+        return debugged
 
     def around(self, target: Callable[[Any], Any], who: str) -> Callable[[Any], Any]:
         """The function to call in place of a handler of that hook."""
@@ -69,36 +112,83 @@ class Debugger(bdb.Bdb):
             raise
 
     def _begin(self, who: str) -> None:
-        self._who = who
-        if not self._is_off:
+        self._who, self._thrown = who, None
+        self._begins = (self._is_entered or self._pauses) and not self._is_off
+        self._set_out(sys._getframe(1), stops=self._begins)
+
+    def _set_out(self, frame: FrameType, *, stops: bool) -> None:
+        """Trace what this frame of ours calls: to its first line, or on to where it is to stop."""
+        signal.signal(NUDGE, self._nudged)
+        if stops:
             self.reset()
-            self._begins = True
+        elif self._traces:
+            self.botframe = frame
+            self._set_stopinfo(frame, None, -1)  # type: ignore[attr-defined]  # as `set_continue` does
+        else:
+            return
+        sys.settrace(self.trace_dispatch)
+
+    @property
+    def _traces(self) -> bool:
+        """Is there anything to stop at on the way."""
+        return (bool(self._lines) or self._errors == "raised" or self._pauses) and not self._is_off
+
+    def _nudged(self, _: int, frame: FrameType | None) -> None:
+        """A signal's handler: something that runs is to stop here, or further on."""
+        stack = _stack_of(frame)
+        if self._is_asked or self._is_off:
+            return
+        if self._pauses and stack:
+            self.reset()
+            self._stop(stack, "pause")
+        elif self._pauses and self._who:  # it waits for something: it stops at the line behind that
+            self.reset()
             sys.settrace(self.trace_dispatch)
+        elif stack and sys.gettrace() is None:
+            self._run_on(stack)
 
     def _failed(self, error: BaseException) -> None:
         sys.settrace(None)
-        if type(error).__name__ in ("CancelledError", "GeneratorExit"):
-            return  # nothing of the handler's doing
-        stack: Stack = []
-        step = error.__traceback__
-        while step is not None:
-            if _is_authors(step.tb_frame.f_code):
-                stack.append((step.tb_frame, step.tb_lineno))
-            step = step.tb_next
-        self._stop(stack, "error", error)
+        told = self._errors == "none" or error is self._thrown
+        if told or type(error).__name__ in ("CancelledError", "GeneratorExit"):  # nothing of its own doing
+            return
+        self._stop(_way_of(error.__traceback__), "error", error, has_ended=True)
 
     # What bdb calls
 
     def dispatch_call(self, frame: FrameType, arg: Any) -> Any:
         """As bdb does, in the code of authors."""
-        return super().dispatch_call(frame, arg) if _is_authors(frame.f_code) else None
+        if not _is_authors(frame.f_code):
+            return None
+        traces = super().dispatch_call(frame, arg)
+        return self.trace_dispatch if self._errors == "raised" else traces
+
+    def break_anywhere(self, frame: FrameType) -> bool:
+        """Is there a line to stop at in this one's file."""
+        return bool(self._lines.of(frame.f_code.co_filename))
+
+    def break_here(self, frame: FrameType) -> bool:
+        """Is this a line to stop at."""
+        return frame.f_lineno in self._lines.of(frame.f_code.co_filename)
+
+    def dispatch_exception(self, frame: FrameType, arg: Any) -> Any:
+        """As bdb does; and stops where an error comes into an author's code, if it shall."""
+        kind, error, trace = arg
+        thrown = isinstance(error, BaseException) and not issubclass(kind, (StopIteration, GeneratorExit))
+        deeper = trace is not None and _way_of(trace.tb_next)
+        if self._errors == "raised" and thrown and not deeper and error is not self._thrown:
+            self._thrown = error
+            self._stop(_stack_of(frame), "error", error)
+            return self.trace_dispatch
+        return super().dispatch_exception(frame, arg)
 
     def user_line(self, frame: FrameType) -> None:
         """A line begins at which somebody wanted to stop."""
         if not _is_authors(frame.f_code):
             return
-        named = frame.f_lineno in self.get_file_breaks(self.canonic(frame.f_code.co_filename))
-        why = "begin" if self._begins else "line" if named else "step"
+        why = "line" if self.break_here(frame) else "step"
+        if self._pauses or self._begins:
+            why = "pause" if self._pauses else "begin"
         self._begins = False
         self._stop(_stack_of(frame), why)
 
@@ -112,47 +202,41 @@ class Debugger(bdb.Bdb):
 
     # Where it stands
 
-    def _stop(self, stack: Stack, why: str, error: BaseException | None = None) -> None:
+    def _stop(
+        self, stack: Stack, why: str, error: BaseException | None = None, *, has_ended: bool = False
+    ) -> None:
         """Ask until there is a word that lets it go on."""
         stack = stack[-DEPTH:]
         if self._is_off or not stack:
             return
         sys.settrace(None)
-        self._is_asked = True
+        self._is_asked, self._pauses = True, False
         asked = self._standing.Standing(stack, self._faults)
         told = {"why": why, "who": self._who, "error": self._standing.in_short(error)}
-        said: Optional[str] = None  # noqa: UP045  (3.9)
+        answer: dict[str, Any] = {}
         try:
             while True:
-                named = self.get_file_breaks(self.canonic(asked.file))
-                self._line.say({"stop": {**told, **asked.state(), "named": named, "said": said}})
+                named = sorted(self._lines.of(asked.file))
+                self._line.say({"stop": {**told, **asked.state(), "named": named, **answer}})
                 message = self._words.get()
                 if message["word"] in _GOES_ON:
-                    self._go_on(message["word"], stack, has_ended=error is not None)
+                    self._go_on(message["word"], stack, has_ended=has_ended)
                     return
-                said = self._done(message, asked)
+                answer = self._done(message, asked)
         finally:
             self._is_asked = False
 
-    def _done(self, message: Any, asked: Any) -> Optional[str]:  # noqa: UP045  (3.9)
-        """What there is to say of a word after which it still stands."""
-        if message["word"] == "frame":
+    def _done(self, message: Any, asked: Any) -> dict[str, Any]:
+        """What there is to answer to a word after which it still stands."""
+        word = message["word"]
+        if word == "frame":
             asked.turn_to(message["at"])
-            return None
-        if message["word"] == "line":
-            return self._toggle(message["file"] or asked.file, message["line"])
-        answer: str = asked.answer(message["text"])
-        return answer
-
-    def _toggle(self, file: str, line: int) -> str:
-        """Stop at this line from now on, or no longer."""
-        name = self.canonic(file)
-        where = f"{os.path.basename(file)}:{line}"
-        if line in self.get_file_breaks(name):
-            self.clear_break(name, line)
-            return f"no longer stops at {where}"
-        refused = self.set_break(name, line)
-        return f"cannot stop at {where}: there is no such line" if refused else f"stops at {where} too"
+            return {}
+        if word == "members":
+            return {"members": asked.members(message["path"])}
+        if word == "line":
+            return {"said": self._lines.toggle(message["file"] or asked.file, message["line"])}
+        return {"said": asked.answer(message["text"])}
 
     def _go_on(self, word: str, stack: Stack, *, has_ended: bool) -> None:
         frame, _ = stack[-1]
@@ -174,7 +258,7 @@ class Debugger(bdb.Bdb):
 
     def _run_on(self, stack: Stack) -> None:
         """Go on to the next line that somebody has named, if there is one."""
-        traces = bool(self.breaks) and not self._is_off
+        traces = self._traces
         self.botframe = stack[0][0].f_back or stack[0][0]
         self._set_stopinfo(self.botframe, None, -1)  # type: ignore[attr-defined]  # as `set_continue` does
         for frame, _ in stack:
@@ -193,6 +277,16 @@ def _stack_of(frame: FrameType | None) -> Stack:
             stack.append((frame, frame.f_lineno))
         frame = frame.f_back
     return stack[::-1]
+
+
+def _way_of(trace: TracebackType | None) -> Stack:
+    """The frames of authors that an error came through, from there on."""
+    stack: Stack = []
+    while trace is not None:
+        if _is_authors(trace.tb_frame.f_code):
+            stack.append((trace.tb_frame, trace.tb_lineno))
+        trace = trace.tb_next
+    return stack
 
 
 def _is_authors(code: CodeType) -> bool:

@@ -9,10 +9,13 @@ host to worker
                                             run these in order on one view of the event
     {"do": "run", …, "together": true, "calls": [call], "views": [view]}
                                             run these at once, each on the view of its number
-    {"do": "debug"}                         once, before anything is loaded: handlers stop, see debugging.py
+    {"do": "debug", "begin", "errors", "lines": {file: [n]}}
+                                            once, before anything is loaded: handlers stop, see debugging.py
     {"do": "word", "word", …}               of the debugger's user, to the handler that has stopped: "next",
                                             "step", "out", "on", "off"; or "frame" with "at", "line" with
-                                            "file" and "line", "evaluate" with "text": then it is asked again
+                                            "file" and "line", "evaluate" with "text", "members" with "path":
+                                            then it is asked again. At any time: "lines" with "file" and
+                                            "lines", "errors" with "at", "pause"
     {"do": "rest", "id"}                    does anything still run that the handlers of the last run left
     {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is;
                                             of those that run together it is "call", a number
@@ -26,16 +29,19 @@ worker to host
                                             call n ended; "view" only where it differs from the one before
     {"id", "rest": text}                    the answer to rest, in words; empty where nothing does
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
-    {"stop": {"why", "who", "error", "frames", "at", "lines", "variables", "named", "said"}}
+    {"stop": {"why", "who", "error", "frames", "at", "lines", "variables", "named", "said", "members"}}
                                             a handler has stopped, and waits for a word
+    {"bound": {"file", "lines": [[n, at]]}} of the lines that were named where it stops; 0 where there is none
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
     {"late": {"who", "text", "adds"}}       else in words; with "adds", {"name", "row"}, where
                                             the module of that content declares one more
 
 "stack" and "word" come over the third descriptor. Of a stop "why" is "begin" (its first line), "breakpoint",
-"line" (one that was named), "step" or "error"; "frames" are those of its author's code, outermost first, and
-"at" the chosen one; "lines" [[number, text]], "variables" [[name, text]] and "named", numbers of lines, are
-that one's; "said" answers the last word.
+"line" (one that was named), "step", "pause" or "error"; "frames" are those of its author's code, outermost
+first, and "at" the chosen one; "lines" [[number, text]], "variables" [[name, text]] and "named", numbers of
+lines, are that one's; "said" or "members", [[name, text, has it members]], answers the last word. A path is
+numbers of members, from the variables on. Errors, of "debug" and of "errors" with "at", are those "leaving" a
+handler, those "raised" anywhere in its author's code, or "none".
 
 Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", "returned",
 and each that is false; "took" where it is 0; "status" and "phase" where they are "ok" and "run".

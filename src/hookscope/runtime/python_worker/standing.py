@@ -8,19 +8,27 @@ import pprint
 import reprlib
 import sys
 from contextlib import redirect_stdout, suppress
-from types import CodeType, FrameType
+from itertools import islice
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any, Callable, List, Optional, Tuple  # noqa: UP035  (3.9)
 
 Place = Tuple[FrameType, int]  # noqa: UP006  where it stands, and in which line
 Stack = List[Place]  # noqa: UP006  outermost first
+Members = List[Tuple[str, Any]]  # noqa: UP006  names, and what they stand for
 
 AROUND = 15  # lines shown above and below the present one
 VARIABLES = 60
+MEMBERS = 200  # of one value
 VARIABLE = 300  # characters of the text of one
 ANSWER = 16 * 1024  # characters of what was asked for
 WIDTH = 100  # columns that a value is laid out for
 TYPED = "<debugger>"
 
+# What has nothing in it that is worth a look.
+_PLAIN = (
+    *(str, bytes, int, float, complex, type(None), type),
+    *(ModuleType, FunctionType, BuiltinFunctionType, MethodType),
+)
 _PERSISTS = sys.version_info >= (3, 13)  # there `f_locals` writes through
 
 
@@ -76,6 +84,20 @@ class Standing:
                 ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
         return (printed.getvalue() + said)[:ANSWER]
 
+    def members(self, path: Any) -> list[list[Any]]:
+        """[name, text, has it members of its own] of what a value holds: of the variable that is the first
+        number of the path, of the member of it that is the second, and so on; of the frame without any."""
+        known = _named(self._variables(self._stack[self._at][0]))
+        try:
+            for number in path:
+                known = _members_of(known[number][1])
+        except BaseException:  # it has changed meanwhile, or a hostile class says no
+            return []
+        return [
+            [str(name)[:80], _read(_SHORT.repr, value)[:VARIABLE], _has_members(value)]
+            for name, value in known
+        ]
+
     def _variables(self, frame: FrameType) -> Any:
         return self._known.setdefault(id(frame), frame.f_locals)
 
@@ -95,9 +117,38 @@ _SHORT.maxlevel = 4
 
 
 def _texts_of(variables: Any) -> list[list[str]]:
-    """[name, text] of each, of those that are no matter of the interpreter's."""
-    named = [(name, value) for name, value in list(variables.items()) if not name.startswith("__")]
-    return [[str(name)[:80], _read(_SHORT.repr, value)[:VARIABLE]] for name, value in named[:VARIABLES]]
+    """[name, text] of each."""
+    return [[str(name)[:80], _read(_SHORT.repr, value)[:VARIABLE]] for name, value in _named(variables)]
+
+
+def _named(variables: Any) -> Members:
+    """Those that are no matter of the interpreter's."""
+    return [one for one in list(variables.items()) if not str(one[0]).startswith("__")][:VARIABLES]
+
+
+def _members_of(value: Any) -> Members:
+    """What it holds, as its own class has it. Raises what a hostile class raises."""
+    if isinstance(value, dict):
+        return [(_read(_SHORT.repr, name), held) for name, held in islice(dict.items(value), MEMBERS)]
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [(str(number), held) for number, held in enumerate(islice(value, MEMBERS))]
+    if isinstance(value, _PLAIN):
+        return []
+    names: dict[str, None] = {}
+    for known in type(value).__mro__:
+        slots = vars(known).get("__slots__", ())
+        names |= dict.fromkeys((slots,) if isinstance(slots, str) else slots)
+    held = getattr(value, "__dict__", None)
+    names |= dict.fromkeys(held if isinstance(held, dict) else ())
+    shown = [str(name) for name in names if not str(name).startswith("__")]
+    return [(name, getattr(value, name, None)) for name in shown[:MEMBERS]]
+
+
+def _has_members(value: Any) -> bool:
+    try:
+        return bool(_members_of(value))
+    except BaseException:
+        return False
 
 
 def _laid_out(value: Any) -> str:

@@ -93,7 +93,7 @@ class Worker:
             elif message["do"] == "settings":
                 self.settings = message["value"]
             elif message["do"] == "debug":
-                self._debugger = part("debugging").Debugger(self.line, faults, part("standing"))
+                self._debugger = part("debugging").begun(self.line, self._loads, part, message)
             elif message["do"] == "rest":
                 self.telling.flush()
                 self.line.say({"id": message["id"], "rest": self.there.rest()})
