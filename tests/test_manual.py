@@ -1,5 +1,7 @@
 """The README is the manual: every chapter has a topic, and every topic its chapter."""
 
+import re
+
 import pytest
 
 from hookscope.manual import TOPICS, chapter_of, chapters, readme
@@ -7,6 +9,12 @@ from hookscope.manual import TOPICS, chapter_of, chapters, readme
 
 def test_chapters_and_topics_are_the_same() -> None:
     assert [*chapters(readme())] == [*TOPICS.values(), "Licence"]
+
+
+def test_the_contents_lead_to_every_chapter() -> None:
+    contents = readme().partition("\n## ")[0]
+    anchors = [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in TOPICS.values()]
+    assert sorted(re.findall(r"\]\(#([^)]+)\)", contents)) == sorted(anchors)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
