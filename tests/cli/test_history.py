@@ -219,6 +219,27 @@ def test_a_file_that_holds_no_runs_is_said(
     assert hookscope("log", "--from", "none.jsonl").code == 2
 
 
+@pytest.mark.parametrize(
+    ("written", "instead", "place"),
+    [
+        ('"status": "ok"', '"status": "paused"', "results.0.status"),
+        ('"op": ', '"of": ', "results.0.patch.0.op"),
+        ('"failure": null', '"failure": ["no"]', "failure"),
+    ],
+)
+def test_a_run_that_this_version_cannot_show_is_said_with_its_place(
+    fired: Program, workspace: Path, written: str, instead: str, place: str
+) -> None:
+    """A newer version may have written the file."""
+    fired("export", "--jsonl", "all.jsonl")
+    file = workspace / "all.jsonl"
+    assert written in file.read_text()
+    file.write_text(file.read_text().replace(written, instead))
+    done = fired("log", "--from", "all.jsonl", "1")
+    assert done.code == 1
+    assert f"{place} is missing, or nothing that this Hookscope knows" in done.err
+
+
 class Page(HTMLParser):
     """What a browser would find."""
 

@@ -127,7 +127,7 @@ def sandbox(item: Guarded, here: Surroundings) -> list[str]:
         lines.append("  none was written, changed or deleted")
     if item.more:
         lines.append(f"  and {item.more:,} more")
-    lines.append(item.walls)
+    lines.append(one_line(item.walls, 2000))
     return [*lines, *(f"note: {one_line(note, 400)}" for note in item.notes)]
 
 

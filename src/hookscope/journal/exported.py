@@ -18,6 +18,7 @@ from hookscope.journal.circumstances import handler_documents, handlers_from
 from hookscope.journal.owner import Owner
 from hookscope.journal.reading import StoredRun
 from hookscope.journal.records import event_of, run_of
+from hookscope.journal.whole import misfit
 from hookscope.values import dataclass
 
 FORMAT = 1  # of a line
@@ -85,7 +86,9 @@ class Reader:
 
     def _run(self, document: Mapping[str, Any]) -> StoredRun:
         inner = document["run"]
-        _check(inner)  # what cannot be shown is to be said here
+        if place := misfit(inner):  # what cannot be shown is to be said here
+            raise TypeError(f"{place} is missing, or nothing that this Hookscope knows")
+        run_of(inner)
         settings = document.get("settings")
         if settings is not None and "value" in settings:
             self.settings[settings["digest"]] = {"file": settings["file"], "value": settings["value"]}
@@ -118,25 +121,3 @@ def _no_number(text: str) -> Any:
 def _finite(text: str) -> float:
     number = float(text)
     return number if math.isfinite(number) else _no_number(text)
-
-
-def _check(run: Mapping[str, Any]) -> None:
-    """Raises what reading a run raises where a part is missing, and TypeError where a text is none."""
-    run_of(run)
-    event = run["event"]
-    texts = [event["type"], event["action"], event["sessionKey"], *run["messages"], *run["notes"]]
-    for result in run["results"]:
-        texts += [result["hook"], result["key"], result["status"], result["stdout"], result["stderr"]]
-        texts += [*result["messages"], *result["notes"]]
-        for failure in (result["error"], result.get("stale")):
-            if failure is not None:
-                texts += [failure["type"], failure["message"]]
-                texts += [
-                    frame[name] for frame in failure["frames"] for name in ("file", "function", "source")
-                ]
-    texts += [text for left in run["not_run"] for text in (left["hook"], left["reason"])]
-    texts += [text for line in run["log"] for text in (line["level"], line["text"])]
-    if not all(isinstance(text, str) for text in texts):
-        raise TypeError("a text is none")
-    for caused in run["caused"]:
-        _check(caused)
