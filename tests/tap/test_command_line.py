@@ -237,3 +237,11 @@ def test_every_command_has_help(hookscope: Program, words: tuple[str, ...]) -> N
     done = hookscope("tap", *words, "--help")
     assert done.code == 0
     assert "Usage: hookscope tap" in done.out
+
+
+def test_an_install_and_a_removal_are_one_line_of_the_log_each(hookscope: Program, home: Path) -> None:
+    (home / ".openclaw").mkdir(exist_ok=True)
+    assert [hookscope("tap", word).code for word in ("install", "remove")] == [0, 0]
+    told = hookscope("log", "--json").json["entries"]
+    assert [entry["text"] for entry in told] == ["install event-tap", "remove event-tap"]
+    assert {Path(entry["detail"]).name for entry in told} == {"event-tap"}

@@ -57,10 +57,13 @@ def help_sheet(
     for group in groups:
         if group:
             sheet.blank()
+        above = ""
         for one in group:
             heads = [(Content.styled(shown[id(one)], "bold"), keys), (Content(one.description), names)]
             said = with_keys_of(keymap, one.tooltip or one.description)
-            meaning, command = Content.styled(said, MUTED), Content.styled(command_of(one.id or ""), FAINT)
+            meaning, told = Content.styled(said, MUTED), command_of(one.id or "")
+            command = Content.styled("" if told == above else told, FAINT)  # said once for all in a row
+            above = told
             clicked = Style.from_meta({CLICKED: one.id})
             lines = Sheet(width)
             wide = lines.width - 1 - keys - names >= LEAST_MEANING

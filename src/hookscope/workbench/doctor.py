@@ -76,12 +76,14 @@ def _places(view: View) -> Iterator[SetupFinding]:
             "agent", f"{agent} has a workspace of its own, {short(folder)}: `--agent {agent}` looks there"
         )
     wrong = [*host.settings.problems, *host.problems, *_of_settings(view)]
+    file, readable = short(host.settings.file), os.access(host.settings.file, os.R_OK)
     for one in wrong:
-        yield SetupFinding("settings", problem(one), False, f"Mend {short(host.settings.file)}.")
+        then = f"Mend {file}." if readable else f"Make {file} readable for you."
+        yield SetupFinding("settings", problem(one), False, then)
     if host.settings.exists and not wrong:
-        yield SetupFinding("settings", short(host.settings.file))
+        yield SetupFinding("settings", file)
     elif host.dialect.layout.settings and not host.settings.exists:
-        yield SetupFinding("settings", f"none yet; they would be in {short(host.settings.file)}")
+        yield SetupFinding("settings", f"none yet; they would be in {file}")
     if writable(state_folder()):
         yield SetupFinding("state", f"{short(state_folder())}, for what you trusted")
     else:

@@ -40,8 +40,8 @@ def command(options: Options, language: str, plugin_hooks: bool, dry_run: bool) 
     plan = installing(host, cast(TapLanguage, language), plugin_hooks=plugin_hooks)
     if not dry_run:
         carry_out(plan)
-        for change in plan.changes:
-            bench.edits.note(NAME, change)
+        for done in plan.notes:
+            bench.edits.note(NAME, done)
         bench.close_now()
     view = bench.look()
     taps = () if dry_run else taps_in(bench, view)

@@ -31,8 +31,8 @@ def command(options: Options, events: bool, dry_run: bool) -> Answer:
         carry_out(plan)
         if events:
             drop_spool(plan.spool)
-        for change in plan.changes:
-            bench.edits.note(NAME, change)
+        for done in plan.notes:
+            bench.edits.note(NAME, done)
         bench.close_now()
     kept = os.path.isdir(plan.spool) and not events
     return Answer(

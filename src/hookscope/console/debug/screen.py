@@ -33,13 +33,20 @@ WHY = {
     "error": ("", "$text-error"),
 }
 WIDE = 110  # cells: lines and variables stand beside each other
-PLACE = 24  # cells of a path
+WIDEST = 160  # cells of the screen, as its style says
+FRAME = 8  # cells of a frame beside its title
+PLACE, NAME = 16, 30  # cells of a path at least, of a name at most
 RUNS = "It goes on: {debug.leave} leaves this, {debug.end} ends the run."
 
 
 class DebugScreen(Over[None]):
     """Shows the stops of one debugger. Left, the handler stands all the same."""
 
+    HELP = (
+        "The handler stands before the line with →; at each line with ● it stops: {debug.line} or enter. "
+        "A value that has changed since the last stop stands out, enter shows all of it. "
+        "What is typed in the lowest line is done where the handler stands."
+    )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  (Textual's own says no more)
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,f10", "word('over')", "Over", show=False, id="debug.over", tooltip="On to the next line"),
@@ -115,19 +122,22 @@ class DebugScreen(Over[None]):
         if stop.said is not None or moved or stop is before:
             self._say(stop.said, stop.error)
 
+    def on_resize(self) -> None:
+        self.query_one(Vertical).border_title = self._title()
+
     def _title(self) -> Content:
         stop = self._stop
-        room = PLACE if self.app.size.width < WIDE else 2 * PLACE
-        path = tail(line(self._short(Path(stop.frame.file)), 400), room).plain
-        within = f" in {word(stop.frame.function, 40)}" if stop.frame.function else ""
-        place = f"{path}:{stop.frame.line}{within}"
+        who = word(stop.who, NAME)
+        within = f" in {word(stop.frame.function, NAME)}" if stop.frame.function else ""
         why, style = WHY[stop.why]
         calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
         # its kind alone: the frame cuts what is longer, and all of it stands below
-        told = word(stop.error.partition(":")[0], 40) if stop.error is not None else why
-        return Content.assemble(
-            f"{word(stop.who, 40)}   {place}", (calls, MUTED), "   " if told else "", (told, style)
-        )
+        told = word(stop.error.partition(":")[0], NAME) if stop.error is not None else why
+        told = f"   {told}" if told else ""
+        rest = Content(f"{who}   :{stop.frame.line}{within}{calls}{told}").cell_length
+        room = max(PLACE, min(self.app.size.width, WIDEST) - FRAME - rest)
+        path = tail(line(self._short(Path(stop.frame.file)), 400), room).plain
+        return Content.assemble(f"{who}   {path}:{stop.frame.line}{within}", (calls, MUTED), (told, style))
 
     def _say(self, said: str | None, error: str | None) -> None:
         """What was answered, else the error at which it stands, whole; nothing where there is neither."""

@@ -43,6 +43,12 @@ class Installing:
         """Every file that is written or removed, in order."""
         return tuple(change for step in self.steps for change in step.changes)
 
+    @property
+    def notes(self) -> tuple[Change, ...]:
+        """What goes on record of it: one line a tap, however many files it has."""
+        changed = (step for step in self.steps if step.changes)
+        return tuple(Change(step.root, step.changes[0].meaning, None, None) for step in changed)
+
 
 def installed_of(host: Host) -> Mapping[Path, Installed]:
     """What was installed for this host, by root."""
