@@ -99,3 +99,16 @@ def test_real_events_count_and_other_hooks_runs_do_not(
     assert links["arrived"]["found"].startswith("OpenClaw sent message:sent ")
     assert links["arrived"]["found"].endswith(", 3 × in all")
     assert links["ran"]["passed"] is None
+
+
+def test_how_it_ended_is_said_once(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, bundled: Path, chain: Chain
+) -> None:
+    source = "import time\n\ndef handler(event):\n    time.sleep(60)\n"
+    make_hook(workspace / "hooks", "greet", NEW, source)
+    fired = hookscope("--bundled", str(bundled), "fire", "command:new", "--timeout", "0.2", "--trust")
+    assert fired.code == 1
+    found = chain("greet")["ran"]["found"]
+    assert found.startswith("timeout in run 1, ")
+    assert ": did not answer within 0.2 s" in found
+    assert "Timeout" not in found

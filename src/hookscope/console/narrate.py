@@ -13,6 +13,7 @@ from hookscope.console.hooks.rows import Row
 from hookscope.console.log.model import LogEntry
 from hookscope.console.marks import count, day
 from hookscope.console.theme import IGNORED, LOOKS, NO_HOOK
+from hookscope.core.failure import ending_of
 from hookscope.core.runs import Plan, Result, Run, Slow
 from hookscope.core.text import duration, one_line
 
@@ -99,8 +100,8 @@ def stepped(at: datetime, number: int, result: Result | Slow) -> LogEntry:
     if result.status == "ok":
         level = "info" if result.stale is None else "warning"
         return LogEntry(at, "step", result.call.name, f"✓ ok · {took}", level, number)
-    error = f": {result.error.type}: {one_line(result.error.message)}" if result.error is not None else ""
-    return LogEntry(at, "step", result.call.name, f"✗ {result.status}{error} · {took}", "error", number)
+    text = f"✗ {one_line(ending_of(result.status, result.error))} · {took}"
+    return LogEntry(at, "step", result.call.name, text, "error", number)
 
 
 def ended(at: datetime, number: int, run: Run) -> LogEntry:

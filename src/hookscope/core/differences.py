@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from hookscope.core.alike import alike
 from hookscope.core.copies import FileChange, Guarded
+from hookscope.core.failure import ending_of
 from hookscope.core.runs import Result, Run
 from hookscope.values import dataclass
 
@@ -66,10 +67,7 @@ def calls_of(run: Run) -> Mapping[Call, Result]:
 
 
 def _ended(result: Result) -> str:
-    """How a handler ended; of a failure what it said."""
-    if result.error is None:
-        return result.status
-    return f"{result.status}: {result.error.type}: {result.error.message}"
+    return ending_of(result.status, result.error)
 
 
 def _messages(before: Sequence[str], after: Sequence[str]) -> Iterator[Difference]:

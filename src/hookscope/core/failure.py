@@ -33,6 +33,16 @@ class Failure:
         return self.message if self.plain is None else self.plain
 
 
+def ending_of(status: str, failure: Failure | None) -> str:
+    """How a handler ended, and what a failure said: `error: KeyError: 'user'`, `timeout: did not answer`."""
+    return status if failure is None else f"{status}: {said_by(status, failure.type)}{failure.message}"
+
+
+def said_by(status: str, kind: str) -> str:
+    """What stands before an error's message, behind a status: its type, where that is not the same word."""
+    return "" if kind.lower() == status else f"{kind}: "
+
+
 def failure_document(failure: Failure | None) -> dict[str, Any] | None:
     """`{"type", "message", "phase", "frames": [{"file", "line", "column", "function", "source"}]}`."""
     if failure is None:

@@ -20,7 +20,7 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "debug": ("·", MUTED),
 }
 OF_KIND: Mapping[str, tuple[str, str]] = {"real": ("≈", "")}  # what a host really sent, in any theme
-KIND = 8
+KIND = 10  # cells: quarantine
 ROOMY = 100  # cells from which milliseconds are shown and subjects get more room
 
 

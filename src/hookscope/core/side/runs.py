@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from hookscope.core.dialect import Dialect
 from hookscope.core.differences import Difference, differences
-from hookscope.core.runs import Plan, Result, Run
+from hookscope.core.failure import ending_of
+from hookscope.core.runs import Plan, Run
 from hookscope.core.text import duration
 from hookscope.values import dataclass
 
@@ -93,14 +94,9 @@ def _ended(one: RunThere, name: str) -> str:
         return NOTHING
     results = [result for result in one.run.results if result.call.name == name]
     if results:
-        return ", ".join(map(_status, results))
+        return ", ".join(ending_of(result.status, result.error) for result in results)
     reason = next((item.reason for item in one.run.not_run if item.name == name), "is no hook there")
     return f"not run: {reason}"
-
-
-def _status(result: Result) -> str:
-    error = f": {result.error.type}: {result.error.message}" if result.error is not None else ""
-    return f"{result.status}{error}"
 
 
 def _messages(runs: Sequence[RunThere]) -> Iterator[RunLine]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from hookscope.core.failure import said_by
 from hookscope.core.standing import Standing
 from hookscope.core.text import ago, duration, one_line
 from hookscope.journal import StoredRun
@@ -27,6 +28,8 @@ def ran(row: Standing, last: StoredRun | None, now: datetime) -> Link:
     if result["status"] == "ok":
         return Link("ran", True, f"{duration(result['ms'] / 1000)} {where}", "", last.started, last.id)
     error = result["error"]
-    said = f": {error['type']}: {one_line(str(error['message']), 160)}" if error is not None else ""
+    said = ""
+    if error is not None:
+        said = f": {said_by(result['status'], error['type'])}{one_line(str(error['message']), 160)}"
     then = f"`hookscope replay {last.id}` fires it again"
     return Link("ran", False, f"{result['status']} {where}{said}", then, last.started, last.id)
