@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.surroundings import lasting, path_of
 from hookscope.formats import KeyPath
 from hookscope.values import dataclass
 
@@ -164,15 +165,15 @@ def _stored(change: Change) -> bytes:
 
 def _entry(change: Change) -> dict[str, Any]:
     old, new = (None if side is None else b64encode(side).decode() for side in (change.old, change.new))
-    entry: dict[str, Any] = {"path": str(change.path), "meaning": change.meaning, "old": old, "new": new}
+    entry: dict[str, Any] = {"path": lasting(change.path), "meaning": change.meaning, "old": old, "new": new}
     if change.to is not None:
-        entry["to"] = str(change.to)
+        entry["to"] = lasting(change.to)
     if change.modes is not None:
         entry["modes"] = list(change.modes)
     if change.more:
         entry["more"] = [_entry(part) for part in change.more]
     if change.made:
-        entry["made"] = [str(folder) for folder in change.made]
+        entry["made"] = [lasting(folder) for folder in change.made]
     return entry
 
 
@@ -181,12 +182,12 @@ def _loaded(entry: Mapping[str, Any]) -> Change:
     old, new = (None if side is None else b64decode(side) for side in (entry["old"], entry["new"]))
     to, modes = entry.get("to"), entry.get("modes")
     return Change(
-        Path(entry["path"]),
+        path_of(entry["path"]),
         str(entry["meaning"]),
         old,
         new,
-        to=None if to is None else Path(to),
+        to=None if to is None else path_of(to),
         modes=None if modes is None else (int(modes[0]), int(modes[1])),
         more=tuple(_loaded(part) for part in entry.get("more", ())),
-        made=tuple(Path(folder) for folder in entry.get("made", ())),
+        made=tuple(path_of(folder) for folder in entry.get("made", ())),
     )

@@ -189,6 +189,19 @@ def lies_in(path: Path, folder: Path) -> bool:
     return inner == outer or inner.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
 
 
+def lasting(path: Path) -> str:
+    """The path as a text that is the same in every locale: what files keep for other processes."""
+    return os.fsencode(path).decode("utf-8", "surrogateescape")
+
+
+def path_of(text: str) -> Path:
+    """The path that `lasting` has made a text of."""
+    try:
+        return Path(os.fsdecode(text.encode("utf-8", "surrogateescape")))
+    except UnicodeEncodeError:  # nobody of us has written it
+        return Path(text)
+
+
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()

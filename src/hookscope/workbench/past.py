@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from hookscope.core.dialect import Host
 from hookscope.core.runs import Group, Plan, Run
+from hookscope.core.surroundings import lasting
 from hookscope.journal import StoredRun, run_of
+from hookscope.journal.storable import storable
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.view import PastRun
 
 THEN = "`hookscope log` lists the runs."
+
+
+def place_of_record(host: Host) -> str:
+    """What its workspace is called on record: the same in every locale, and text whatever bytes it has."""
+    return storable(lasting(host.workspace))
 
 
 def past_of(stored: StoredRun, host: Host) -> PastRun | None:
@@ -36,7 +43,7 @@ def told_of(stored: StoredRun, host: Host) -> tuple[Run | None, Plan | None]:
 
 def past_named(number: int, stored: StoredRun | None, host: Host) -> PastRun:
     """The run of that number. Raises Refusal where this workspace has none, or it cannot be fired."""
-    if stored is None or stored.workspace != str(host.workspace):
+    if stored is None or stored.workspace != place_of_record(host):
         raise Refusal(f"There is no run {number} in this workspace.", THEN)
     if stored.outcome == "running":
         raise Refusal(f"Run {number} goes on still.", "Wait for its end, or end the program that fired it.")

@@ -22,9 +22,11 @@ class RunRecord:
 
     def journal(self, host: Host) -> Journal:
         """The record of this workspace's runs. Making it touches no disk."""
-        workspace = str(host.workspace)
+        from hookscope.workbench.past import place_of_record  # here, as below: a look needs no database
+
+        workspace = place_of_record(host)
         if self._journal is None:
-            from hookscope.journal import Journal  # here, as below: a look needs no database
+            from hookscope.journal import Journal
 
             file, kept = state_folder() / "journal.db", self._bench.setup.retention
             self._journal = Journal(file, workspace, host.dialect.name, kept)

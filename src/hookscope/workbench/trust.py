@@ -10,6 +10,7 @@ from typing import Any
 from hookscope.core.dialect import Host, Trust
 from hookscope.core.examine import digest
 from hookscope.core.look import look
+from hookscope.core.surroundings import lasting, path_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import members_of, members_to_merge, reason_of, replace_file
@@ -38,12 +39,12 @@ class TrustStore:
         """What is trusted now. An unreadable file trusts nothing."""
         entries = members_of(self.file, FOLDERS)
         digests = {
-            Path(path): digest
+            path_of(path): digest
             for entry in entries.values()
             if isinstance(entry, dict) and isinstance(entry.get("handlers"), dict)
             for path, digest in entry["handlers"].items()
         }
-        return Trust(folders=frozenset(map(Path, entries)), digests=digests)
+        return Trust(folders=frozenset(map(path_of, entries)), digests=digests)
 
     def add(self, folder: Path, handlers: Mapping[Path, str]) -> None:
         """Trust a folder and all below it; `handlers` are the digests of those that are there now.
@@ -51,9 +52,9 @@ class TrustStore:
         Raises Refusal where that cannot be recorded.
         """
         with self._merging() as folders:
-            folders[str(folder)] = {
+            folders[lasting(folder)] = {
                 "since": datetime.now(UTC).isoformat(timespec="seconds"),
-                "handlers": {str(path): digest for path, digest in handlers.items()},
+                "handlers": {lasting(path): digest for path, digest in handlers.items()},
             }
 
     def drop(self, folders: Iterable[Path]) -> None:
@@ -63,7 +64,7 @@ class TrustStore:
         """
         dropped = tuple(folders)
         known = members_of(self.file, FOLDERS)
-        gone = [name for name in known if any(Path(name).is_relative_to(folder) for folder in dropped)]
+        gone = [name for name in known if any(path_of(name).is_relative_to(folder) for folder in dropped)]
         if gone:
             with self._merging() as folders_now:
                 for folder in gone:

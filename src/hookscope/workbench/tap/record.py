@@ -12,6 +12,7 @@ from typing import Any
 from hookscope.core.event import from_iso, iso
 from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
+from hookscope.core.surroundings import lasting, path_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import (
@@ -55,7 +56,7 @@ class Record:
 
     def all(self) -> Mapping[Path, Installed]:
         """What is on record. An unreadable file holds nothing."""
-        found = {Path(root): _installed(entry) for root, entry in members_of(self.file, TAPS).items()}
+        found = {path_of(root): _installed(entry) for root, entry in members_of(self.file, TAPS).items()}
         return {root: entry for root, entry in found.items() if entry is not None}
 
     def put(self, root: Path, entry: Installed | None) -> None:
@@ -68,10 +69,10 @@ class Record:
                 taps = {
                     name: known
                     for name, known in members_to_merge(self.file, TAPS).items()
-                    if name != str(root)
+                    if name != lasting(root)
                 }
                 if entry is not None:
-                    taps[str(root)] = _document(entry)
+                    taps[lasting(root)] = _document(entry)
                 replace_file(self.file, json.dumps({TAPS: taps}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
@@ -100,9 +101,9 @@ def _document(entry: Installed) -> Mapping[str, Any]:
         "language": entry.language,
         "name": entry.name,
         "events": list(entry.events),
-        "files": {str(path): digest for path, digest in entry.files.items()},
-        "made": [str(path) for path in entry.made],
-        "spool": str(entry.spool),
+        "files": {lasting(path): digest for path, digest in entry.files.items()},
+        "made": [lasting(path) for path in entry.made],
+        "spool": lasting(entry.spool),
     }
 
 
@@ -114,9 +115,9 @@ def _installed(entry: Any) -> Installed | None:
             language=str(entry["language"]),
             name=str(entry["name"]),
             events=tuple(map(str, entry["events"])),
-            files={Path(path): str(digest) for path, digest in entry["files"].items()},
-            made=tuple(map(Path, entry["made"])),
-            spool=Path(entry["spool"]),
+            files={path_of(path): str(digest) for path, digest in entry["files"].items()},
+            made=tuple(map(path_of, entry["made"])),
+            spool=path_of(entry["spool"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None  # written by somebody else
