@@ -56,7 +56,7 @@ def _handlers(before: Run, after: Run) -> Iterator[Difference]:
 
 
 def calls_of(run: Run) -> Mapping[Call, Result]:
-    """The results of a run, each under its call, in order."""
+    """Each result by its hook, its key, and how often that pair came before it; in order."""
     seen: Counter[tuple[str, str]] = Counter()
     calls: dict[Call, Result] = {}
     for result in run.results:

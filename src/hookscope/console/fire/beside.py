@@ -16,11 +16,10 @@ from textual.content import Content
 from textual.widgets import Static
 
 from hookscope.console.dialog import Dialog
-from hookscope.console.fire.compare import calls_of
 from hookscope.console.keymap.hints import hints
 from hookscope.console.marks import MUTED, PHASES, fitted, word
 from hookscope.console.reading import Reading
-from hookscope.core.differences import Difference
+from hookscope.core.differences import Difference, calls_of
 from hookscope.core.runs import Run
 from hookscope.core.text import duration
 from hookscope.values import dataclass
@@ -125,9 +124,6 @@ def _style(line: Beside, text: str) -> str:
 def _folded(text: str, width: int) -> list[str]:
     """The text in pieces of that many cells."""
     return [line.plain for line in Content(text).wrap(width)] if text else [""]
-
-
-Partner = Callable[[int], "tuple[int, int, tuple[Beside, ...]] | None"]
 
 
 class BesideScreen(Dialog[None]):

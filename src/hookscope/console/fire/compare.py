@@ -1,13 +1,13 @@
 """What is different between two runs of one event, in a few words. Pure."""
 
-from collections import Counter
 from collections.abc import Mapping
 
 from hookscope.console.marks import PHASES, count, word
+from hookscope.core.differences import Call, calls_of
 from hookscope.core.runs import Result, Run
 from hookscope.core.text import duration
 
-Calls = Mapping[tuple[str, str, int], Result]
+Calls = Mapping[Call, Result]
 MOST = 3  # handlers named one by one
 
 
@@ -19,17 +19,6 @@ def compared(before: Run, after: Run) -> str:
         parts.append("context differs")
     times = f"{duration(_time(before))} → {duration(_time(after))}"
     return " · ".join([*(parts or ["as before"]), times])
-
-
-def calls_of(run: Run) -> Calls:
-    """Each result by its hook, its key, and how often that pair came before it."""
-    seen: Counter[tuple[str, str]] = Counter()
-    calls: dict[tuple[str, str, int], Result] = {}
-    for result in run.results:
-        pair = (result.call.name, result.call.key)
-        calls[(*pair, seen[pair])] = result
-        seen[pair] += 1
-    return calls
 
 
 def _outcomes(old: Calls, new: Calls) -> list[str]:

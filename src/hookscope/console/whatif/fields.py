@@ -13,7 +13,7 @@ from hookscope.core.surroundings import real_surroundings
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.options import PLATFORMS
-from hookscope.workbench.whatif.assuming import CLEAN
+from hookscope.workbench.whatif.assuming import CLEAN, supposed
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -39,18 +39,12 @@ TITLES: Mapping[str, str] = {"path": "PATH", **{name: name.capitalize() for name
 
 def fields_of(options: Options) -> Fields:
     """What the bar shows of these options: all that is assumed."""
-    chosen = {
-        "settings": options.config,
-        "workspace": options.workspace,
-        "agent": options.agent,
-        "host": options.dialect,
-    }
     return Fields(
         platform=options.os or "",
         path=options.path or "",
         environment=options.env_from or (CLEAN if options.clean_env else ""),
         variables=shlex.join(f"{name}={text}" for name, text in options.env.items()),
-        **{name: str(value or "") for name, value in chosen.items() if name in options.supposed},
+        **{name: str(value or "") for name, value in supposed(options).items()},
     )
 
 

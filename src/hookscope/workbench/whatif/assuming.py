@@ -98,14 +98,19 @@ def in_words(options: Options, around: Surroundings) -> tuple[str, ...]:
         words.append(f"{listed(tuple(options.env))} set")
     if options.home is not None:
         words.append(f"home {options.home}")
+    words += [f"{name} {value}" for name, value in supposed(options).items()]
+    return tuple(words)
+
+
+def supposed(options: Options) -> Mapping[str, object]:
+    """What is a what-if of the options that otherwise say what is really meant, by name."""
     chosen = {
         "settings": options.config,
         "workspace": options.workspace,
         "agent": options.agent,
         "host": options.dialect,
     }
-    words += [f"{name} {value}" for name, value in chosen.items() if name in options.supposed]
-    return tuple(words)
+    return {name: value for name, value in chosen.items() if name in options.supposed}
 
 
 def real_of(options: Options) -> Options:
