@@ -89,10 +89,11 @@ def _asked(manifest: dict[str, object], dialect: Dialect) -> str | None:
 
 
 def _least(asked: str) -> str:
-    """The oldest version that a range allows, the newest of all where it names none; "" for other words."""
+    """The oldest version that a range allows; the newest where it leaves open all but the first number, or
+    that too, since that is what gets installed; "" for other words."""
     found = re.fullmatch(r"\s*(?:[\^~=v]\s*)*(\d+(?:\.\d+){0,2}(?:-[\w.]+)?)(?:\.[x*])*\s*", asked)
     if found:
-        return found[1]
+        return found[1] if "." in found[1] else f"{found[1]}.{NEWEST}"
     return NEWEST if asked.strip() in ("latest", "*", "") else ""
 
 
