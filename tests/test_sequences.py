@@ -143,7 +143,7 @@ async def test_a_cancel_ends_the_waiting_and_keeps_what_was_fired(workspace: Pat
         ("steps:\n  - {after: 61m, event: a:b}", "an hour at most"),
         ("steps:\n  - {event: a:b, with: {}, context: {}}", "`with` is laid over the example that `context`"),
         ("steps:\n  - {file: x.yaml, context: {}}", "`context` is no part of a step with `file`."),
-        ("steps:\n  - {file: nowhere.yaml}", "nowhere.yaml: No such file or directory."),
+        ("steps:\n  - {file: nowhere.yaml}", "nowhere.yaml: no such file or directory."),
         ("steps:\n  - {event: a:b}\nstep: 1", "`step` is no part of a sequence. Did you mean `steps`?"),
         ("steps: [{event: a:b}", "line 1"),
         ("- a", "is no sequence: it wants a mapping with `steps:`."),

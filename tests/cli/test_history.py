@@ -185,8 +185,8 @@ CANNOT: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("--html", "a", "--limit", "1"), 2, "--limit is for lines of runs that are looked for"),
     (("9", "--html", "a"), 1, "There is no run 9 in this workspace"),
     (("--event", "none", "--jsonl", "a"), 1, "No run fits"),
-    (("--jsonl", "no/such/folder/a"), 2, "Cannot write no/such/folder/a: No such file or directory"),
-    (("--html", "."), 2, "Cannot write .: Is a directory"),
+    (("--jsonl", "no/such/folder/a"), 2, "Cannot write no/such/folder/a: no such file or directory"),
+    (("--html", "."), 2, "Cannot write .: is a directory"),
 )
 
 

@@ -137,7 +137,7 @@ def test_an_untrusted_project_plays_no_code(hookscope: Program, app: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "text", "sentence"),
     [
-        (["--script", "none.json"], "", "Cannot read the script none.json: No such file or directory."),
+        (["--script", "none.json"], "", "Cannot read the script none.json: no such file or directory."),
         (["--script", "s.yaml"], "{}", "The script s.yaml is no list of replies."),
         (["--script", "s.yaml"], "- {}", "Reply 1 of the script s.yaml is none"),
         (["--script", "s.yaml"], "- {toolCalls: [{}]}", "tool call 1 has no name"),

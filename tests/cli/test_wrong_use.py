@@ -41,7 +41,7 @@ def greet(workspace: Path, make_hook: MakeHook) -> Path:
         ("tap isntall", "has no 'isntall'; did you mean `hookscope tap install`?"),
         (
             "serve --token-file nothing",
-            "Cannot read the token in nothing: No such file or directory. `--token auto`",
+            "Cannot read the token in nothing: no such file or directory. `--token auto`",
         ),
     ],
 )

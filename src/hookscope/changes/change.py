@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.hooks import Edit
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 
 from .errors import CannotWrite, ChangeError, Stale
@@ -248,7 +249,7 @@ def remove_empty(folders: Iterable[Path]) -> None:
 def _why(error: OSError, named: Path) -> str:
     """The system's words, and the file that they are about where it is not the one that is named already."""
     other = error.filename and str(error.filename) != str(named)
-    return (error.strerror or str(error)).lower() + (f" ({error.filename})" if other else "")
+    return why_of(error) + (f" ({error.filename})" if other else "")
 
 
 def _lines(side: bytes | None) -> list[str]:

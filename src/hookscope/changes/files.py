@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from hookscope.core.surroundings import RealFiles
+from hookscope.core.text import why_of
 
 from .errors import CannotWrite
 
@@ -180,5 +181,5 @@ def _write_in_place(real: Path, content: bytes, fresh: Path) -> None:
             os.fsync(file.fileno())
     except OSError as error:
         raise CannotWrite(
-            f"{real} may be damaged, writing into it failed: {error.strerror}. Its new content is in {fresh}."
+            f"{real} may be damaged, writing into it failed: {why_of(error)}. Its new content is in {fresh}."
         ) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.surroundings import lasting, path_of
+from hookscope.core.text import why_of
 from hookscope.formats import KeyPath
 from hookscope.values import dataclass
 
@@ -138,7 +139,7 @@ def _recording(folder: Path) -> Iterator[None]:
             yield
     except OSError as error:
         raise CannotWrite(
-            f"Cannot record the change in {folder}: {error.strerror}. The folder must be writable."
+            f"Cannot record the change in {folder}: {why_of(error)}. The folder must be writable."
         ) from error
 
 

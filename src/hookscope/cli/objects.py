@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from hookscope.core.text import why_of
 from hookscope.workbench import BadContext, Refusal, parse_context
 
 STANDARD_INPUT = "@-"
@@ -25,7 +26,7 @@ def object_from(text: str, option: str) -> dict[str, object]:
             with open(name, encoding="utf-8") as file:
                 source = file.read(LARGEST + 1)
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        why = why_of(error) if isinstance(error, OSError) else "it is not UTF-8 text"
         then = "Name another file, or write the JSON itself."
         raise Refusal(f"Cannot read the context from {name}: {why}.", then, code=2) from None
     if len(source) > LARGEST:

@@ -30,6 +30,7 @@ from hookscope.console.messages import (
 from hookscope.console.posting import post, said
 from hookscope.console.state import Linted, SourceText
 from hookscope.core.standing import Standing
+from hookscope.core.text import why_of
 
 if TYPE_CHECKING:
     from hookscope.console.opening import Opener
@@ -293,4 +294,4 @@ def read_source(row: str, path: Path, surroundings: Surroundings) -> SourceText:
     try:
         return SourceText(row, path, surroundings.files.read(path).decode("utf-8", "replace"))
     except OSError as error:
-        return SourceText(row, path, problem=f"cannot be read: {error.strerror or error}")
+        return SourceText(row, path, problem=f"cannot be read: {why_of(error)}")

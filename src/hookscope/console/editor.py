@@ -10,6 +10,7 @@ from pathlib import PurePath
 from textual.app import App, SuspendNotSupported
 
 from hookscope.core.hooks import Place
+from hookscope.core.text import why_of
 
 PLUS_LINE = frozenset(
     {"vi", "vim", "nvim", "nano", "emacs", "emacsclient", "view", "joe", "micro", "kak", "ne"}
@@ -58,5 +59,5 @@ def open_editor(app: App[object], place: Place, env: Mapping[str, str]) -> str:
     except SuspendNotSupported:
         return f"This terminal cannot be handed to an editor. The place is {where}"
     except OSError as error:
-        return f"{words[0]} does not start: {error.strerror or error}. The place is {where}"
+        return f"{words[0]} does not start: {why_of(error)}. The place is {where}"
     return "" if done.returncode == 0 else f"{words[0]} ended with exit code {done.returncode}."

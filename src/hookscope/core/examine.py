@@ -10,7 +10,7 @@ from hookscope.core.inventory import Inventory
 from hookscope.core.plan import MAPPED
 from hookscope.core.standing import Gate, Standing, Verdict
 from hookscope.core.surroundings import Files
-from hookscope.core.text import nearest
+from hookscope.core.text import nearest, why_of
 from hookscope.formats import Export, FormatError, check_brackets, default_that_is_none, read_exports
 from hookscope.values import dataclass
 
@@ -123,7 +123,7 @@ def _source_gates(hook: Hook, host: Host) -> tuple[Gate | None, Gate]:
             return None, unknown
         exports = read_exports(source)
     except OSError as error:
-        reason = f"{path.name} cannot be read: {(error.strerror or str(error)).lower()}"
+        reason = f"{path.name} cannot be read: {why_of(error)}"
         return Gate("handler", False, found="unreadable", reason=reason, place=Place(path)), unknown
     except FormatError as error:
         return _unread(path, error), Gate("export", None, found="not reached")

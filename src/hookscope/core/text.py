@@ -35,6 +35,12 @@ def one_line(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def why_of(error: Exception) -> str:
+    """What the system says of an error, as the end of a sentence: `permission denied`."""
+    said = getattr(error, "strerror", None) or str(error)
+    return said[:1].lower() + said[1:]
+
+
 def as_typed(path: object) -> str:
     """A path as one types it into a shell: in quotes where it needs them. A `~` in front is home still."""
     text = str(path)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
+from hookscope.core.text import why_of
 from hookscope.journal.schema import MIGRATIONS, VERSION, statements
 from hookscope.journal.search import prepare_search
 
@@ -46,7 +47,7 @@ def _make_private(path: Path) -> None:
         with suppress(FileExistsError):
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
-        raise JournalError(_cannot(path, "made", error.strerror or str(error))) from error
+        raise JournalError(_cannot(path, "made", why_of(error))) from error
     _expect_file(path)
 
 

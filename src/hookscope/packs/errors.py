@@ -1,5 +1,7 @@
 """Why a pack is not taken. Each error is a sentence for people; nothing was written unless it says so."""
 
+from hookscope.core.text import why_of
+
 
 class PackError(Exception):
     """What every refusal of this room is: what is wrong, and the next step."""
@@ -25,4 +27,4 @@ def reason_of(error: Exception) -> str:
     if not isinstance(error, OSError):
         return str(error).rstrip(".")
     where = f"{error.filename}: " if error.filename else ""
-    return f"{where}{(error.strerror or str(error)).lower()}"
+    return f"{where}{why_of(error)}"

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from hookscope.core.text import why_of
 from hookscope.packs.errors import PackError
 from hookscope.packs.limits import LIMITS, PackLimits
 from hookscope.packs.measure import Measure
@@ -26,7 +27,7 @@ def read_folder(folder: Path, limits: PackLimits = LIMITS) -> Tree:
         return tree_of({path: _read(path, file, measure) for path, file in found.items()}, *left_out)
     except OSError as error:
         where = error.filename or folder
-        what = f"Cannot read {where}: {(error.strerror or str(error)).lower()}."
+        what = f"Cannot read {where}: {why_of(error)}."
         raise PackError(what, "Make it readable, or name another folder. Nothing was written.") from None
 
 

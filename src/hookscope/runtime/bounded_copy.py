@@ -18,6 +18,7 @@ from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
+from hookscope.core.text import why_of
 from hookscope.runtime.file_changes import Print, open_file
 from hookscope.values import dataclass
 
@@ -177,7 +178,7 @@ class Copier:
                     else:
                         why = self._copy_entry(place, entry, to)
                 except OSError as error:  # gone meanwhile, not readable, no space left, …
-                    why = (error.strerror or str(error)).lower()
+                    why = why_of(error)
                 if why:
                     self._leave(place, why, name)
 
@@ -204,7 +205,7 @@ class Copier:
                 return sorted(islice(listing, max(self._files, 0) + 1), key=lambda entry: entry.name)
         except OSError as error:
             name = os.path.relpath(folder, place.folder)
-            self._leave(place, (error.strerror or str(error)).lower(), f"what {name} holds")
+            self._leave(place, why_of(error), f"what {name} holds")
             return []
 
     def _why_not(self, entry: os.DirEntry[str], name: str, device: int) -> str:

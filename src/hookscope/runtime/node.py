@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hookscope.bringing import brings
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 
 OLDEST = (22, 18)  # strips types by itself, and takes loader hooks that run in the same thread
@@ -73,7 +74,7 @@ def _checked(program: str, origin: str) -> Node | NoNode:
     try:
         changed = Path(program).stat().st_mtime_ns
     except OSError as error:
-        return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {error.strerror}")
+        return NoNode(f"{program} is {origin.split()[0]} and cannot be read: {why_of(error)}")
     said = _version(program, changed)
     if said is None:
         return NoNode(f"{program} does not say its version")

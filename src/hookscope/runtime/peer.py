@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from hookscope.core.failure import Failure
+from hookscope.core.text import why_of
 from hookscope.runtime.python_worker.protocol import Message
 from hookscope.values import dataclass
 
@@ -33,7 +34,7 @@ class WorkerProgram:
 
     def unspawned(self, error: Exception) -> Failure:
         """Why it could not be started, and what to do."""
-        name, why = self.argv[0], getattr(error, "strerror", None) or str(error)
+        name, why = self.argv[0], why_of(error)
         if not os.path.isdir(self.cwd):
             text = f"{name} cannot run in {self.cwd}: there is no such folder."
         else:

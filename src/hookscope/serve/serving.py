@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit
 
 from aiohttp import web
 
+from hookscope.core.text import why_of
 from hookscope.serve.door import SHORTEST, Door, is_loopback, made_token
 from hookscope.serve.house import House
 from hookscope.values import dataclass
@@ -97,7 +98,7 @@ def _read(file: Path) -> str:
     try:
         mode, text = os.stat(file).st_mode, file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is no text"
+        why = why_of(error) if isinstance(error, OSError) else "it is no text"
         raise Refusal(
             f"Cannot read the token in {file}: {why}.", "`--token auto` makes one.", code=2
         ) from None
@@ -141,7 +142,8 @@ def _cannot_listen(wish: Wish, error: OSError) -> Refusal:
     taken = error.errno == errno.EADDRINUSE or "address already in use" in str(error)
     if taken:
         return Refusal(f"Port {wish.port} of {wish.host} is taken.", "`--port 0` takes a free one.")
-    what = f"Cannot listen on {wish.host}, port {wish.port}: {os.strerror(error.errno or 0)}."
+    why = why_of(OSError(os.strerror(error.errno or 0)))  # what asyncio says of it is longer
+    what = f"Cannot listen on {wish.host}, port {wish.port}: {why}."
     return Refusal(what, "`--host` and `--port` name where.")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from hookscope import formats
 from hookscope.core.surroundings import Files
+from hookscope.core.text import why_of
 from hookscope.formats import FormatError
 from hookscope.values import dataclass
 
@@ -88,7 +89,7 @@ class Includes:
             if path not in self._read:
                 self._read[path] = formats.read_json5(self._files.read(path))
         except OSError as error:
-            raise IncludeError(f"{file} includes {name}, which cannot be read: {error.strerror}") from None
+            raise IncludeError(f"{file} includes {name}, which cannot be read: {why_of(error)}") from None
         except FormatError as error:
             raise IncludeError(f"{file} includes {name}; {error}") from None
         value = self.resolved(self._read[path], path, depth)

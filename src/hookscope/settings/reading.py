@@ -11,6 +11,7 @@ from hookscope.core.dialect import Settings
 from hookscope.core.hooks import Place, Problem
 from hookscope.core.rules import SettingsRules
 from hookscope.core.surroundings import Files, RealFiles
+from hookscope.core.text import why_of
 from hookscope.formats import FormatError, KeyPath
 from hookscope.formats.places import with_dots
 from hookscope.settings.including import IncludeError, Includes
@@ -34,7 +35,7 @@ def read_settings(
     try:
         return settings_of(file, files.read(file), rules, files=files, env=env)
     except OSError as error:
-        return Settings(file, exists=True, problems=(Problem(f"cannot read {file}: {error.strerror}"),))
+        return Settings(file, exists=True, problems=(Problem(f"cannot read {file}: {why_of(error)}"),))
 
 
 def settings_of(

@@ -9,6 +9,7 @@ from typing import Any
 
 from hookscope.changes import Change
 from hookscope.core.runs import Run
+from hookscope.core.text import why_of
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml, text_of
 from hookscope.values import dataclass
 from hookscope.workbench.expect import ABSENT, FILES, PATTERNS, UNKNOWN, Miss, literally, was_blocked
@@ -82,7 +83,7 @@ def _read(file: Path) -> tuple[bytes, str, Mapping[str, Any]]:
         document = read_yaml(source)
         text = text_of(source)
     except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.", "Fire it again.") from None
+        raise Refusal(f"Cannot read {file}: {why_of(error)}.", "Fire it again.") from None
     except FormatError as error:
         raise Refusal(f"{file}, {error}.", "Mend it, and fire it again.") from None
     if not isinstance(document, dict):

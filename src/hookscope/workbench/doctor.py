@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from hookscope.bringing import brings
 from hookscope.core.orphans import orphans_of
 from hookscope.core.standing import State
-from hookscope.core.text import as_typed
+from hookscope.core.text import as_typed, why_of
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
 from hookscope.runtime.node import EXTRA, OLDEST, Node, NoNode
@@ -183,7 +183,7 @@ def _python(setup: Setup) -> SetupFinding:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=PATIENCE, check=True)
         version = tuple(int(part) for part in done.stdout.strip().split("."))
     except (OSError, subprocess.SubprocessError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
+        why = why_of(error)
         return SetupFinding("python", f"{python} does not say its version: {why}", False, then)
     found = f"{python}, version {done.stdout.strip()}"
     well = version >= OLDEST_PYTHON

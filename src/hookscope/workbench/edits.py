@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from hookscope.changes import Change, ChangeError, UndoStack, apply
 from hookscope.core.inventory import Rejected
 from hookscope.core.standing import Standing
-from hookscope.core.text import as_typed
+from hookscope.core.text import as_typed, why_of
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import reason_of, state_folder
+from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.user_files import lock_aside, write
 
@@ -170,7 +170,7 @@ class Edits:
             state_folder().mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise Refusal(
-                f"{state_folder()} cannot be made: {reason_of(error)}. Nothing was written.",
+                f"{state_folder()} cannot be made: {why_of(error)}. Nothing was written.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
         return lock_aside()

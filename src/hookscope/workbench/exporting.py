@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.changes import Change
+from hookscope.core.text import why_of
 from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.journal.veil import Veil
 from hookscope.workbench.refusal import Refusal
@@ -56,6 +57,6 @@ def write_export(file: Path, content: str, *, replace: bool) -> Path:
         if before is not None and not replace:
             raise Refusal(f"There is {file} already.", "Export under another name.")
     except OSError as error:
-        raise Refusal(f"{file} cannot be read: {error.strerror}.", "Export under another name.") from None
+        raise Refusal(f"{file} cannot be read: {why_of(error)}.", "Export under another name.") from None
     write(Change(file, f"export {file.name}", before, content.encode("utf-8", "replace")))
     return file

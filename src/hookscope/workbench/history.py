@@ -10,6 +10,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.text import why_of
 from hookscope.journal import Journal, Outcome, StoredRun, Wanted, changed_since
 from hookscope.journal.circumstances import Changed, handler_documents
 from hookscope.journal.exported import NoRun, Reader, lines_of, run_document
@@ -102,7 +103,7 @@ class RunFile:
             raise Refusal(f"{self.path}, line {number}: {error}.", then) from None
         except OSError as error:
             raise Refusal(
-                f"Cannot read {self.path}: {error.strerror}.", "Name another file.", code=2
+                f"Cannot read {self.path}: {why_of(error)}.", "Name another file.", code=2
             ) from None
 
     def settings(self, runs: Sequence[StoredRun]) -> dict[str, Any]:

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from hookscope.core.text import why_of
 from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.journal.veil import Veil
 from hookscope.values import dataclass
 from hookscope.workbench.compose import BadContext, parse_context
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saving import named
-from hookscope.workbench.state_files import reason_of, replace_file, state_folder
+from hookscope.workbench.state_files import replace_file, state_folder
 
 VERSION = 1
 KEPT = 100  # workspaces; the one that was used longest ago goes first
@@ -69,7 +70,7 @@ class LastTime:
                 replace_file(self.file, json.dumps(document, indent=1).encode("utf-8", "replace") + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
-                f"Cannot keep in {self.file} what the console shows: {reason_of(error)}.",
+                f"Cannot keep in {self.file} what the console shows: {why_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
 

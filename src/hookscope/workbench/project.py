@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hookscope.core.surroundings import Surroundings
-from hookscope.core.text import nearest, one_line
+from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.retention import KEPT, Retention
 from hookscope.runtime.limits import MIB, LimitName, Limits
@@ -30,7 +30,7 @@ def project_config(folder: Path) -> Mapping[str, object]:
         config = read_yaml(file.read_bytes())
     except OSError as error:
         raise Refusal(
-            f"Cannot read {file}: {error.strerror}.", "Make it readable, or move it away.", code=2
+            f"Cannot read {file}: {why_of(error)}.", "Make it readable, or move it away.", code=2
         ) from None
     except FormatError as error:
         raise Refusal(f"{file}, {error}.", "Mend it, or name --dialect.", code=2) from None

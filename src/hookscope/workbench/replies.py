@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.failure import Failure
+from hookscope.core.text import why_of
 from hookscope.formats import FormatError, read_yaml
 from hookscope.systems.streams.session_words import AskModel, Reply, Thrown, ToolCall
 from hookscope.workbench.cast import Member
@@ -94,7 +95,7 @@ def read_script(file: Path) -> Script:
             told = read_yaml(opened.read(LARGEST))
     except OSError as error:
         raise Refusal(
-            f"Cannot read the script {file}: {error.strerror}.", "Name another file.", code=2
+            f"Cannot read the script {file}: {why_of(error)}.", "Name another file.", code=2
         ) from None
     except (FormatError, UnicodeDecodeError) as error:
         raise Refusal(f"The script {file} is not YAML: {error}.", "Nothing was played.", code=2) from None

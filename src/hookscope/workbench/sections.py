@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.surroundings import RealFiles
-from hookscope.core.text import nearest
+from hookscope.core.text import nearest, why_of
 from hookscope.formats import FormatError, KeyPath, locate_yaml, read_yaml
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
@@ -89,7 +89,7 @@ def read_section(file: Path, what: str) -> Section:
         source = RealFiles().read(file, LARGEST)  # a pipe of that name would be waited for
         value = read_yaml(source)
     except OSError as error:
-        raise Refusal(f"Cannot read {file}: {error.strerror}.", "Name another file.", code=2) from None
+        raise Refusal(f"Cannot read {file}: {why_of(error)}.", "Name another file.", code=2) from None
     except FormatError as error:
         raise Refusal(f"{file}, {error}.", "Mend that line.", code=2) from None
     if not isinstance(value, dict):

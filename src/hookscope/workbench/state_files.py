@@ -24,11 +24,6 @@ def writable(folder: Path) -> bool:
     return os.path.isdir(there) and os.access(there, os.W_OK | os.X_OK)
 
 
-def reason_of(error: OSError) -> str:
-    """Why a file could not be written, in the system's words: the sentence around them names the file."""
-    return (error.strerror or str(error)).lower()
-
-
 def stored(path: Path) -> Any:
     """The JSON of a state file; None where there is none, or it cannot be read as such."""
     try:

@@ -11,9 +11,10 @@ from hookscope.core.dialect import Host, Trust
 from hookscope.core.examine import digest
 from hookscope.core.look import look
 from hookscope.core.surroundings import lasting, path_of
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
-from hookscope.workbench.state_files import members_of, members_to_merge, reason_of, replace_file
+from hookscope.workbench.state_files import members_of, members_to_merge, replace_file
 
 FOLDERS = "folders"  # what its file has
 
@@ -83,6 +84,6 @@ class TrustStore:
                 replace_file(self.file, json.dumps({FOLDERS: folders}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
-                f"Cannot record the trust in {self.file}: {reason_of(error)}.",
+                f"Cannot record the trust in {self.file}: {why_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None

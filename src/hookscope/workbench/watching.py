@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from hookscope.core.dialect import Host
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.filling import files_of
 
@@ -123,7 +124,7 @@ class Watch:
                     self._tell(frozenset(path for path in changed if watched.matters(path)), stop)
                 return
             except OSError as error:
-                self.note = f"polling once a second: {error.strerror or error}"
+                self.note = f"polling once a second: {why_of(error)}"
                 changes = _polled(paths, deep, stop)
 
     def _tell(self, paths: frozenset[Path], stop: threading.Event) -> None:

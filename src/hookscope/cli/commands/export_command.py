@@ -16,7 +16,7 @@ from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.cli.filters import filter_options, nothing_found, wanted_of
 from hookscope.cli.numbers import Whole
-from hookscope.core.text import printable
+from hookscope.core.text import printable, why_of
 from hookscope.workbench import Options, Refusal
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _written(target: str, texts: Iterable[str]) -> int:
     try:
         file = aside.open("w", encoding="utf-8", newline="\n")
     except OSError as error:
-        raise Refusal(f"Cannot write {target}: {error.strerror}.", "Name another file.", code=2) from None
+        raise Refusal(f"Cannot write {target}: {why_of(error)}.", "Name another file.", code=2) from None
     try:
         with file:
             count = sum(1 for text in texts if file.write(text) >= 0)

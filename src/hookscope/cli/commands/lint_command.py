@@ -9,6 +9,7 @@ import click
 
 from hookscope.cli import answers, lint_tables
 from hookscope.cli.answers import Answer
+from hookscope.core.text import why_of
 from hookscope.workbench import Options, Refusal
 
 if TYPE_CHECKING:
@@ -70,4 +71,4 @@ def _write(file: Path, linted: Linted, root: Path) -> None:
             sarif(linted, [rule_named(name) for name in rules_in_short()], root), encoding="utf-8"
         )
     except OSError as error:
-        raise Refusal(f"Cannot write {file}: {error.strerror}.", "Name another file.", code=2) from None
+        raise Refusal(f"Cannot write {file}: {why_of(error)}.", "Name another file.", code=2) from None

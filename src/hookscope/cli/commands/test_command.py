@@ -17,7 +17,7 @@ from hookscope.cli.answers import Answer
 from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.interrupting import OneAfterAnother, ended_by_interrupt
 from hookscope.core.dialect import Host
-from hookscope.core.text import one_line
+from hookscope.core.text import one_line, why_of
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Refusal, Watch, Workbench
 from hookscope.workbench.accepting import accept as accept_run
@@ -106,7 +106,7 @@ def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
             asked.junit.write_text(test_tables.junit(items), encoding="utf-8")
         except OSError as error:
             raise Refusal(
-                f"Cannot write {asked.junit}: {error.strerror}.", "Name another file.", code=2
+                f"Cannot write {asked.junit}: {why_of(error)}.", "Name another file.", code=2
             ) from None
     return Answer(
         [test_tables.document(item, bench.dialect.name) for item in items],

@@ -9,7 +9,7 @@ from pathlib import Path
 from hookscope.cli.cells import column, fitted
 from hookscope.core.dialect import Host
 from hookscope.core.event import iso
-from hookscope.core.text import ago, lasting, one_line, printable
+from hookscope.core.text import ago, lasting, one_line, printable, why_of
 from hookscope.workbench import Refusal, View, run_documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.tap.events import brief, short_id
@@ -22,7 +22,7 @@ from hookscope.workbench.tap.status import Recorded, TapStatus
 
 def unreadable(error: OSError) -> Refusal:
     """A spool that is there and cannot be read."""
-    what = f"Cannot read {error.filename or 'the spool'}: {(error.strerror or str(error)).lower()}."
+    what = f"Cannot read {error.filename or 'the spool'}: {why_of(error)}."
     return Refusal(what, "Make it readable, or `hookscope tap remove` and install the tap again.")
 
 

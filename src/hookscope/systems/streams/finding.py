@@ -9,6 +9,7 @@ from hookscope.core.dialect import Host
 from hookscope.core.hooks import LANGUAGE_OF, Folder, Hook, Metadata, Place, Problem
 from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Files
+from hookscope.core.text import why_of
 from hookscope.systems.folders.places import hooks_folder
 from hookscope.systems.streams.agents import (
     DYNAMIC,
@@ -108,7 +109,7 @@ def _discoveries(host: Host, rules: FileRules, finding: _Finding) -> Iterator[Di
         try:
             yield discover(agent, rules, host.surroundings.files)
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
+            reason = why_of(error)
             problem = Problem(f"cannot read {error.filename or agent.root}: {reason}")
             finding.problems.append(problem)
             if rules.household is not None and finding.build is None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from hookscope.core.surroundings import Files, FolderItem
+from hookscope.core.text import why_of
 from hookscope.systems.streams.collation import name_key
 from hookscope.systems.streams.sources import (
     COLLISION,
@@ -60,7 +61,7 @@ def told(found: Callable[[], Iterator[Diagnostic]]) -> tuple[Diagnostic, ...]:
         kept.extend(found())
     except OSError as error:
         place = Path(str(error.filename or ""))
-        reason = f"{(error.strerror or str(error)).lower()}, '{place}'"
+        reason = f"{why_of(error)}, '{place}'"
         kept.append(Diagnostic(errno.errorcode.get(error.errno or 0, "error"), reason, place))
     return tuple(kept)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from hookscope.changes import Change
+from hookscope.core.text import why_of
 from hookscope.lint.reading import Uses
 from hookscope.packs.errors import Cancelled, PackError
 from hookscope.packs.fetched import Fetching
@@ -107,7 +108,7 @@ def _read(path: Path) -> bytes | str:
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
     except OSError as error:
-        return f"it cannot be read: {(error.strerror or str(error)).lower()}"
+        return f"it cannot be read: {why_of(error)}"
 
 
 def replaced(planned: Planned | UpToDate) -> Mapping[Path, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hookscope.core.hooks import Place, Problem
-from hookscope.core.text import nearest, one_line
+from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats.places import FormatError, KeyPath
 from hookscope.values import dataclass
 
@@ -69,7 +69,7 @@ def read_document(file: Path) -> Document:
     except FileNotFoundError:
         return Document(file)
     except (OSError, ValueError) as error:  # the latter: a null byte in the folder's name
-        said = f"{file.name} cannot be read: {getattr(error, 'strerror', None) or error}."
+        said = f"{file.name} cannot be read: {why_of(error)}."
         return Document(file, problems=(Problem(said, Place(file, 1)),), readable=False)
     from hookscope.formats import read_yaml
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from hookscope.core.hooks import Place, Problem
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.preferences.folder import config_folder, read_document
 from hookscope.workbench.refusal import Refusal
@@ -83,7 +84,7 @@ def remember_theme(name: str, configured: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         replace_file(file, json.dumps({"theme": name, "over": configured}).encode() + b"\n")
     except OSError as error:
-        what = f"The theme cannot be kept in {file}: {error.strerror}."
+        what = f"The theme cannot be kept in {file}: {why_of(error)}."
         raise Refusal(what, "HOOKSCOPE_STATE_DIR names another folder.") from None
 
 

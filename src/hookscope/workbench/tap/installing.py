@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hookscope.changes import Change, ChangeError, apply, missing_folders, read_now, remove_empty
 from hookscope.core.dialect import Host
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.tap.places import Tap, roots_of, spool_folder, spool_place, taps_of
@@ -104,7 +105,7 @@ def _strangers(tap: Tap, before: Mapping[Path, str]) -> list[Path]:
     try:
         return sorted(path for path in tap.root.iterdir() if path not in known)
     except OSError as error:
-        raise Refusal(f"Cannot read {tap.root}: {error.strerror}.", "Make it readable first.") from None
+        raise Refusal(f"Cannot read {tap.root}: {why_of(error)}.", "Make it readable first.") from None
 
 
 def removing(host: Host) -> Installing:
@@ -192,7 +193,7 @@ def _make_spool(plan: Installing) -> tuple[Path, ...]:
     try:
         plan.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise Refusal(f"Cannot make {plan.spool}: {error.strerror}.", "Nothing was written.") from None
+        raise Refusal(f"Cannot make {plan.spool}: {why_of(error)}.", "Nothing was written.") from None
     return (plan.spool,)
 
 
@@ -227,5 +228,5 @@ def drop_spool(spool: Path) -> None:
         for name in SPOOLED:
             (spool / name).unlink(missing_ok=True)
     except OSError as error:
-        raise Refusal(f"Cannot remove {error.filename}: {error.strerror}.", "Remove it by hand.") from None
+        raise Refusal(f"Cannot remove {error.filename}: {why_of(error)}.", "Remove it by hand.") from None
     remove_empty([spool])

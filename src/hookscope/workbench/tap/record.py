@@ -13,12 +13,12 @@ from hookscope.core.event import from_iso, iso
 from hookscope.core.hooks import Hook
 from hookscope.core.runs import EventKind
 from hookscope.core.surroundings import lasting, path_of
+from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.state_files import (
     members_of,
     members_to_merge,
-    reason_of,
     replace_file,
     state_folder,
 )
@@ -76,7 +76,7 @@ class Record:
                 replace_file(self.file, json.dumps({TAPS: taps}, indent=2).encode() + b"\n")
         except (OSError, TimeoutError) as error:
             raise Refusal(
-                f"Cannot record the tap in {self.file}: {reason_of(error)}.",
+                f"Cannot record the tap in {self.file}: {why_of(error)}.",
                 "HOOKSCOPE_STATE_DIR names another folder.",
             ) from None
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from hookscope.core.text import nearest, one_line
+from hookscope.core.text import nearest, one_line, why_of
 from hookscope.formats.environment import read_block
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.source import Source
@@ -66,7 +66,7 @@ def _by_proc(pid: int) -> dict[str, str]:
             code=2,
         ) from None
     except OSError as error:
-        raise Refusal(f"Cannot read process {pid}: {error.strerror}.", "Name a file.", code=2) from None
+        raise Refusal(f"Cannot read process {pid}: {why_of(error)}.", "Name a file.", code=2) from None
 
 
 def _names() -> Iterator[tuple[int, frozenset[str]]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import why_of
 from hookscope.formats.environment import read_environment
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.whatif.source import Source
@@ -54,7 +55,7 @@ def read_small(path: Path) -> bytes:
     except FileNotFoundError:
         raise Refusal(f"There is no file {path}.", f"An environment comes from {FORMS}.", code=2) from None
     except (OSError, ValueError) as error:  # the latter: a null byte in its name
-        why = getattr(error, "strerror", None) or error
+        why = why_of(error)
         raise Refusal(f"Cannot read {path}: {why}.", "Nothing was assumed.", code=2) from None
 
 
