@@ -191,7 +191,7 @@ class MainScreen(Looker):
         if view is None:
             self.say("Still looking.", "warning")
             return
-        from hookscope.workbench.options import dialect_after
+        from hookscope.workbench.which_host import dialect_after
 
         then = dialect_after(view.host.dialect)
         self.bridge.bench.use_dialect(then.name)

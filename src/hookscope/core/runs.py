@@ -25,7 +25,6 @@ Patch: TypeAlias = tuple[Mapping[str, Any], ...]  # RFC 6902, of the event as th
 # tool; an agent with its scripted model.
 Shape = Literal["hook", "arguments", "stream", "plugin", "tool", "input", "model"]
 
-
 # Did who fired the event leave it out: for others that were asked for, or by itself. Else its host does.
 LeftOut = Literal["", "unasked", "chosen"]
 
@@ -240,7 +239,7 @@ class Result:
     status: Status
     started: float = 0.0
     took: float = 0.0
-    loaded: float = 0.0  # of `took`'s neighbourhood: seconds spent importing it before it ran
+    loaded: float = 0.0  # seconds of importing it before it ran; not in `took`
     messages: tuple[str, ...] = ()
     returned: object = None
     stdout: str = ""
@@ -250,9 +249,7 @@ class Result:
     notes: tuple[str, ...] = ()  # cut output, asked-for cancels, late output: said, not hidden
     forced: bool = False
     stale: Failure | None = None  # why the saved version did not load: this ran the last good one
-    asked: tuple[
-        str, ...
-    ] = ()  # what it asked its host for by its `ctx`: cancel; or `promise`, see Arguments
+    asked: tuple[str, ...] = ()  # of its host, by its `ctx`: cancel; or `promise`, see Arguments
 
 
 @dataclass(frozen=True, slots=True)

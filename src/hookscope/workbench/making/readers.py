@@ -14,8 +14,8 @@ from hookscope.systems.plugins import PluginSystem
 from hookscope.systems.streams import StreamSystem
 from hookscope.values import dataclass
 from hookscope.workbench.making.wish import OF_KIND, Kind, Script
-from hookscope.workbench.options import shipped_of
 from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.which_host import shipped_of
 
 ENDINGS: dict[Script, tuple[str, ...]] = {
     "python": (".py",),
