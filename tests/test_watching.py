@@ -1,6 +1,7 @@
 """Saves are noticed, noise is not, and a system without watches is polled."""
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,6 +34,15 @@ class Heard:
     def wait_for(self, path: Path) -> None:
         with self._news:
             assert self._news.wait_for(lambda: path in self.paths, timeout=120), self.paths
+
+    def wait_while_writing(self, path: Path) -> None:
+        """Write the file until that is told: nobody knows when a watch has begun."""
+        for number in range(600):
+            path.write_text(str(number))
+            with self._news:
+                if self._news.wait_for(lambda: path in self.paths, timeout=0.2):
+                    return
+        raise AssertionError(self.paths)
 
 
 @pytest.fixture
@@ -131,3 +141,49 @@ def test_only_what_was_asked_for_matters() -> None:
     assert watched.matters(Path("/state/settings.json"))
     assert not watched.matters(Path("/state/other.json"))
     assert not watched.matters(Path("/elsewhere/handler.py"))
+
+
+def moved_over(there: Path, other: Path) -> None:
+    os.rename(there, there.with_name("before"))
+    os.rename(other, there)
+
+
+def linked_over(there: Path, other: Path) -> None:
+    os.rename(there, there.with_name("before"))
+    there.symlink_to(other)
+
+
+def made_anew(there: Path, other: Path) -> None:
+    """As `git checkout` does."""
+    shutil.rmtree(there)
+    shutil.copytree(other, there)
+
+
+@pytest.mark.parametrize("swap", [moved_over, linked_over, made_anew])
+@pytest.mark.parametrize("of", ["hooks", "hooks/greet"])
+def test_another_folder_under_the_same_name_is_watched_too(
+    swap: Callable[[Path, Path], None], of: str, watch: Watch, heard: Heard, tmp_path: Path
+) -> None:
+    """What the system watches is the folder, wherever it is moved: not the name."""
+    hooks, other = tmp_path / "hooks", tmp_path / "other"
+    for place in (hooks / "greet", other / "greet" if of == "hooks" else other):
+        place.mkdir(parents=True)
+        (place / "handler.py").write_text("as it was")
+    until_told(watch, heard, Watched((hooks,)), hooks)
+    swap(tmp_path / of, other)
+    heard.paths.clear()
+    heard.wait_while_writing(hooks / "greet" / "handler.py")
+
+
+def test_a_settings_folder_that_is_swapped_is_watched_too(watch: Watch, heard: Heard, tmp_path: Path) -> None:
+    there, other = tmp_path / "state", tmp_path / "other"
+    for place in (there, other):
+        place.mkdir()
+        (place / "openclaw.json").write_text("{}")
+    watch.watch(Watched(awaited={there: frozenset({"openclaw.json"})}))
+    heard.wait_while_writing(there / "openclaw.json")
+    heard.paths.clear()
+    moved_over(there, other)
+    heard.wait_for(there / "openclaw.json")
+    heard.paths.clear()
+    heard.wait_while_writing(there / "openclaw.json")

@@ -189,6 +189,15 @@ def lies_in(path: Path, folder: Path) -> bool:
     return inner == outer or inner.startswith(outer if outer.endswith(os.sep) else outer + os.sep)
 
 
+def identity_of(path: str | Path) -> tuple[int, int] | None:
+    """What tells the file or folder that a name leads to from every other one; None where there is none."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
 def lasting(path: Path) -> str:
     """The path as a text that is the same in every locale: what files keep for other processes."""
     return os.fsencode(path).decode("utf-8", "surrogateescape")

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from shlex import quote
 
+from hookscope.core.surroundings import identity_of
 from hookscope.core.text import why_of
 from hookscope.journal.schema import MIGRATIONS, VERSION, statements
 from hookscope.journal.search import prepare_search
@@ -55,15 +56,6 @@ def _expect_file(path: Path) -> None:
     """SQLite would wait for ever for who writes into a pipe. Raises JournalError."""
     if not os.path.isfile(path):
         raise JournalError(_not_a_journal(path))
-
-
-def identity_of(path: Path) -> tuple[int, int] | None:
-    """What tells the file of that name from every other one; None where there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def leave_moved(database: sqlite3.Connection, path: Path) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
+from hookscope.core.surroundings import identity_of
 from hookscope.journal.database import (
     JournalError,
     explained,
-    identity_of,
     leave_moved,
     open_database,
     refused_by_version,

@@ -10,11 +10,13 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from hookscope.core.dialect import Host
+from hookscope.core.surroundings import identity_of
 from hookscope.core.text import why_of
 from hookscope.values import dataclass
 from hookscope.workbench.filling import files_of
@@ -49,6 +51,11 @@ class Watched:
         if path.name in self.awaited.get(path.parent, frozenset()):
             return True
         return any(path.is_relative_to(folder) for folder in self.folders)
+
+    def all_of(self, paths: Iterable[Path]) -> frozenset[Path]:
+        """What may have changed where others stand under these names."""
+        names = {path: self.awaited.get(path, frozenset()) for path in paths}
+        return frozenset(path / name for path in names for name in names[path] or {""})
 
     def and_also(self, paths: Iterable[Path]) -> Watched:
         """These too: of folders all below them; what is not there yet, where it would appear."""
@@ -117,19 +124,34 @@ class Watch:
         self._watched = None
 
     def _run(self, watched: Watched, paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> None:
-        changes = _native(paths, deep, stop)
+        natively = True
         while not stop.is_set():
+            marks = _marks(paths, deep)
+            changes = _native if natively and None not in marks else _polled
             try:
-                for changed in changes:
+                for changed in changes(paths, deep, stop):
                     self._tell(frozenset(path for path in changed if watched.matters(path)), stop)
-                return
+                    if _marks(paths, deep) != marks:
+                        # What is watched has gone elsewhere, and another folder has its name.
+                        self._tell(watched.all_of(paths), stop)
+                        break
             except OSError as error:
-                self.note = f"polling once a second: {why_of(error)}"
-                changes = _polled(paths, deep, stop)
+                natively = None in _marks(paths, deep)  # one that has gone may come again
+                self.note = "" if natively else f"polling once a second: {why_of(error)}"
 
     def _tell(self, paths: frozenset[Path], stop: threading.Event) -> None:
         if paths and not stop.is_set():
             self._told(paths)
+
+
+def _marks(paths: tuple[Path, ...], deep: bool) -> list[tuple[int, int] | None]:
+    """Which folders stand under these names, and under those of links in them; None where there is none."""
+    marks = [identity_of(path) for path in paths]
+    for path in paths if deep else ():
+        with suppress(OSError), os.scandir(path) as entries:
+            links = sorted(entry.path for entry in entries if entry.is_symlink())
+            marks += [identity_of(link) or (0, 0) for link in links]
+    return marks
 
 
 def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
