@@ -1,8 +1,8 @@
 """The console with ten thousand hooks and a hundred thousand lines of log: from a key to its painted answer.
 
 Timed is the work of the thread that the screen lives in, from the key to the first paint with which all that
-it led to is on the screen; what files and a lint say of a hook later is news of its own. A list of as many
-lines that does nothing else is the floor.
+it led to is on the screen; what files and a lint say of a hook later is news of its own. The floors are a
+list of as many lines that does nothing else, and over it Textual's own dialog of a line and a field.
 HOOKSCOPE_BENCHMARK_HOOKS=1000 makes fewer hooks.
 """
 
@@ -23,11 +23,14 @@ from tests.benchmarks.measuring import Group, Target, Variant
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.reactive import reactive
+from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widgets import Input, Static
 
 from hookscope.console import app as app_module
 from hookscope.console.app import Console
@@ -41,6 +44,7 @@ HOOKS = int(os.environ.get("HOOKSCOPE_BENCHMARK_HOOKS", "10000"))
 LINES = 100_000
 SIZES = ((80, 24), (200, 50))
 MOST = 0.05  # seconds: an answer that takes no longer is felt as at once
+TIMES = 2.0  # what a dialog of ours may take of a bare one's work
 GLANCE = 0.01  # seconds between two looks whether an answer is all there
 PATIENCE = 500  # of them
 TROUBLES = ("requires: {bins: [jq-of-nowhere]}", "requires: {env: [NOT_SET]}", "os: [darwin]", "")
@@ -107,9 +111,29 @@ class Painting(App[None]):
         )
 
 
+class BareDialog(ModalScreen[None]):
+    """A frame, a line and a field over the list: what Textual takes for the least that is a dialog."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Back")]
+    DEFAULT_CSS = """
+    BareDialog { align: center middle; }
+    BareDialog > Vertical { width: 90%; height: auto; border: round $border; background: $background; }
+    """
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static("A line.")
+            yield Input(compact=True)
+
+
 class BareApp(Painting):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark", "dialog", "Dialog")]
+
     def compose(self) -> ComposeResult:
         yield Bare()
+
+    def action_dialog(self) -> None:
+        self.push_screen(BareDialog())
 
 
 class Measured(Painting, Console):
@@ -343,14 +367,23 @@ async def sitting(workspace: Path, size: tuple[int, int]) -> AsyncIterator[tuple
 
 
 @asynccontextmanager
-async def bare() -> AsyncIterator[User]:
+async def bare(size: tuple[int, int]) -> AsyncIterator[User]:
     app = BareApp()
-    async with app.run_test(size=SIZES[0]) as pilot:
+    async with app.run_test(size=size) as pilot:
         await pilot.press("down")
         yield User(app, pilot)
 
 
+async def bare_dialog(user: User) -> float:
+    took = await user.press("question_mark")
+    await user.pilot.press("escape")
+    await user.rest()
+    return took
+
+
 FLOOR = "down, in a bare list of as many lines"
+BARE_DIALOG = "a bare dialog over that list"
+DIALOGS = ("help", "the commands", "what if", "a new hook", "trust", "letters to jump to")
 
 
 def at(size: tuple[int, int], name: str) -> str:
@@ -366,9 +399,11 @@ def opened(folder: Path) -> Iterator[Sequence[Variant]]:
         variants: list[Variant] = []
 
         async def opening() -> float:
-            floor = await stack.enter_async_context(bare())
-            variants.append(Variant(FLOOR, sampled(lambda: floor.press("down")), 3))
             for size in SIZES:
+                floor = await stack.enter_async_context(bare(size))
+                if size == SIZES[0]:
+                    variants.append(Variant(FLOOR, sampled(partial(floor.press, "down")), 3))
+                variants.append(Variant(at(size, BARE_DIALOG), sampled(partial(bare_dialog, floor))))
                 here, took = await stack.enter_async_context(sitting(workspace, size))
                 variants.append(Variant(at(size, "opened: the screen's work"), partial(float, took.screen)))
                 variants.append(Variant(at(size, "opened: all work"), partial(float, took.everything)))
@@ -389,7 +424,10 @@ GROUP = Group(
     f"{HOOKS:,} hooks and {LINES:,} lines of log: a key to its paint",
     opened,
     floor=FLOOR,
-    targets=tuple(Target(at(size, name), MOST) for size in SIZES for name in NAMES),
+    targets=(
+        *(Target(at(size, name), MOST) for size in SIZES for name in NAMES),
+        *(Target(at(size, name), TIMES, at(size, BARE_DIALOG)) for size in SIZES for name in DIALOGS),
+    ),
     rounds=3,  # most of what they take is waiting until the last key is all over
     only_named=True,
 )
