@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from textual import events
 from textual._compositor import ChopsUpdate, Compositor, ReflowResult
@@ -24,6 +24,7 @@ from textual.widgets import Input, Static
 from hookscope.console.leaving import Leaves
 
 Answer = TypeVar("Answer")
+Bars: TypeAlias = tuple[bool, bool]  # upright, level
 
 
 class Painter(Compositor):
@@ -117,31 +118,38 @@ def _fill(line: dict[int, Strip | None], strip: Strip, x: int, cuts: Sequence[in
 
 class LaidOutOnce(Leaves, Screen[Answer]):
     """Textual lays all out again wherever a layout has given a part another size, and paints those parts once
-    more: this does so once."""
+    more: this does so once. Where a scroll bar comes or goes by it, Textual paints all without that and then
+    again: this lays out twice, and paints what comes of it."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._compositor: Painter = Painter()
         self._laying_out = False
+        self._to_paint = False  # what is laid out
 
     def _compositor_refresh(self) -> None:
         """Below another screen: Textual has all of that painted anew, though nothing has changed in it."""
+        if self._laying_out:
+            self._to_paint = True
+            return
         painter = self._compositor
         if self in self.app._background_screens and painter.drawn == painter.changes:
             painter._dirty_regions.clear()
             self._dirty_widgets.clear()
-            return
-        self._take_along()
-        super()._compositor_refresh()
+        else:
+            super()._compositor_refresh()
+
+    def _paint_layout(self) -> None:
+        """It is all laid out now."""
+        self._compositor_refresh()
 
     def _take_along(self) -> None:
         """What a layout has given another size is painted with the rest, and not once more."""
-        if self._laying_out:
-            painter = self._compositor
-            asked = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
-            painter.update_widgets(asked)
-            for part in asked:
-                part._repaint_required = False
+        painter = self._compositor
+        asked = {part for part in (self, *painter.visible_widgets) if part._repaint_required}
+        painter.update_widgets(asked)
+        for part in asked:
+            part._repaint_required = False
 
     def _on_timer_update(self) -> None:
         self._compositor.changed(
@@ -159,16 +167,27 @@ class LaidOutOnce(Leaves, Screen[Answer]):
             super()._screen_resized(size)
 
     def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
-        before = {part: (part._layout_required, _bars(part)) for part in self.walk_children(Widget)}
-        before[self] = scroll, _bars(self)  # what it has asked for is this
+        asked = {part for part in self.walk_children(Widget) if part._layout_required}
+        if scroll:
+            asked.add(self)  # what it has asked for is this
         self._laying_out = True
         try:
-            super()._refresh_layout(size, scroll)
+            stand = self._bars_kept(size, scroll) or self._bars_kept(size, False)
         finally:
             self._laying_out = False
-        for part in (self, *self._compositor.widgets):
-            if part._layout_required and before.get(part, NEW) == (False, _bars(part)):
-                part._layout_required = False  # no scroll bar has come or gone: all stands where it belongs
+        if stand:  # all stands where it belongs: what a new size has asked for is done
+            for part in (self, *self._compositor._full_map):
+                part._layout_required = part._layout_required and part in asked
+        if self._to_paint:
+            self._to_paint = False
+            self._take_along()
+            self._paint_layout()
+
+    def _bars_kept(self, size: Size | None, scroll: bool) -> bool:
+        """Lay out; has no scroll bar come or gone by it."""
+        before = {part: _bars(part) for part in (self, *self.walk_children(Widget))}
+        super()._refresh_layout(size, scroll)
+        return all(before.get(part, NO_BARS) == _bars(part) for part in (self, *self._compositor.widgets))
 
 
 class PaintedOnce(LaidOutOnce[Answer]):
@@ -196,20 +215,22 @@ class PaintedOnce(LaidOutOnce[Answer]):
             self._update_timer.resume()
 
     def _compositor_refresh(self) -> None:
-        waits = self._laying_out and self._compositor.anew and self._painted and not self._put_off
-        self._put_off = waits
-        if waits:
-            self._take_along()
+        if not self._laying_out:
+            self._put_off, self._held, self._painted = False, 0, True
+        super()._compositor_refresh()
+
+    def _paint_layout(self) -> None:
+        if self._compositor.anew and self._painted and not self._put_off:
+            self._put_off = True
         else:
-            self._held, self._painted = 0, True
-            super()._compositor_refresh()
+            super()._paint_layout()
 
 
 MOST_HELD = 2  # frames
-NEW = False, (False, False)  # a part that was not there yet: it has asked for nothing, and has no bars
+NO_BARS = False, False  # of a part that was not there yet
 
 
-def _bars(part: Widget) -> tuple[bool, bool]:
+def _bars(part: Widget) -> Bars:
     """Which scroll bars it shows."""
     return part.show_vertical_scrollbar, part.show_horizontal_scrollbar
 
