@@ -3,15 +3,11 @@
 import module from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
-import { agentOf, inputOf, toolOf } from "./agents.mjs";
-import { refuseAwaiting } from "./awaiting.mjs";
 import { nameDefinition } from "./definitions.mjs";
 import { describe } from "./faults.mjs";
 import { cut } from "./kinds.mjs";
 import { install } from "./hooks.mjs";
 import { exportedOfBundle, isHolder, pick } from "./picking.mjs";
-import { pluginOf } from "./plugins.mjs";
-import { streamOf } from "./streams.mjs";
 import { whileLoading } from "./stubs.mjs";
 import { refuseHashbang } from "./sources.mjs";
 import { explained } from "./syntax.mjs";
@@ -20,8 +16,14 @@ import { addressOf, Worlds } from "./worlds.mjs";
 const SHARED = "shared"; // the mark of files that hooks share, until the host knows of any
 // What is written for Eve, and meets there what Eve itself has loaded.
 const OF_EVE = new Set(["stream", "tool", "input", "model"]);
+// What reads a module of each shape: loaded for the first of them alone, since most handlers have none.
+const agents = () => import("./agents.mjs");
 const READERS = new Map([
-  ["stream", streamOf], ["plugin", pluginOf], ["tool", toolOf], ["input", inputOf], ["model", agentOf],
+  ["stream", async () => (await import("./streams.mjs")).streamOf],
+  ["plugin", async () => (await import("./plugins.mjs")).pluginOf],
+  ["tool", async () => (await agents()).toolOf],
+  ["input", async () => (await agents()).inputOf],
+  ["model", async () => (await agents()).agentOf],
 ]);
 
 const ABSENT = "NotInstalled"; // the error of a stub that is called
@@ -57,10 +59,10 @@ export class Modules {
     const [isPlain, isOfPlugin] = [code.plain === true, code.shape === "plugin"];
     const kind = { isPlain: isPlain && !isOfPlugin, isOfEve, isOfPlugin, isStrict: isPlain && isOfPlugin };
     if (isOfEve) refuseHashbang(code.path);
-    if (kind.isStrict) refuseAwaiting(code.path);
+    if (kind.isStrict) (await import("./awaiting.mjs")).refuseAwaiting(code.path);
+    const read = await READERS.get(code.shape)?.(); // before anything of the handler's own runs
     this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
     const namespace = await this.imported(code.path, mark, code);
-    const read = READERS.get(code.shape);
     if (!read) {
       const target = pick(namespace, code.export, path.basename(code.path));
       return { handlers: new Map([["", target]]), module: null };
