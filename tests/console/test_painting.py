@@ -23,7 +23,7 @@ from hookscope.console.app import Console
 from hookscope.console.export import shown
 from hookscope.console.hooks.list import HookList
 from hookscope.console.log.model import LogEntry
-from hookscope.console.painting import LaidOutOnce, Painter, _bars
+from hookscope.console.painting import LaidOutOnce, Painter
 from hookscope.console.strips import Strips
 
 NOW = datetime(2026, 11, 22)
@@ -169,11 +169,10 @@ async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_s
     lays_out, styles, writes = LaidOutOnce._refresh_layout, Stylesheet.apply, shown._list_text
 
     def lay_out(screen: LaidOutOnce[object], size: Size | None = None, scroll: bool = False) -> None:
-        before = {part: (part._layout_required, _bars(part)) for part in screen.walk_children(Widget)}
+        asked = {part for part in screen.walk_children(Widget) if part._layout_required}
         lays_out(screen, size, scroll)
         for part in (screen, *screen._compositor.visible_widgets):
-            kept = part is screen or before.get(part) == (False, _bars(part))
-            if part._repaint_required or (kept and not scroll and part._layout_required):
+            if part._repaint_required or (part._layout_required and part not in asked and not scroll):
                 asked_again.append((screen, part))
 
     def apply(sheet: Stylesheet, node: DOMNode, **how: object) -> None:
@@ -204,7 +203,9 @@ async def test_no_layout_leads_to_another_and_a_dialog_that_closes_has_nothing_s
             await story.until(lambda: story.app.screen is screen, f"{key}: the dialog is closed")
             await story.pilot.pause()
             assert len(styled) < 20, f"{key}: all that lay below is styled anew, {len(styled)} parts"
-        assert not asked_again, "what a layout has placed and painted asks for no other"
+        assert not asked_again, (
+            "what a layout has placed and painted asks for no other, for a scroll bar neither"
+        )
         assert not written, "thousands of hooks are written out for nobody"
         await story.press("x")
         await story.until(lambda: len(story.app.screen_stack) == 2, "a file is asked for")
