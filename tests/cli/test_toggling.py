@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -211,3 +214,25 @@ def test_a_switch_in_settings_that_the_host_refuses_says_so(
     assert "notices" not in said
     settings.write_text("{}")
     assert "refuses" not in hookscope(command, "greet", *options).out
+
+
+def test_switches_of_several_commands_at_once_are_all_made(
+    home: Path, workspace: Path, bundled: Path, make_hook: MakeHook
+) -> None:
+    names = [f"hook-{number}" for number in range(5)]
+    for name in names:
+        make_hook(workspace / "hooks", name, COMMAND)
+    settings = home / ".openclaw" / "openclaw.json"
+    settings.parent.mkdir()
+    settings.write_text("{}")
+    program = [sys.executable, "-m", "hookscope", "--bundled", str(bundled), "disable"]
+    running = [
+        subprocess.Popen([*program, name], cwd=workspace, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for name in names
+    ]
+    said = [one.communicate(timeout=120)[0].decode() for one in running]
+    assert [one.returncode for one in running] == [0] * len(names), said
+    entries = json.loads(settings.read_text())["hooks"]["internal"]["entries"]
+    assert entries == {name: {"enabled": False} for name in names}
+    undone = [subprocess.run([*program[:-1], "undo"], cwd=workspace).returncode for _ in names]
+    assert (undone, settings.read_text()) == ([0] * len(names), "{}")

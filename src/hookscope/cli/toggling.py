@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from hookscope.cli import answers, diffs
 from hookscope.cli.answers import Answer
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
-from hookscope.workbench import Options, Toggle
+from hookscope.workbench import Options, Toggle, Workbench
 from hookscope.workbench.documents import effect
+from hookscope.workbench.refusal import Outdated
+
+TRIES = 20  # of commands that switch at once, each of which writes once
 
 
 def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
@@ -15,12 +20,23 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
     bench = answers.bench_of(options)
     toggle = bench.edits.toggle(bench.look(), name, on, as_command=True)
     if not dry_run:
-        bench.edits.apply(toggle)
+        toggle = applied(bench, name, toggle)
         bench.close_now()
     written = toggle.needed and not dry_run
     aside = answers.really_written(options, toggle.change.path) if written else ()
     said = text(toggle, dry_run, bench.setup.surroundings)
     return Answer(document(toggle, written=written), said, aside=aside)
+
+
+def applied(bench: Workbench, name: str, toggle: Toggle) -> Toggle:
+    """Write it; made anew, where another command has written the same settings meanwhile. Raises Refusal."""
+    for _ in range(TRIES):
+        with suppress(Outdated):
+            bench.edits.apply(toggle)
+            return toggle
+        toggle = bench.edits.toggle(bench.look(), name, toggle.on, as_command=True)
+    bench.edits.apply(toggle)
+    return toggle
 
 
 def document(toggle: Toggle, *, written: bool) -> dict[str, object]:

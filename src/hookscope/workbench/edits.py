@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from hookscope.changes import Change, ChangeError, UndoStack, apply
+from hookscope.changes import Change, ChangeError, Stale, UndoStack, apply
 from hookscope.core.inventory import Rejected
 from hookscope.core.standing import Standing
 from hookscope.core.text import as_typed, why_of
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
-from hookscope.workbench.refusal import Refusal
+from hookscope.workbench.refusal import Outdated, Refusal
 from hookscope.workbench.state_files import state_folder
 from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
 from hookscope.workbench.user_files import lock_aside, write
@@ -46,18 +46,30 @@ class Edits:
             self.write(toggle.name, toggle.change)
 
     def write(self, subject: str, change: Change) -> None:
-        """Write all files of a change, or none, as one step to take back. Raises Refusal."""
+        """Write all files of a change, or none, as one step to take back.
+
+        Raises Refusal: Outdated, where a file has changed since the change was made.
+        """
         lock = self._lock_of(change)
         try:
             apply(change, lock=lock)
-            try:
-                self._stack.push(change)
-            except ChangeError:
-                apply(change.undo(), lock=lock)
-                raise
+        except Stale as error:
+            raise Outdated(str(error)) from None
         except ChangeError as error:
             raise Refusal(str(error)) from None
+        try:
+            self._stack.push(change)
+        except ChangeError as error:
+            self._take_back(change, lock, str(error))
         self.note(subject, change)
+
+    def _take_back(self, change: Change, lock: Path | None, why: str) -> NoReturn:
+        """What was written and cannot be remembered: raises Refusal, with what is so now."""
+        try:
+            apply(change.undo(), lock=lock)
+        except ChangeError:
+            raise Refusal(f"{change.path} is written, and `undo` will not know of it: {why}") from None
+        raise Refusal(why) from None
 
     def keep(self, change: Change) -> None:
         """Write a file of its user's own, such as a saved event, as a step to take back. Raises Refusal.

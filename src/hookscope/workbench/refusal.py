@@ -12,3 +12,7 @@ class Refusal(Exception):
         self.what = what
         self.then = then
         self.code = code
+
+
+class Outdated(Refusal):
+    """What was to be written no longer fits what is there: whoever looks again may make it anew."""
