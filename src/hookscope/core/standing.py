@@ -53,7 +53,6 @@ STATE_OF: Mapping[str, State] = {
     "fields": State.BROKEN,
     "events": State.BROKEN,
     "path": State.BROKEN,
-    "source": State.BROKEN,
     "export": State.BROKEN,
     "load": State.BROKEN,
     "reached": State.BROKEN,

@@ -199,7 +199,6 @@ WHY_NOT = {
     "settings": "the host refuses its settings until they are mended by hand",
     "build": "the host builds nothing before this is mended by hand",
     "export": "only its author knows which function is meant",
-    "source": "only its author can write what belongs there",
     "load": "its code failed; its error says where",
     "sent": "no event of this host is near enough to what it listens to",
 }

@@ -21,7 +21,6 @@ from hookscope.workbench.view import View
 
 IN_SOURCE: Mapping[str, Recipe] = {
     "handler": in_source.broken,
-    "source": in_source.broken,
     "build": in_source.build,
     "load": in_source.load,
     "path": in_source.path,
