@@ -286,6 +286,15 @@ def test_an_unreadable_folder_is_a_problem(hookscope: Program, workspace: Path, 
     assert "is a file" in done.json["problems"][0]
 
 
+def test_the_file_that_stands_in_the_place_of_a_folder_is_named(hookscope: Program, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    done = hookscope("list", "--dialect", "openclaw", "--json", "--home", str(file / "home"))
+    problems = done.json["problems"]
+    assert f"{file} is a file; hooks are looked for in folders" in problems
+    assert f"{file} is a file; plugins are looked for in folders" in problems
+
+
 def test_what_if_changes_the_answer_and_says_so(
     hookscope: Program, workspace: Path, bundled: Path, make_hook: MakeHook
 ) -> None:

@@ -44,13 +44,21 @@ def children_of(folder: Folder, search: Search) -> list[FolderItem]:
     except FileNotFoundError:
         return []  # an absent folder is an ordinary thing, not a problem
     except NotADirectoryError:
-        search.problems.append(Problem(f"{folder.path} is a file; hooks are looked for in folders"))
+        search.problems.append(
+            Problem(f"{file_above(folder.path, search.files)}; hooks are looked for in folders")
+        )
     except OSError as error:
         facts = search.files.facts(folder.path)
         if facts is not None and facts.folder:
             search.warn(search.texts.unscanned, folder=folder.path, error=_system_words(error, "scandir"))
         search.problems.append(Problem(f"cannot read the {folder.source} folder: {reason_of(error)}"))
     return []
+
+
+def file_above(path: Path, files: Files) -> str:
+    """Of a folder that cannot be one, since it or a folder above it is a file: which, as half a sentence."""
+    there = next((place for place in (path, *path.parents) if files.facts(place) is not None), path)
+    return f"{there} is a file"
 
 
 def reason_of(error: OSError) -> str:

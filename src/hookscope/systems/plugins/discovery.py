@@ -12,7 +12,7 @@ from hookscope.core.hooks import LANGUAGE_OF, Fault, Folder, Hook, Language, Met
 from hookscope.core.inventory import Found, Rejected
 from hookscope.core.surroundings import Files
 from hookscope.formats.places import FormatError, KeyPath
-from hookscope.systems.folders.discovery import LARGEST_MANIFEST, reason_of
+from hookscope.systems.folders.discovery import LARGEST_MANIFEST, file_above, reason_of
 from hookscope.systems.plugins.access import ENTRIES, Access
 from hookscope.systems.plugins.manifests import SCHEMA, tools_of
 from hookscope.systems.plugins.schemas import with_defaults
@@ -93,6 +93,10 @@ def _candidates(folder: Folder, search: _Search) -> Iterator[Path]:
     try:
         children = search.files.children(folder.path)
     except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        said = file_above(folder.path, search.files)
+        search.problems.append(Problem(f"{said}; plugins are looked for in folders"))
         return
     except OSError as error:
         search.problems.append(Problem(f"cannot read the plugins folder: {reason_of(error)}"))
