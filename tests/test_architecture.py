@@ -54,10 +54,12 @@ MAY_IMPORT = {
         "core",
         "console",
         "serve",
+        "adapter",
         "manual",
     },  # the console is opened from here, and only opened
     "console": {"workbench", "core"},
     "serve": {"workbench", "core"},  # starts the console as a program; talks to it by its streams
+    "adapter": {"workbench", "core"},  # an editor's debugger; in a process of its own
     "pytest_plugin": {"workbench", "core"},
     "values": set(),
     "bringing": set(),

@@ -55,6 +55,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
         ("hookscope fire .hookscope/events/greet.yaml", "an event that was saved"),
         ("hookscope fire command:new --repeat 20 --shuffle", "does the order matter, and who disturbs whom"),
     ),
+    "dap": (("hookscope dap", "what an editor starts; `hookscope help debugging` has what each wants"),),
     "sequence": (
         ("hookscope sequence", "which there are"),
         ("hookscope sequence new", "as the host sends them for /new"),

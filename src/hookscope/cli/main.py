@@ -33,6 +33,7 @@ COMMANDS = {
     "events": "What the host sends, when, with which fields, and who listens.",
     "plan": "Who would run for an event, in order, and who not. Runs nothing.",
     "fire": "Fire an event and see what each handler did.",
+    "dap": "For editors: debug handlers by the Debug Adapter Protocol.",
     "sequence": "Fire events one after another, as a host sends them or a file says.",
     "replay": "Fire the event of an earlier run again, and say what is different.",
     "test": "Fire saved events and sequences, and say where a run is not what its file expects.",

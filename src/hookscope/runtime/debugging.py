@@ -43,7 +43,7 @@ class Debugger:
         errors: Errors = "leaving",
         bound: Callable[[Bound], object] | None = None,
     ) -> None:
-        self._begins, self._errors, self._bound = begins, errors, bound
+        self.begins, self._errors, self._bound = begins, errors, bound
         self._lines: dict[str, tuple[int, ...]] = {}
         self._workers: list[Worker] = []  # that run
         self._worker: Worker | None = (
@@ -51,7 +51,7 @@ class Debugger:
         )
         self._stop: Stop | None = None
         self._others: deque[tuple[Worker, Stop]] = deque()  # which stand meanwhile: workers run side by side
-        self._told = 0  # stops
+        self._told = self._number = 0  # stops so far; of the one that is told of
         self._news = asyncio.Event()
         self._sandbox: Sandbox | None = None
 
@@ -146,18 +146,20 @@ class Debugger:
         """What a worker that starts is told, and what takes what it says of stops."""
         self._workers.append(worker)
         lines = {self._copy_of(file): lines for file, lines in self._lines.items()}
-        asked = {"do": "debug", "begin": self._begins, "errors": self._errors, "lines": lines}
+        asked = {"do": "debug", "begin": self.begins, "errors": self._errors, "lines": lines}
         original = str if self._sandbox is None else self._sandbox.original_of
 
         def heard(told: Message) -> None:
             bound = bound_of(told.get("bound"), original)
             if bound is not None and self._bound is not None:
                 self._bound(bound)
-            stop = stop_of(told.get("stop"), original, self._told + (self._worker is not worker))
+            again = self._worker is worker
+            number = self._number if again else self._told + 1
+            stop = stop_of(told.get("stop"), original, number, worker.so_far())
             if stop is None:
                 return
-            self._told = max(self._told, stop.number)
-            if self._worker is not None and self._worker is not worker:
+            self._told = max(self._told, number)
+            if self._worker is not None and not again:
                 self._others.append((worker, stop))
             else:
                 self._tell(worker, stop)
@@ -178,5 +180,5 @@ class Debugger:
             self._tell(*self._others.popleft())
 
     def _tell(self, worker: Worker, stop: Stop) -> None:
-        self._worker, self._stop = worker, stop
+        self._worker, self._stop, self._number = worker, stop, stop.number
         self._news.set()

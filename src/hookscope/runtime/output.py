@@ -40,6 +40,11 @@ class Capture:
             self._dropped += len(self._tail) - TAIL
             del self._tail[:-TAIL]
 
+    @property
+    def beginning(self) -> str:
+        """The text so far, without what came behind the first HEAD bytes."""
+        return self._head.decode("utf-8", "ignore")
+
     def take(self) -> tuple[str, int]:
         """The text so far and how many bytes of it are left out; then begins anew."""
         if not self._head:
@@ -103,6 +108,11 @@ class Pipe:
         for _ in range(DRAIN):
             if not self.open or not self._poll.poll(0) or not self.read():
                 break
+
+    def so_far(self) -> str:
+        """What the call that runs has printed, as Capture.beginning. It stays to be taken."""
+        self.drain()
+        return "" if self._parts else self._capture.beginning
 
     def take_part(self) -> tuple[str, int]:
         """The text of the oldest call that has ended, as Capture.take; all that is there where none has."""

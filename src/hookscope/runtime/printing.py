@@ -52,6 +52,11 @@ class Printing:
         notes = tuple(f"{count:,} bytes of {name} were left out" for count, name in left_out if count)
         return Printed(stdout, stderr, notes)
 
+    def so_far(self) -> tuple[str, str]:
+        """What the call that runs has printed to both, within bounds; it is taken all the same."""
+        out, err = [pipe.so_far() for pipe in self._pipes] or ("", "")
+        return out, err
+
     def close(self) -> None:
         """Read what is left, and no more. `take` still gives it."""
         self.deafen()

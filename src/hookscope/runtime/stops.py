@@ -49,6 +49,8 @@ class Stop:
     error: str | None = None  # that has left the handler, or was thrown: "KeyError: 'user'"
     said: str | None = None  # the answer to the last word, where that has one
     members: tuple[Member, ...] | None = None  # that the last word asked for
+    failed: bool = False  # `said` is an error
+    printed: tuple[str, str] = ("", "")  # so far, to standard output and error
     number: int = 0  # of the stops of its run; as long as it stands there it is the same
 
     @property
@@ -65,12 +67,14 @@ class Bound:
     lines: tuple[tuple[int, int], ...]  # named, and where it stops
 
 
-def stop_of(told: object, original: Callable[[str], str], number: int) -> Stop | None:
+def stop_of(
+    told: object, original: Callable[[str], str], number: int, printed: tuple[str, str]
+) -> Stop | None:
     """None where a worker tells what is none: it cannot be answered."""
     if not isinstance(told, dict):
         return None
     try:
-        return _read(told, original, number)
+        return _read(told, original, number, printed)
     except (IndexError, KeyError, TypeError, ValueError):
         return None
 
@@ -85,7 +89,7 @@ def bound_of(told: object, original: Callable[[str], str]) -> Bound | None:
         return None
 
 
-def _read(told: Message, original: Callable[[str], str], number: int) -> Stop:
+def _read(told: Message, original: Callable[[str], str], number: int, printed: tuple[str, str]) -> Stop:
     def text(value: object) -> str:
         return original(str(value))
 
@@ -109,5 +113,7 @@ def _read(told: Message, original: Callable[[str], str], number: int) -> Stop:
         None
         if members is None
         else tuple(Member(str(name), text(value), bool(holds)) for name, value, holds in members),
+        bool(told.get("failed")),
+        printed,
         number,
     )

@@ -258,6 +258,10 @@ class Worker:
         """What it printed since the last question; `of_one`: up to the fence behind one call."""
         return self._printing.take(of_one=of_one)
 
+    def so_far(self) -> tuple[str, str]:
+        """What the call that runs has printed, to standard output and error."""
+        return self._printing.so_far()
+
     async def end(self) -> None:
         """Kill the process and its group, wait until it is gone, close everything. Any number of times.
 

@@ -8,12 +8,13 @@ import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import field
+from functools import partial
 
 import click
 
 from hookscope.cli import answers, run_tables
 from hookscope.cli.answers import Answer
-from hookscope.cli.asked import Asked, planned, saved
+from hookscope.cli.asked import Asked, saved, trusted_now
 from hookscope.cli.debugging import debugged
 from hookscope.cli.firing_options import timeout_option, trust_option, wait_option
 from hookscope.cli.following import stepped, streamed, warned
@@ -42,6 +43,7 @@ from hookscope.workbench.breaking import breakages_of
 from hookscope.workbench.did_nothing import why_nothing_shows
 from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.repeating import MOST
+from hookscope.workbench.wishes import Wish, planned
 
 PARAMETERS = (
     click.Argument(["what"], metavar="KEY|FILE...", nargs=-1, required=True),
@@ -132,7 +134,7 @@ def command(
     if step and (repeat is not None or json_lines):
         raise Refusal("--step goes through one run.", "Leave --repeat and --json-lines out.", code=2)
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers)
-    asked = Asked(
+    wish = Wish(
         session,
         None if context is None else object_from(context, "--context"),
         None if ctx is None else object_from(ctx, "--ctx"),
@@ -140,6 +142,9 @@ def command(
         left_out,
         force,
         breakages_of(breaks),
+    )
+    asked = Asked(
+        wish,
         repeat,
         seed,
         step,
@@ -190,9 +195,10 @@ class Fired:
 async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fired:
     """Fire one after another, until one is cancelled."""
     fired = Fired()
+    trusts = partial(trusted_now, bench) if asked.ask else None
     try:
         for item in what:
-            view, plan = await planned(bench, item, asked)
+            view, plan = await planned(bench, item, asked.wish, trusts)
             if strange := stranger(view, plan.event.key):
                 fired.said.append(strange)
             notes = notes_on_event(plan.event, view.host.dialect.catalogue())
@@ -202,7 +208,7 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
             fired.left |= dict.fromkeys(
                 answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
             )
-            fired.left |= dict.fromkeys(could_not(view, plan, only=asked.only))
+            fired.left |= dict.fromkeys(could_not(view, plan, only=asked.wish.only))
             by_hand = Stepper() if asked.step else Debugger() if asked.debug else None
             fired.several = several_of(
                 bench, view, plan, asked.repeat, seed=asked.seed, sandbox=asked.sandbox

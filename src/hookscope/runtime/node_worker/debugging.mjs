@@ -74,15 +74,15 @@ class Watch {
     if (this.placeOf(top).file === BEGINNING && !isError(params) && (await this.isBeginning(top))) {
       this.begins = this.wish.begin || this.pauses;
       this.steps = false; // those of the one before
-      await this.post(`Debugger.${this.wayOn}`);
+      await this.goOn(this.wayOn);
       return;
     }
     const error = isError(params) ? errorIn(params.data) : null;
     const frames = this.authorsIn(params, error);
     if (!frames.length) {
       const isCalled = params.callFrames.some((frame) => isAuthors(this.placeOf(frame).file));
-      await this.post(`Debugger.${isCalled && this.inside > 0 && this.steps ? "stepInto" : this.wayOn}`);
       this.inside -= 1;
+      await this.goOn(isCalled && this.inside >= 0 && this.steps ? "stepInto" : this.wayOn);
       return;
     }
     this.asked = { why: this.whyOf(params, error), error, stands: new Standing((...asked) => this.post(...asked), frames) };
@@ -105,8 +105,11 @@ class Watch {
 
   /** On from a place that is no author's: into the handler, out of what that has called, or just on. */
   get wayOn() {
-    if (load(this.running, 0) === 0) this.steps = this.begins = false; // it has ended
-    if (this.begins) return "stepInto";
+    if (load(this.running, 0) === 0) {
+      this.steps = this.begins = false; // it has ended
+      return "resume";
+    }
+    if (this.begins || this.pauses) return "stepInto";
     return this.steps ? "stepOut" : "resume";
   }
 
@@ -136,6 +139,11 @@ class Watch {
     }
   }
 
+  async goOn(how) {
+    await this.post(`Debugger.${how}`);
+    if (how === "resume" && this.pauses) await this.pause(); // that was wanted while it stood
+  }
+
   async pause() {
     if (this.asked) return;
     this.pauses = true;
@@ -150,7 +158,7 @@ class Watch {
       this.inside = word === "step" ? INSIDE : 0;
       this.asked = null;
       if (word === "off") await this.post("Debugger.setSkipAllPauses", { skip: true });
-      await this.post(`Debugger.${GOES[word]}`);
+      await this.goOn(GOES[word]);
     } else if (word === "frame") {
       stands.turnTo(message.at);
       await this.tell({});
@@ -159,7 +167,7 @@ class Watch {
     } else if (word === "line") {
       await this.tell({ said: await this.lines.toggle(message.file || this.placeOf(stands.chosen).file, message.line) });
     } else {
-      await this.tell({ said: await stands.answer(message.text) });
+      await this.tell(await stands.answer(message.text));
     }
   }
 

@@ -75,15 +75,16 @@ export class Standing {
     return this.post("Debugger.evaluateOnCallFrame", { callFrameId: this.chosen.callFrameId, expression, ...more });
   }
 
-  /** What an expression is, or what it throws. */
+  /** {said, failed}: what an expression is, or what it throws. */
   async answer(text) {
-    if (!this.chosen.callFrameId) return GONE;
+    if (!this.chosen.callFrameId) return { said: GONE, failed: true };
     await this.post("Debugger.setSkipAllPauses", { skip: true });
     try {
       this.isTouched = true;
       const told = await this.evaluated(text);
-      const said = told.exceptionDetails ? errorIn(told.exceptionDetails.exception) : await this.laidOut(told.result);
-      return said.slice(0, ANSWER);
+      const failed = Boolean(told.exceptionDetails);
+      const said = failed ? errorIn(told.exceptionDetails.exception) : await this.laidOut(told.result);
+      return { said: said.slice(0, ANSWER), failed };
     } finally {
       await this.post("Debugger.setSkipAllPauses", { skip: false });
     }

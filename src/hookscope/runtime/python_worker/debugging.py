@@ -236,7 +236,8 @@ class Debugger(bdb.Bdb):
             return {"members": asked.members(message["path"])}
         if word == "line":
             return {"said": self._lines.toggle(message["file"] or asked.file, message["line"])}
-        return {"said": asked.answer(message["text"])}
+        said, failed = asked.answer(message["text"])
+        return {"said": said, "failed": failed}
 
     def _go_on(self, word: str, stack: Stack, *, has_ended: bool) -> None:
         frame, _ = stack[-1]

@@ -39,9 +39,9 @@ worker to host
 "stack" and "word" come over the third descriptor. Of a stop "why" is "begin" (its first line), "breakpoint",
 "line" (one that was named), "step", "pause" or "error"; "frames" are those of its author's code, outermost
 first, and "at" the chosen one; "lines" [[number, text]], "variables" [[name, text]] and "named", numbers of
-lines, are that one's; "said" or "members", [[name, text, has it members]], answers the last word. A path is
-numbers of members, from the variables on. Errors, of "debug" and of "errors" with "at", are those "leaving" a
-handler, those "raised" anywhere in its author's code, or "none".
+lines, are that one's; "said" ("failed": it is an error) or "members", [[name, text, has it members]], answers
+the last word. A path is numbers of members, from the variables on. Errors, of "debug" and of "errors" with
+"at", are those "leaving" a handler, those "raised" anywhere in its author's code, or "none".
 
 Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", "returned",
 and each that is false; "took" where it is 0; "status" and "phase" where they are "ok" and "run".

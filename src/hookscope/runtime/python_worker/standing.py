@@ -64,12 +64,12 @@ class Standing:
             "variables": _texts_of(self._variables(frame)),
         }
 
-    def answer(self, text: str) -> str:
-        """What an expression is, or what a statement prints; what it fails with."""
+    def answer(self, text: str) -> tuple[str, bool]:
+        """What an expression is, or what a statement prints; what it fails with, and True."""
         frame, _ = self._stack[self._at]
         names, known = frame.f_globals, self._variables(frame)
         printed = io.StringIO()
-        said = ""
+        said, failed = "", False
         try:
             with redirect_stdout(printed):
                 code = _compiled(text, "eval")
@@ -78,11 +78,11 @@ class Standing:
                 else:
                     exec(compile(text, TYPED, "exec"), names, known)
         except BaseException as error:
-            said = in_short(error) or ""
+            said, failed = in_short(error) or "", True
         if not _PERSISTS:
             with suppress(AttributeError):
                 ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
-        return (printed.getvalue() + said)[:ANSWER]
+        return (printed.getvalue() + said)[:ANSWER], failed
 
     def members(self, path: Any) -> list[list[Any]]:
         """[name, text, has it members of its own] of what a value holds: of the variable that is the first

@@ -1,0 +1,114 @@
+"""A run that an editor goes through: begun, told to the editor as it goes, ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from hookscope.adapter.framing import Message
+from hookscope.adapter.lines import Lines
+from hookscope.adapter.seen import Seen
+from hookscope.adapter.threads import Thread, Threads
+from hookscope.core.runs import Plan, Result, Run, Started
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import Debugger, Firing, Stop, View, Workbench
+
+Tell = Callable[[str, Message], None]  # an event of the protocol, by its name
+Report = Callable[[Run, Plan, View], str]  # a run in words
+
+REASONS = {"begin": "entry", "line": "breakpoint", "error": "exception"}
+WHY = {
+    "begin": "Stands at its first line",
+    "breakpoint": "Stands at a breakpoint of its own",
+    "line": "Stands at a breakpoint",
+    "step": "Stands at the next line",
+    "pause": "Was paused",
+    "error": "Stands where an error came",
+}
+
+
+class Running:
+    """Tells an editor of handlers that begin, stand, print and end; then of the run."""
+
+    def __init__(self, tell: Tell, debugger: Debugger, seen: Seen, lines: Lines, report: Report) -> None:
+        self._tell, self._debugger, self._seen, self._lines = tell, debugger, seen, lines
+        self._report = report
+        self._firing: Firing | None = None
+        self.threads = Threads()
+        self.standing: Thread | None = None
+
+    async def fire(self, bench: Workbench, view: View, plan: Plan, *, sandbox: bool, debugs: bool) -> None:
+        """Run it to its end. Raises OSError where copies for the sandbox cannot be made."""
+        if debugs:
+            self._firing = await bench.fire_debugged(view, plan, self._debugger, sandbox=sandbox)
+        else:
+            self._firing = await bench.fire_guarded(view, plan) if sandbox else bench.fire(view, plan)
+        stops = asyncio.create_task(self._stops())
+        try:
+            async for step in self._firing:
+                if isinstance(step, Started):
+                    self._began(step.call.name)
+                elif isinstance(step, Result):
+                    self._ended(step)
+            run = await self._firing
+        finally:
+            self._seen.over.set()
+            stops.cancel()
+            with suppress(asyncio.CancelledError):
+                await stops
+        self.print(f"\n{self._report(run, plan, view)}\n")
+        well = not run.failed and not run.cancelled and run.ending.failure is None
+        self._tell("exited", {"exitCode": 0 if well else 1})
+
+    def cancel(self) -> None:
+        """End the run; `fire` goes on to its end."""
+        if self._firing is not None:
+            self._firing.cancel()
+
+    def print(self, text: str, category: str = "console") -> None:
+        """Show a text to the user."""
+        self._tell("output", {"category": category, "output": printable(text)})
+
+    async def _stops(self) -> None:
+        known: Stop | None = None
+        while True:
+            stop = await self._debugger.stopped(known)
+            if known is None or stop.number != known.number:
+                self._stands(stop)
+            known = stop
+
+    def _stands(self, stop: Stop) -> None:
+        thread = self.threads.of(stop.who) or self._began(stop.who)
+        self.standing = thread
+        self._printed(thread, *stop.printed)
+        self._seen.show(stop)
+        told: Message = {
+            "reason": REASONS.get(stop.why, stop.why),
+            "description": WHY[stop.why],
+            "threadId": thread.number,
+            "allThreadsStopped": False,
+        }
+        if stop.error is not None:
+            told["text"] = printable(stop.error)
+        if stop.why == "line":
+            told["hitBreakpointIds"] = self._lines.at(stop.frame.file, stop.frame.line)
+        self._tell("stopped", told)
+
+    def _began(self, who: str) -> Thread:
+        thread = self.threads.begin(who)
+        self._tell("thread", {"reason": "started", "threadId": thread.number})
+        return thread
+
+    def _ended(self, result: Result) -> None:
+        thread = self.threads.of(result.call.name) or self._began(result.call.name)
+        self._printed(thread, result.stdout, result.stderr)
+        if result.error is not None:
+            error = f"{one_line(result.error.type)}: {printable(result.error.message)}"
+            self.print(f"{thread.name}: {error}\n", "stderr")
+        self.threads.end(thread)
+        self._tell("thread", {"reason": "exited", "threadId": thread.number})
+
+    def _printed(self, thread: Thread, stdout: str, stderr: str) -> None:
+        for category, text in thread.news(stdout, stderr):
+            self.print(text, category)
