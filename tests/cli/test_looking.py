@@ -568,6 +568,13 @@ def test_a_name_that_is_too_long_is_refused_in_a_sentence(hookscope: Program) ->
     assert (done.code, done.err.count("\n")) == (2, 1)
 
 
+def test_an_empty_text_is_no_folder_to_trust(hookscope: Program, workspace: Path) -> None:
+    """`hookscope trust "$HOOKS"` where HOOKS is not set: the current folder was meant by nobody."""
+    done = hookscope("trust", "", "--json")
+    assert (done.code, done.json["error"]) == (2, "An empty text names no folder.")
+    assert hookscope("trust", ".", "--json").json["trusted"] == str(workspace)
+
+
 def test_only_folders_are_trusted(hookscope: Program, workspace: Path) -> None:
     (workspace / "hooks.tgz").write_text("")
     done = hookscope("trust", "hooks.tgz")

@@ -167,6 +167,28 @@ async def test_a_console_delivers_files_and_gives_its_place_back(served: Start) 
         assert not alive(everything)
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nX: \x1b[31m\r\n\r\n",
+        bytes.fromhex("160301020001000001fc0303"),  # the beginning of TLS
+    ],
+)
+async def test_what_is_no_request_is_answered_and_prints_nothing(
+    served: Start, sent: bytes, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = await served()
+    address = urlsplit(server.origin)
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    writer.write(sent)
+    assert b" 400 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+    writer.close()
+    assert await server.end(signal.SIGINT) == 0
+    assert capfd.readouterr().err == ""
+
+
 async def test_no_console_outlives_a_server_that_is_killed(served: Start) -> None:
     server: Served = await served()
     async with aiohttp.ClientSession(cookie_jar=aiohttp.DummyCookieJar()) as http:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from hookscope.cli import answers, toggling
+from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.core.host_command import Flags, HostCommand, Said
 from hookscope.core.text import printable
@@ -77,6 +77,8 @@ def switched(options: Options, name: str, on: bool, dry_run: bool) -> Answer:
         return in_its_words(row)
     toggle = bench.edits.toggle(view, row.hook.name, on, as_command=True)
     if not dry_run:
+        from hookscope.cli import toggling  # here: others only list
+
         toggling.applied(bench, row.hook.name, toggle)
         bench.close_now()
     return in_its_words(command.switched(row, on))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import os
 import signal
 import stat
@@ -15,6 +16,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from hookscope.core.text import why_of
 from hookscope.serve.door import SHORTEST, Door, is_loopback, made_token
@@ -113,7 +115,9 @@ async def serve(
     """Serve consoles until SIGINT or SIGTERM. Raises Refusal where nobody can listen there."""
     door = door_of(wish)
     house = House(door, handed_over(options), wish.sessions)
-    runner = web.AppRunner(house.app(), access_log=None, shutdown_timeout=ALL_GONE)
+    log = logging.getLogger(__name__)
+    log.addFilter(is_ours)
+    runner = web.AppRunner(house.app(), access_log=None, shutdown_timeout=ALL_GONE, logger=log)
     await runner.setup()
     try:
         try:
@@ -136,6 +140,11 @@ async def serve(
         await stop.wait()
     finally:
         await runner.cleanup()
+
+
+def is_ours(record: logging.LogRecord) -> bool:
+    """Is it worth a line: not what anybody sends here that is no HTTP, which has got its answer."""
+    return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
 
 
 def _cannot_listen(wish: Wish, error: OSError) -> Refusal:

@@ -7,24 +7,26 @@ import click
 from hookscope.cli import answers
 from hookscope.cli.answers import Answer
 from hookscope.core.text import as_typed, printable
-from hookscope.workbench import Options
+from hookscope.workbench import Options, Refusal
 from hookscope.workbench.left_out import waiting_below
 
 MOST = 5  # links that are named one by one
 
 
-@answers.command("trust", click.Argument(["folder"], metavar="DIR", type=click.Path(path_type=Path)))
-def command(options: Options, folder: Path) -> Answer:
+@answers.command("trust", click.Argument(["folder"], metavar="DIR", type=click.Path()))
+def command(options: Options, folder: str) -> Answer:
     """Allow the handlers in DIR, and in all folders below it, to run on this machine.
 
     What a link in DIR leads out to is not below it: that is said, with the command that allows it.
     """
+    if not folder:  # a variable that is not set, most likely
+        raise Refusal("An empty text names no folder.", "`hookscope trust .` is of this one.", code=2)
     bench = answers.bench_of(options)
-    real = bench.trust(folder)
+    real = bench.trust(Path(folder))
     view = bench.look()
     short = view.host.surroundings.short
     lines = [f"Handlers in {printable(short(real))} may run now, in all folders below it too."]
-    left = waiting_below(view, folder)
+    left = waiting_below(view, Path(folder))
     for path, root in left[:MOST]:
         at = short(root)
         lines.append(
