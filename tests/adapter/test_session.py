@@ -249,6 +249,7 @@ def test_one_that_runs_is_paused_and_goes_on(editor: Editor, endless: Path) -> N
     editor.do("pause", threadId=thread)
     stopped = editor.stopped("pause")
     assert editor.value("40 + 2", stopped) == "42"
+    editor.do("pause", threadId=thread)  # it stands already
     editor.do("setBreakpoints", source={"path": str(endless)}, breakpoints=[{"line": 5}])
     counts = []
     for _ in range(2):

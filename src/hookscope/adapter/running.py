@@ -11,7 +11,7 @@ from hookscope.adapter.lines import Lines
 from hookscope.adapter.seen import Seen
 from hookscope.adapter.threads import Thread, Threads
 from hookscope.core.runs import Plan, Result, Run, Started
-from hookscope.core.text import one_line, printable
+from hookscope.core.text import printable
 from hookscope.workbench import Debugger, Firing, Stop, View, Workbench
 
 Tell = Callable[[str, Message], None]  # an event of the protocol, by its name
@@ -103,9 +103,6 @@ class Running:
     def _ended(self, result: Result) -> None:
         thread = self.threads.of(result.call.name) or self._began(result.call.name)
         self._printed(thread, result.stdout, result.stderr)
-        if result.error is not None:
-            error = f"{one_line(result.error.type)}: {printable(result.error.message)}"
-            self.print(f"{thread.name}: {error}\n", "stderr")
         self.threads.end(thread)
         self._tell("thread", {"reason": "exited", "threadId": thread.number})
 

@@ -149,8 +149,8 @@ class Session:
             raise Refusal("One event is fired for a session.", "Begin another one.")
         launch = launch_of(asked, self._options)
         self._bench = bench = Workbench(launch.options, trust_all=self._trusts)
-        for note in (bench.setup.notice, *bench.setup.notes):
-            self._running.print(f"{note}\n" if note else "")
+        for note in filter(None, (bench.setup.notice, *bench.setup.notes)):
+            self._running.print(f"{note}\n")
         view, plan = await planned(bench, launch.what, launch.wish)
         left = _left(view, plan, launch.wish.only)
         if not plan.calls:

@@ -67,7 +67,7 @@ class Debugger(bdb.Bdb):
         elif word == "errors":
             self._errors = message["at"]
         elif word == "pause":
-            self._pauses = True
+            self._pauses = not self._is_asked  # it stands already
         else:
             self._words.put(message)
             return
