@@ -59,6 +59,22 @@ async def test_a_journal_that_another_process_has_begun_meanwhile_is_written_by_
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
 
 
+async def test_ids_go_on_in_a_new_file(journal: Journal, path: Path) -> None:
+    """Who follows the runs, or shows those of before too, knows them by their ids."""
+    numbers = [await journal.begin(Event("command", name)) for name in "ab"]
+    for file in path.parent.iterdir():
+        file.unlink()
+    numbers += [await journal.begin(Event("command", name)) for name in "cd"]
+    assert numbers == sorted(set(numbers))
+    assert [run.id for run in journal.newer_than(numbers[1])] == numbers[2:]
+    for number in numbers[2:]:
+        await journal.end(Run(number, Event("command"), (), (), Ending()))
+    journal.close()  # which files them
+    assert [run.key for run in journal.recent(text="c")] == ["command:c"]
+    with Journal(path, AGENT, "d") as later:
+        assert await later.begin(Event("command")) > numbers[-1]
+
+
 async def test_the_end_of_a_run_in_a_removed_file_is_not_written_to_another_run(
     journal: Journal, path: Path
 ) -> None:

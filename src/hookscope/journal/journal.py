@@ -48,7 +48,7 @@ INSERT_RUN = """
         (select id from workspaces where path = ?), (select id from circumstances where digest = ?), ?,
         max(?, coalesce((select at from runs order by id desc limit 1), 0)), ?, ?, ?, ?, ?
     )"""
-# An id is given anew in a new file, where the journal was moved away while the run went on.
+# An id may be another run's, by another process, where the journal was moved away while the run went on.
 END_RUN = """
     update runs set outcome = ?, took = ?, document = ?, size = size + ?
     where id = ? and started_ms = coalesce(?, started_ms)"""
@@ -66,6 +66,7 @@ class _Shared:
     fingerprints: Fingerprints = field(default_factory=Fingerprints)
     # What began runs hid: a handler may remove a secret from the context and print it.
     hidden: dict[int, tuple[Secret, ...]] = field(default_factory=dict)
+    last: int = 0  # id that was given
     begun: dict[int, int] = field(default_factory=dict)  # runs that go on, and when each was put on record
     known: tuple[Secret, ...] = ()
 
@@ -147,10 +148,14 @@ class Journal(Reader):
                 return (self.workspace, around.digest, *run, size, text)
 
             try:
-                return database.execute(INSERT_RUN, row(len(text))).lastrowid or 0
+                number = database.execute(INSERT_RUN, row(len(text))).lastrowid or 0
             except sqlite3.IntegrityError:  # the first of its workspace, or under these circumstances
                 added = self._add(database, around)
-                return database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
+                number = database.execute(INSERT_RUN, row(len(text) + added)).lastrowid or 0
+            self._shared.last = max(number, self._shared.last + 1)
+            if number < self._shared.last:
+                _renumber(database, number, self._shared.last)
+            return self._shared.last
 
         run_id = await self._written(insert, GLANCE)
         self._shared.begun[run_id] = now
@@ -234,6 +239,13 @@ class Journal(Reader):
             with suppress(TimeoutError):  # of our wait: a job raises none
                 return written.result(glance)
         return await asyncio.wrap_future(written)
+
+
+def _renumber(database: sqlite3.Connection, number: int, other: int) -> None:
+    """In a new file ids go on where those of the one that was moved away have ended: who shows the runs of
+    both knows them by their ids."""
+    database.execute("update runs set id = ? where id = ?", (other, number))
+    database.execute("update fresh set run = ? where run = ?", (other, number))
 
 
 @cache
