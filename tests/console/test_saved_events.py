@@ -14,6 +14,7 @@ from hookscope.cli.main import exit_code
 from hookscope.console.fire.composer import Composer
 from hookscope.console.fire.json_editor import JsonEditor
 from hookscope.console.fire.saved_screen import why_no_name
+from hookscope.console.fire.waterfall import Waterfall
 from hookscope.workbench import Options, Workbench
 from hookscope.workbench.drafts import read_draft
 
@@ -268,6 +269,32 @@ async def test_a_run_is_replayed_from_a_handler_on(
         assert "handler a-first" not in story.text()
         await story.press("escape", "R")
         await story.shows("run 3", "n is 2, True")
+
+
+async def test_a_handler_that_was_passed_over_is_not_counted_where_a_replay_begins(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a-first", "b-second", "c-third"):
+        source = f"def handler(event): event.messages.append('{name}, ' + str('replayed' in event.context))\n"
+        make_hook(workspace / "hooks", name, READY, source)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console((120, 36)) as story:
+        await composed(story)
+        await story.press("b")
+        await story.shows("waits before a-first")
+        await story.press("i")
+        await story.shows("waits before b-second")
+        await story.press("f")
+        await story.until(lambda: not story.screen.state.job, "the run is over")
+        waterfall = story.screen.query_one("#fire-run Waterfall", Waterfall)
+        waterfall.focus()
+        await story.shows("✓ 2 handlers ran")
+        await story.press("home")
+        await story.until(lambda: waterfall.cursor == 0, "the cursor is on the first")
+        await story.press("K")
+        await story.shows("a-first did not run")
+        await story.press("down", "K")
+        await story.shows("Side by side", "run 1", "run 2", "b-second, False", "b-second, True")
 
 
 async def test_a_sequence_is_fired_step_after_step(

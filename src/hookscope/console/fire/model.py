@@ -117,6 +117,11 @@ class RunSheet:
         """Seconds that the whole run took, or has taken by now."""
         return max(self.run.took if self.run else now - self.begun, self.origin + self.span(now))
 
+    def place_of(self, row: CallRow) -> int:
+        """Of a handler among those of the run itself that ran, counted from 1."""
+        rows = self.rows[: self.rows.index(row) + 1]
+        return sum(one.result is not None and one.follow_up is None for one in rows)
+
     @property
     def first_news(self) -> int | None:
         """The index of the first row that failed; else of the first that an older version answered for."""

@@ -116,8 +116,12 @@ class FireRuns(FireFrame):
             self._say(with_keys("Nothing was fired yet, so there is nothing to replay: {fire.fire} fires."))
         elif from_here and (row is None or row.follow_up is not None):
             self._say("Put the cursor on the handler to begin with.")
+        elif from_here and row is not None and row.result is None and not sheet.running:
+            self._say(f"{row.name} did not run: put the cursor on one that did.")
         elif not self._busy():
-            self.post_message(asked.ReplayAsked(row.number if from_here and row is not None else None))
+            self.post_message(
+                asked.ReplayAsked(sheet.place_of(row) if from_here and row is not None else None)
+            )
 
     def action_compare(self) -> None:
         self.post_message(asked.CompareAsked())
