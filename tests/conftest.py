@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.drawing import read_styles_once
 from tests.forking import Forks
 
 from hookscope import library
@@ -35,6 +36,7 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(20_000, 20, 50)  # a console makes and drops more than the usual 700 with every key
 
 
 @pytest.fixture(autouse=True)
@@ -50,6 +52,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(f"{name}_{what}", raising=False)
     monkeypatch.chdir(folder)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def styles() -> Iterator[None]:
+    """What stands in a stylesheet is read once for all consoles."""
+    with pytest.MonkeyPatch.context() as patch:
+        read_styles_once(patch)
+        yield
 
 
 @pytest.fixture(scope="session")

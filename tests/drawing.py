@@ -5,6 +5,9 @@ from rich.console import RenderableType
 from textual._compositor import Compositor
 from textual._context import visible_screen_stack
 from textual.app import App
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.css.types import CSSLocation
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -35,3 +38,25 @@ def draw_when_looked_at(patch: pytest.MonkeyPatch) -> None:
         return None
 
     patch.setattr(Compositor, "render_update", render_update)
+
+
+def read_styles_once(patch: pytest.MonkeyPatch) -> None:
+    """Read each text of styles once for all apps: each app would read the same forty texts again."""
+    read: dict[object, list[RuleSet]] = {}
+    anew = Stylesheet._parse_rules
+
+    def _parse_rules(
+        sheet: Stylesheet,
+        css: str,
+        read_from: CSSLocation,
+        is_default_rules: bool = False,
+        tie_breaker: int = 0,
+        scope: str = "",
+    ) -> list[RuleSet]:
+        about = (css, read_from, is_default_rules, tie_breaker, scope)
+        key = (frozenset(sheet._variables.items()), *about)
+        if key not in read:
+            read[key] = anew(sheet, *about)
+        return read[key]
+
+    patch.setattr(Stylesheet, "_parse_rules", _parse_rules)

@@ -25,6 +25,10 @@ from typing import Any
 
 READ_AT_THE_START = ("PYTHON", "LANG", "LC_")  # variables that a process reads before its first line runs
 STRICT = {"PYTHONWARNINGS": "error"}
+ROOMS = (  # that a command may come to need; of the console, what lists its keys
+    *("cli.commands", "workbench", "workbench.links", "workbench.preferences", "workbench.tap"),
+    *("runtime", "journal", "lint", "packs", "formats", "console.keymap"),
+)
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,27 @@ class Forks:
         self._mother: subprocess.Popen[str] | None = None
 
     def run(
-        self, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str], text: str = "", limit: int = 120
+        self,
+        arguments: Sequence[str],
+        *,
+        cwd: Path,
+        env: Mapping[str, str],
+        text: str = "",
+        limit: int = 120,
+        terminal: str = "",
     ) -> Ended:
-        """What `hookscope ARGUMENTS` does. Raises TimeoutExpired after `limit` seconds."""
+        """What `hookscope ARGUMENTS` does. Raises TimeoutExpired after `limit` seconds.
+
+        With a `terminal`, the file of one, it writes there what it would write to its output.
+        """
         if any(name.startswith(READ_AT_THE_START) and os.environ.get(name) != env[name] for name in env):
             return _started(arguments, cwd, {**STRICT, **env}, text, limit)
         with tempfile.TemporaryDirectory() as folder:
             for name, said in (("in", text), ("out", ""), ("err", "")):
                 Path(folder, name).write_text(said)
+            if terminal:
+                Path(folder, "out").unlink()
+                Path(folder, "out").symlink_to(terminal)
             call = {
                 "arguments": [*arguments],
                 "cwd": str(cwd),
@@ -61,7 +78,10 @@ class Forks:
             code = self._asked(call)
             if code is None:
                 raise subprocess.TimeoutExpired(["hookscope", *arguments], limit)
-            out, err = (Path(folder, name).read_bytes().decode() for name in ("out", "err"))
+            out, err = (
+                "" if Path(folder, name).is_symlink() else Path(folder, name).read_bytes().decode()
+                for name in ("out", "err")
+            )
             return Ended(code, out, err)
 
     def close(self) -> None:
@@ -101,7 +121,7 @@ def _started(arguments: Sequence[str], cwd: Path, env: Mapping[str, str], text: 
 
 def _import_all() -> None:
     """Everything that a command may come to need, asyncio and sqlite3 among it."""
-    for room in ("cli.commands", "workbench", "runtime", "journal", "lint", "packs"):
+    for room in ROOMS:
         package = importlib.import_module(f"hookscope.{room}")
         for module in pkgutil.iter_modules(package.__path__):
             if not module.ispkg:
@@ -155,7 +175,8 @@ def _become(call: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     for number, name in enumerate(("in", "out", "err")):
         stream = os.open(
-            os.path.join(call["streams"], name), os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_APPEND
+            os.path.join(call["streams"], name),
+            os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_APPEND | os.O_NOCTTY,
         )
         os.dup2(stream, number)
         os.close(stream)
