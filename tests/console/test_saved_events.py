@@ -322,3 +322,22 @@ async def test_a_sequence_is_fired_step_after_step(
         await story.press("s")
         await story.press(*"twice", "f5")
         await story.shows("✗ ")
+
+
+async def test_a_sequence_that_ends_with_an_event_that_nobody_hears_shows_the_run_before(
+    console: Open, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY, GREETS)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    folder = workspace / ".hookscope/sequences"
+    folder.mkdir(parents=True)
+    (folder / "quiet.yaml").write_text(
+        "steps:\n  - {event: command:new, context: {who: Ada}}\n  - {event: command:reset}\n"
+    )
+    async with console((120, 36)) as story:
+        await story.press("2")
+        await story.focus_in("fire")
+        await story.press("s")
+        await story.shows("quiet")
+        await story.press(*"quiet", "enter")
+        await story.shows("quiet is over", "✓ 1 handler ran", "Hello Ada")

@@ -56,7 +56,8 @@ def test_side_by_side_an_end_has_its_own_colour_and_a_file_its_name_for_people()
     )
     lines = lines_of(found, run(), run(), lambda path: str(path).replace("/home/ada", "~"))
     shown = table(lines, (1, 2), 74)
-    names = "".join(line[:18].strip() for line in shown.plain.splitlines())
+    heading, *rows = shown.plain.splitlines()
+    names = "".join(line[: heading.index("run 1")].strip() for line in rows)
     assert "~/.openclaw/logs/commands.log" in names  # folded, not cut
     colours = {shown.plain[span.start : span.end].strip(): span.style for span in shown.spans}
     assert (colours["error: KeyError: 'ok'"], colours["ok"]) == ("$text-error", "$text-success")

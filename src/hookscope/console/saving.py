@@ -83,10 +83,13 @@ class SavedDesk:
         )
 
     def follow(self, sequence: EventSequence) -> None:
-        """Fire a sequence, step after step."""
+        """Fire a sequence, step after step. At its end the last run stands that called anybody."""
+        called: list[int] = []
 
         def told(number: int, stepped: Stepped) -> None:
             done = stepped.done
+            if done.run is not None and done.run.results:
+                called.append(number)
             if stepped.step.event.expect and done.run is not None:
                 self.pane.compared(number, done)
             if done.problem:
@@ -94,6 +97,9 @@ class SavedDesk:
                 self.screen.log_line("sequence", done.problem, "error", sequence.name)
 
         def over(passed: bool) -> None:
+            shown = self.pane.runs.current
+            if called and shown is not None and shown.number > called[-1] and not shown.rows:
+                self.pane.show_run(called[-1])
             text = "over" if passed else "over, and not as it should be"
             self.screen.log_line("sequence", text, "info" if passed else "error", sequence.name)
             self._say(f"The sequence {sequence.name} is {text}.", "information" if passed else "warning")

@@ -28,7 +28,7 @@ NOTHING = "–"
 SLOWER = 2.0  # a handler's time is worth a line when it is that many times the other's,
 FRAME = 7  # cells of the frame, its padding and its bar
 LEAST = 0.005  # and when that many seconds lie between them
-WIDEST = 34  # cells of the first column
+NARROWEST, WIDEST = 14, 34  # cells of the first column
 ENDED = re.compile(r"(\w+)(?=: |$)")  # the status before what a handler said
 LONGEST = 400  # characters of a value
 
@@ -88,7 +88,8 @@ def _tells(one: float, other: float) -> bool:
 
 def table(lines: Sequence[Beside], numbers: tuple[int, int], width: int) -> Content:
     """The lines in three columns; a value that is too long for its own goes on below."""
-    first = min(WIDEST, max(14, width // 4))
+    longest = max((Content(line.what).cell_length for line in lines), default=0)
+    first = min(WIDEST, width * 2 // 5, max(NARROWEST, longest))
     other = max(10, (width - first - 4) // 2)
     heading = Content.assemble(
         " " * (first + 2), fitted(f"run {numbers[0]}", other), "  ", fitted(f"run {numbers[1]}", other)
