@@ -89,7 +89,7 @@ def _tells(one: float, other: float) -> bool:
 def table(lines: Sequence[Beside], numbers: tuple[int, int], width: int) -> Content:
     """The lines in three columns; a value that is too long for its own goes on below."""
     longest = max((Content(line.what).cell_length for line in lines), default=0)
-    first = min(WIDEST, width * 2 // 5, max(NARROWEST, longest))
+    first = min(WIDEST, max(NARROWEST, min(longest, width // 3)))
     other = max(10, (width - first - 4) // 2)
     heading = Content.assemble(
         " " * (first + 2), fitted(f"run {numbers[0]}", other), "  ", fitted(f"run {numbers[1]}", other)
