@@ -6,7 +6,7 @@ const { structuredClone: copied } = globalThis;
 const { keys } = Object;
 
 /** A handler asked for what only its host can give. */
-export class NotHere extends Error {}
+class NotHere extends Error {}
 
 /** A context of one handler's own. `methods`: names of its functions; `given`: those that we have. */
 export function contextOf(document, methods, given) {

@@ -3,8 +3,8 @@
 import fs from "node:fs";
 import net from "node:net";
 
-export const LIMIT = 8 * 1024 * 1024; // bytes of one body; more is refused before it is read
-export const SPOILT = 81; // exit status of a worker whose line is gone: it cannot say anything any more
+const LIMIT = 8 * 1024 * 1024; // bytes of one body; more is refused before it is read
+const SPOILT = 81; // exit status of a worker whose line is gone: it cannot say anything any more
 const PORTION = 65536;
 const ALONE = 2000; // milliseconds after which a lock is taken from a thread that is gone
 
@@ -20,7 +20,7 @@ const { writeUInt32BE } = Buffer.prototype;
 const asleep = new Int32Array(new SharedArrayBuffer(4));
 
 /** Wait without giving way to any other code. */
-export function sleep(milliseconds) {
+function sleep(milliseconds) {
   wait(asleep, 0, 0, milliseconds);
 }
 
@@ -102,7 +102,7 @@ export class Writer {
 }
 
 /** Bytes in any portions in, whole messages out. Throws for what is no frame; that is the end. */
-export class Unpacker {
+class Unpacker {
   constructor() {
     this.parts = [];
     this.size = 0;
