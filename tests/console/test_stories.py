@@ -196,6 +196,10 @@ async def test_a_filter_shows_what_fits_and_esc_clears_it(
         await story.shows("Hooks 3")
         assert story.screen.state.row is not None
         assert story.screen.state.row.name == "greet"
+        await story.press("slash")
+        await story.shows("↑ greet")
+        await story.press("up")
+        await story.shows("Hooks 1/3")
 
 
 @medium

@@ -86,6 +86,10 @@ async def test_a_filter_narrows_and_lets_go(log: Any) -> None:
         await c.shows("Log 0 of 33", "No entry fits the filter. esc clears it.")
         await c.press("enter", "escape")
         await c.shows("Log 33", "text 29")
+        await c.press("slash")
+        await c.shows("↑ level:errorno")
+        await c.press("up", "backspace", "backspace")
+        await c.shows("Log 3 of 33", "text 700")
 
 
 async def test_enter_leads_to_the_run(log: Any) -> None:

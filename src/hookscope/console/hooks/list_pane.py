@@ -10,15 +10,18 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from hookscope.console.hooks.list import HookList
-from hookscope.console.painting import OneLine
+from hookscope.console.narrowing import Narrowing
 
 
-class FilterBox(OneLine):
+class FilterBox(Narrowing):
     """Where the filter is typed."""
+
+    AGAIN = "filter.again"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "Keep", id="filter.keep", tooltip="Keep the filter, back to the list"),
         Binding("down", "submit", "To the list", show=False, id="filter.down", tooltip="The same"),
+        Binding("up", "again", "Again", show=False, id="filter.again", tooltip="The filter that was cleared"),
         Binding("escape", "screen.back", "Clear", id="filter.clear", tooltip="Show all hooks again"),
     ]
 

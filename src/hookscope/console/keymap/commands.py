@@ -69,7 +69,7 @@ _TABLE: dict[str, dict[str, str | Reason]] = {
         "folders": "doctor",
     },
     "list": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M, "why": "info NAME"},
-    "filter": {"keep": V, "down": M, "clear": V},
+    "filter": {"keep": V, "down": M, "again": V, "clear": V},
     "sheet": {"up": M, "down": M, "page_up": M, "page_down": M, "first": M, "last": M},
     "why": {"fold": "info NAME --places"},
     "fire": {
@@ -129,6 +129,7 @@ _TABLE: dict[str, dict[str, str | Reason]] = {
         "clear": V,
         "filter_drop": V,
         "filter_keep": M,
+        "filter_again": V,
     },
     "hosts": {
         "fire": "compare --fire KEY",

@@ -21,7 +21,8 @@ from hookscope.console.leaving import Leaves
 from hookscope.console.lines import Lines
 from hookscope.console.log.model import Filter, Index, LogEntry, Ring, parse_filter
 from hookscope.console.log.view import LogView
-from hookscope.console.painting import OneLine, framed
+from hookscope.console.narrowing import Narrowing
+from hookscope.console.painting import framed
 from hookscope.console.text import plain
 
 FRAME = 1 / 15  # seconds: entries that come within are drawn together
@@ -30,13 +31,18 @@ BUSY = 0.015  # seconds that it takes at a time: keys are answered in between
 COPIED = 1_000_000
 
 
-class FilterInput(OneLine):
+class FilterInput(Narrowing):
     """One line that narrows the log down."""
+
+    AGAIN = "log.filter_again"
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "drop", "Clear", id="log.filter_drop", tooltip="Show all entries again"),
         Binding(
             "down", "submit", "To the log", show=False, id="log.filter_keep", tooltip="Keep it, go to the log"
+        ),
+        Binding(
+            "up", "again", "Again", show=False, id="log.filter_again", tooltip="The filter that was cleared"
         ),
     ]
     DEFAULT_CSS = """
