@@ -147,12 +147,21 @@ def _as_they_end(
     going: list[int] = [run.id for run in runs if run.outcome == "running"]
     while True:
         fresh = journal.newer_than(newest, 200)
+        if not fresh and _begins_anew(journal, newest):
+            newest = 0
+            continue
         newest = max((run.id for run in fresh), default=newest)
         going += [run.id for run in fresh]
         now = [run for number in going if (run := journal.run(number)) is not None]
         going = [run.id for run in now if run.outcome == "running"]
         yield from (run for run in now if run.outcome != "running" and wanted.takes(run))
         time.sleep(PATIENCE)
+
+
+def _begins_anew(journal: Journal, newest: int) -> bool:
+    """Has the file gone of which that is a run: ids are never given twice in one, and it keeps the last."""
+    last = journal.recent(1)
+    return newest > 0 and (not last or last[0].id < newest)
 
 
 def document(run: StoredRun) -> dict[str, object]:
