@@ -341,7 +341,6 @@ def test_a_folder_that_nobody_trusts_is_refused(opened: Open, workspace: Path, m
     [
         ({}, "name no `event`"),
         ({"event": 3}, "`event` wants a text or an object"),
-        ({"event": "command:new", "contxt": {}}, "Did you mean `context`?"),
         ({"event": "command:new", "only": "gret"}, "greet"),
         ({"event": "command:new", "workspace": "/nowhere"}, "There is no folder /nowhere."),
         ({"event": "comand:new"}, "command:new"),
@@ -355,6 +354,16 @@ def test_a_launch_that_cannot_be_is_refused_in_a_sentence(
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event):\n    pass\n")
     assert told in editor.refused("launch", **launch)
+
+
+def test_what_an_editor_adds_is_passed_over_and_what_is_misspelt_is_told(
+    editor: Editor, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND, "def handler(event):\n    pass\n")
+    editor.begin(event="command:new", contxt={}, __sessionId="3", preLaunchTask="build")
+    told = editor.event("output")["output"]
+    assert told == "There is no launch argument `contxt`: did you mean `context`?\n"
+    assert editor.event("exited")["exitCode"] == 0
 
 
 def test_the_words_of_fire_are_those_of_a_launch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ OURS = (
     *("env", "cleanEnv", *TEXTS, *PATHS),
 )
 EDITORS = ("name", "type", "request", "console", "presentation", "program", "cwd", "args", "noDebug", "trust")
+OWN = "_"  # begins the names of what editors keep with a launch
 PLATFORMS = ("linux", "darwin", "win32")
 
 
@@ -44,10 +45,6 @@ def launch_of(given: Mapping[str, Any], base: Options) -> Launch:
             "`trust` is no launch argument: a launch.json may come with the files that it would trust.",
             "`hookscope trust DIR` allows a folder to run, `hookscope dap --trust` all of this session.",
         )
-    for name in given:
-        near = nearest(name, OURS) if name not in (*OURS, *EDITORS) else None
-        if near is not None:
-            raise Refusal(f"There is no launch argument `{one_line(name)}`.", f"Did you mean `{near}`?")
     read = _Read(given)
     what = read.of("event", str, dict)
     if not what:
@@ -75,6 +72,14 @@ def launch_of(given: Mapping[str, Any], base: Options) -> Launch:
         read.of("stopOnEntry", bool) or False,
         not read.of("noDebug", bool),
     )
+
+
+def mistaken(given: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each argument that is none, and seems to be meant as one of ours."""
+    for name in given:
+        near = nearest(name, OURS) if name not in (*OURS, *EDITORS) and not name.startswith(OWN) else None
+        if near is not None:
+            yield f"There is no launch argument `{one_line(name)}`: did you mean `{near}`?"
 
 
 class _Read:

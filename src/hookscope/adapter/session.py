@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hookscope.adapter.framing import Message, read
-from hookscope.adapter.launching import Launch, launch_of
+from hookscope.adapter.launching import Launch, launch_of, mistaken
 from hookscope.adapter.lines import Lines, refused
 from hookscope.adapter.running import Report, Running
 from hookscope.adapter.seen import Seen
@@ -149,7 +149,7 @@ class Session:
             raise Refusal("One event is fired for a session.", "Begin another one.")
         launch = launch_of(asked, self._options)
         self._bench = bench = Workbench(launch.options, trust_all=self._trusts)
-        for note in filter(None, (bench.setup.notice, *bench.setup.notes)):
+        for note in filter(None, (*mistaken(asked), bench.setup.notice, *bench.setup.notes)):
             self._running.print(f"{note}\n")
         view, plan = await planned(bench, launch.what, launch.wish)
         left = _left(view, plan, launch.wish.only)
