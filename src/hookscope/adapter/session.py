@@ -10,12 +10,12 @@ from pathlib import Path
 from hookscope.adapter.framing import Message, read
 from hookscope.adapter.launching import Launch, launch_of, mistaken
 from hookscope.adapter.lines import Lines, refused
+from hookscope.adapter.refusing import failure, left_out, nobody
 from hookscope.adapter.running import Report, Running
 from hookscope.adapter.seen import Seen
 from hookscope.core.runs import Plan
-from hookscope.core.text import as_typed, one_line, printable
+from hookscope.core.text import one_line, printable
 from hookscope.workbench import Bound, Debugger, Options, Refusal, StackFrame, View, Workbench
-from hookscope.workbench.left_out import could_not, waiting_for_trust
 from hookscope.workbench.wishes import planned
 
 FILTERS = [
@@ -122,10 +122,10 @@ class Session:
             body = await answer(given if isinstance(given, dict) else {})
             self._tell({**response, "success": True, "body": body})
         except Refusal as refusal:
-            self._tell({**response, "success": False, **_failure(str(refusal))})
+            self._tell({**response, "success": False, **failure(str(refusal))})
         except (KeyError, TypeError, ValueError) as error:
             what = f"The arguments of {one_line(command)} are not those of the protocol ({error!r})."
-            self._tell({**response, "success": False, **_failure(what)})
+            self._tell({**response, "success": False, **failure(what)})
         if command == "initialize" and answer is not None:
             self._event("initialized", {})
         elif command == "disconnect":
@@ -152,9 +152,9 @@ class Session:
         for note in filter(None, (*mistaken(asked), bench.setup.notice, *bench.setup.notes)):
             self._running.print(f"{note}\n")
         view, plan = await planned(bench, launch.what, launch.wish)
-        left = _left(view, plan, launch.wish.only)
+        left = left_out(view, plan, launch.wish.only)
         if not plan.calls:
-            raise Refusal(" ".join(left) or _nobody(plan))
+            raise Refusal(" ".join(left) or nobody(plan))
         for sentence in left:
             self._running.print(f"{sentence}\n", "important")
         self._debugger.begins = launch.begins
@@ -278,31 +278,3 @@ class Session:
     async def _disconnect(self, _: Message) -> Message:
         await self.close()
         return {}
-
-
-def _failure(sentence: str) -> Message:
-    sentence = printable(sentence)
-    # As a variable, since braces in a format are names of those.
-    error = {"id": 1, "format": "{_sentence}", "variables": {"_sentence": sentence}, "showUser": True}
-    return {"message": sentence, "body": {"error": error}}
-
-
-def _left(view: View, plan: Plan, only: str | None) -> list[str]:
-    """A sentence for each that ought to run and does not."""
-    short = view.host.surroundings.short
-    return [
-        *(
-            f"Handlers in {short(folder)} did not run: the folder is not trusted. "
-            f"`hookscope trust {as_typed(short(folder))}` allows it from now on."
-            for folder in waiting_for_trust(view, plan)
-        ),
-        *could_not(view, plan, only=only),
-    ]
-
-
-def _nobody(plan: Plan) -> str:
-    """Why nothing is called: the reasons of those that listen."""
-    key = one_line(plan.event.key)
-    listening = [f"{item.name}: {item.reason}" for item in plan.not_run if item.listens]
-    reasons = f" {'; '.join(map(one_line, listening[:5]))}." if listening else ""
-    return f"Nothing runs at {key}.{reasons} `hookscope plan {as_typed(key)}` says of each hook why not."

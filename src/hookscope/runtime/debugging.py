@@ -142,8 +142,10 @@ class Debugger:
             self._next()
         await worker.urge({"do": "word", "word": word, **more})
 
-    def heard_by(self, worker: Worker) -> tuple[Message, Callable[[Message], None]]:
-        """What a worker that starts is told, and what takes what it says of stops."""
+    def heard_by(
+        self, worker: Worker, printed: Callable[[], tuple[str, str]]
+    ) -> tuple[Message, Callable[[Message], None]]:
+        """What a worker that starts is told, what takes what it says of stops; `printed`: by it so far."""
         self._workers.append(worker)
         lines = {self._copy_of(file): lines for file, lines in self._lines.items()}
         asked = {"do": "debug", "begin": self.begins, "errors": self._errors, "lines": lines}
@@ -155,7 +157,7 @@ class Debugger:
                 self._bound(bound)
             again = self._worker is worker
             number = self._number if again else self._told + 1
-            stop = stop_of(told.get("stop"), original, number, worker.so_far())
+            stop = stop_of(told.get("stop"), original, number, printed())
             if stop is None:
                 return
             self._told = max(self._told, number)

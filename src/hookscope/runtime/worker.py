@@ -68,7 +68,7 @@ class Worker:
         clock = said.get("clock")
         self.keeps_time = isinstance(clock, float) and began <= clock <= time.perf_counter()
         if self._debugger is not None:
-            asked, self._hearing.stopped = self._debugger.heard_by(self)
+            asked, self._hearing.stopped = self._debugger.heard_by(self, self._printing.so_far)
             await self.tell(asked)
 
     def _open(self) -> Command:
@@ -257,10 +257,6 @@ class Worker:
     def printed(self, *, of_one: bool = False) -> Printed:
         """What it printed since the last question; `of_one`: up to the fence behind one call."""
         return self._printing.take(of_one=of_one)
-
-    def so_far(self) -> tuple[str, str]:
-        """What the call that runs has printed, to standard output and error."""
-        return self._printing.so_far()
 
     async def end(self) -> None:
         """Kill the process and its group, wait until it is gone, close everything. Any number of times.
