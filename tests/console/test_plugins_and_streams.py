@@ -148,7 +148,7 @@ async def test_a_session_is_played_from_message_to_rest(
         await story.shows("9 events", "1 failed")
         await story.shows("session.waiting")
         await story.press("3")
-        await story.shows("rule: a hook")
+        await story.shows("rule: a h")
 
 
 @small

@@ -43,8 +43,9 @@ class DebugScreen(Over[None]):
     """Shows the stops of one debugger. Left, the handler stands all the same."""
 
     HELP = (
-        "The handler stands before the line with →; at each line with ● it stops: {debug.line} or enter. "
-        "A value that has changed since the last stop stands out, enter shows all of it. "
+        "The handler stands before the line with →; at each line with ● it stops: "
+        "{debug.line} or {lines.choose}. A value that has changed since the last stop stands out, "
+        "{lines.choose} shows all of it. "
         "What is typed in the lowest line is done where the handler stands."
     )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  (Textual's own says no more)

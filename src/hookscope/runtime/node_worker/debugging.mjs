@@ -133,7 +133,10 @@ class Watch {
       if (message.word === "lines") await this.lines.put(message.file, message.lines);
       else if (message.word === "errors") await this.stopAtErrors(message.at);
       else if (message.word === "pause") await this.pause();
-      else if (this.asked) await this.done(message);
+      else {
+        await this.lines.turn; // what goes on now stops at lines that were named before
+        if (this.asked) await this.done(message);
+      }
     } catch (error) {
       if (this.asked) await this.tell({ said: String(error?.message ?? error) }); // the inspector refuses
     }
