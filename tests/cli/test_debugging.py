@@ -153,7 +153,7 @@ def test_a_variable_may_have_the_name_of_a_word(debug: Program, workspace: Path,
 def test_the_record_says_that_its_times_are_with_what_it_stood(
     debug: Program, written: Written, hookscope: Program
 ) -> None:
-    told = "debugged: its times are with what its handlers stood"
+    told = "debugged: its times hold the pauses too"
     assert told in debug("r", more=("--json",)).json["notes"]
     assert told in hookscope("log", "1").out
 
@@ -329,7 +329,7 @@ def test_steps_go_on_behind_an_await_and_end_with_the_handler(
     stood = [int(re.findall(r":(\d+)", place)[0]) for place in places(done)]
     assert [line for line in stood if line > 5] == [6, 7] or [line for line in stood if line > 5] == [6, 7, 8]
     assert any(line < 5 for line in stood) is (word == "s")
-    assert done.out.splitlines()[-2:] == ["  2", "note: debugged: its times are with what its handlers stood"]
+    assert done.out.splitlines()[-2:] == ["  2", "note: debugged: its times hold the pauses too"]
     assert done.code == 0
 
 

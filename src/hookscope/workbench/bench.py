@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from hookscope.workbench.guarded import Guard
     from hookscope.workbench.watching import Told, Watch
 
-DEBUGGED = "debugged: its times are with what its handlers stood"
+DEBUGGED = "debugged: its times hold the pauses too"
 
 
 class Workbench:
