@@ -297,24 +297,37 @@ async def test_a_handler_that_was_passed_over_is_not_counted_where_a_replay_begi
         await story.shows("Side by side", "run 1", "run 2", "b-second, False", "b-second, True")
 
 
+def sequence(workspace: Path, name: str, text: str) -> None:
+    """A sequence of a workspace whose hooks may run."""
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    folder = workspace / ".hookscope/sequences"
+    folder.mkdir(parents=True)
+    (folder / f"{name}.yaml").write_text(text)
+
+
+async def fired_sequence(story: Story, name: str, *listed: str) -> None:
+    """Choose it in the list of the Fire mode."""
+    await story.press("2")
+    await story.focus_in("fire")
+    await story.press("s")
+    await story.shows(*listed)
+    await story.press(*name, "enter")
+
+
 async def test_a_sequence_is_fired_step_after_step(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, GREETS)
-    Workbench(Options(workspace=workspace)).trust(workspace)
-    folder = workspace / ".hookscope/sequences"
-    folder.mkdir(parents=True)
-    (folder / "twice.yaml").write_text(
+    sequence(
+        workspace,
+        "twice",
         "steps:\n"
         "  - {event: command:new, context: {who: Ada}, expect: {messages: [Hello Ada]}}\n"
-        "  - {after: 10ms, event: command:new, context: {who: Bob}, expect: {messages: [Bye*]}}\n"
+        "  - {after: 10ms, event: command:new, context: {who: Bob}, expect: {messages: [Bye*]}}\n",
     )
     async with console((120, 36)) as story:
-        await story.press("2")
-        await story.focus_in("fire")
-        await story.press("s")
-        await story.shows("Saved events and sequences", "twice", "2 steps", "as the host does it")
-        await story.press(*"twice", "enter")
+        listed = ("Saved events and sequences", "twice", "2 steps", "as the host does it")
+        await fired_sequence(story, "twice", *listed)
         await story.shows("Run 2", "✗ 1 thing not as twice.yaml expects", "- Bye*", "+ Hello Bob")
         await story.shows("twice is over, and not as it should be")
         await story.press("left_square_bracket")
@@ -328,16 +341,8 @@ async def test_a_sequence_that_ends_with_an_event_that_nobody_hears_shows_the_ru
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY, GREETS)
-    Workbench(Options(workspace=workspace)).trust(workspace)
-    folder = workspace / ".hookscope/sequences"
-    folder.mkdir(parents=True)
-    (folder / "quiet.yaml").write_text(
-        "steps:\n  - {event: command:new, context: {who: Ada}}\n  - {event: command:reset}\n"
-    )
+    steps = "steps:\n  - {event: command:new, context: {who: Ada}}\n  - {event: command:reset}\n"
+    sequence(workspace, "quiet", steps)
     async with console((120, 36)) as story:
-        await story.press("2")
-        await story.focus_in("fire")
-        await story.press("s")
-        await story.shows("quiet")
-        await story.press(*"quiet", "enter")
+        await fired_sequence(story, "quiet", "quiet")
         await story.shows("quiet is over", "✓ 1 handler ran", "Hello Ada")

@@ -6,7 +6,7 @@ from hookscope.adapter.framing import Message
 from hookscope.core.runs import Plan
 from hookscope.core.text import as_typed, one_line, printable
 from hookscope.workbench import View
-from hookscope.workbench.left_out import could_not, waiting_for_trust
+from hookscope.workbench.left_out import could_not, not_allowed, waiting_for_trust
 
 
 def failure(sentence: str) -> Message:
@@ -19,15 +19,8 @@ def failure(sentence: str) -> Message:
 
 def left_out(view: View, plan: Plan, only: str | None) -> list[str]:
     """A sentence for each that ought to run and does not."""
-    short = view.host.surroundings.short
-    return [
-        *(
-            f"Handlers in {short(folder)} did not run: the folder is not trusted. "
-            f"`hookscope trust {as_typed(short(folder))}` allows it from now on."
-            for folder in waiting_for_trust(view, plan)
-        ),
-        *could_not(view, plan, only=only),
-    ]
+    waiting = not_allowed(waiting_for_trust(view, plan), view.host.surroundings)
+    return [*waiting, *could_not(view, plan, only=only)]
 
 
 def nobody(plan: Plan) -> str:

@@ -15,7 +15,7 @@ from hookscope.cli.completing.words import with_completion
 from hookscope.cli.exampled import ExampledCommand
 from hookscope.cli.options import MACHINE_OPTIONS, NAMES, options_from
 from hookscope.core.surroundings import Surroundings
-from hookscope.core.text import as_typed, printable
+from hookscope.core.text import printable
 from hookscope.values import dataclass
 from hookscope.workbench import Options, Workbench
 
@@ -109,11 +109,9 @@ def really_written(options: Options, file: Path) -> tuple[str, ...]:
 
 def not_trusted(folders: Iterable[Path], here: Surroundings) -> list[str]:
     """A sentence for each folder whose handlers were not allowed to run, with the next step."""
-    return [
-        f"Handlers in {short} did not run: the folder is not trusted. "
-        f"`hookscope trust {as_typed(short)}` allows it from now on, `--trust` this once."
-        for short in map(here.short, folders)
-    ]
+    from hookscope.workbench.left_out import not_allowed
+
+    return not_allowed(folders, here, besides=", `--trust` this once")
 
 
 def printed(answer: Answer, *, as_json: bool) -> int:

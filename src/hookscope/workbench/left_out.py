@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from hookscope.core.text import as_typed
 from hookscope.workbench.tap.plans import HEARS_ITS_HOST
 
 if TYPE_CHECKING:
+    from hookscope.core.surroundings import Surroundings
     from hookscope.workbench.view import View
 
 
@@ -27,6 +29,15 @@ def not_yet_trusted(view: View, plan: Plan) -> tuple[str, ...]:
     """What to do about each of those folders, for people; without a full stop."""
     folders = map(view.host.surroundings.short, waiting_for_trust(view, plan))
     return tuple(f"{at} is not trusted: `hookscope trust {as_typed(at)}` allows it to run" for at in folders)
+
+
+def not_allowed(folders: Iterable[Path], here: Surroundings, *, besides: str = "") -> list[str]:
+    """A sentence for each folder whose handlers did not run, with the next step; `besides`: another one."""
+    return [
+        f"Handlers in {at} did not run: the folder is not trusted. "
+        f"`hookscope trust {as_typed(at)}` allows it from now on{besides}."
+        for at in map(here.short, folders)
+    ]
 
 
 def untrusted_folders(view: View) -> tuple[Path, ...]:
