@@ -30,12 +30,12 @@ def test_a_variable_that_resembles_the_missing_one_is_named(
     name = dialect.partition("@")[0]
     make_hook(workspace / "hooks", "keep", needing(name, "env", "MEMORY_DIR"))
     (workspace / ".env").write_text("MEMORY_DIR=somewhere\n")
-    gate = gate_of(bench(dialect, MEM_DIR="/x").look(), "keep", "env")
+    gate = gate_of(bench(dialect, MEM_DIR="/hidden").look(), "keep", "env")
     assert gate.near[0] == "MEM_DIR is set; MEMORY_DIR is needed"
     assert "sets MEMORY_DIR, and the host does not read it" in gate.near[1]
     assert gate.looked[0] == "the assumed environment"
     assert gate.looked[-1].startswith("hooks.internal.entries.keep.env (no file ")
-    assert not any(secret in str(gate) for secret in ("/x", "somewhere"))
+    assert not any(secret in str(gate) for secret in ("/hidden", "somewhere"))
 
 
 def test_a_variable_that_is_set_and_empty_is_told_from_one_that_is_not(
