@@ -660,6 +660,15 @@ PATCHES = row(
         ),
     ),
     goes_on(
+        "the modules that CommonJS keeps emptied, and its loader replaced",
+        body(
+            "for (const file of Object.getOwnPropertyNames(Module._cache)) "
+            "Reflect.deleteProperty(Module._cache, file); "
+            "Module._extensions['.js'] = () => { throw 1; };",
+            "import Module from 'node:module';",
+        ),
+    ),
+    goes_on(
         "loader hooks of its own",
         body(
             "module.registerHooks({ resolve() { throw new Error('resolve'); "
@@ -945,7 +954,7 @@ LOADS = row(
 )
 ATTACKS = row(
     "the worker's own program is attacked",
-    raises("its modules are imported", body('await import("./runner.mjs");'), None, "runner.mjs"),
+    raises("its modules are imported", body('await import("./runner.cjs");'), None, "runner.cjs"),
     raises(
         "its listeners are called",
         body(

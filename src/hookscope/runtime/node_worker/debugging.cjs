@@ -1,0 +1,218 @@
+// The debugger, in the thread that listens: it stops the handlers' thread, tells the host where that
+// stands, and does what the host says. The twin of ../python_worker/debugging.py.
+
+"use strict";
+
+const { Session } = require("node:inspector");
+const path = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { fileOf, isOurs, Sources } = require("./frames.cjs");
+const { Lines, literally } = require("./lines.cjs");
+const { errorIn, Standing } = require("./standing.cjs");
+
+const AROUND = 15; // lines shown above and below the present one
+const DEPTH = 40; // frames; the innermost
+const INSIDE = 150; // steps through Node's own code, which may call a function of the author's: emit() takes a dozen
+const BEGINNING = path.join(__dirname, "stopping.cjs");
+const OURS = `${pathToFileURL(__dirname).href}/`;
+const GOES = { next: "stepOver", step: "stepInto", out: "stepOut", on: "resume", off: "resume" };
+const ERRORS = { leaving: "uncaught", raised: "all", none: "none" }; // what leaves a handler nothing of ours catches
+
+/**
+ * Watch over the handlers' thread, in which so many handlers run, as the host's message `asked` has it.
+ * `say(message)` tells the host; gives what hears its words.
+ */
+async function debugging(running, asked, say) {
+  const watch = new Watch(running, asked, say);
+  await watch.begin();
+  return (word) => void watch.hear(word);
+}
+
+class Watch {
+  constructor(running, asked, say) {
+    this.running = running;
+    this.wish = asked;
+    this.say = say;
+    this.session = new Session();
+    this.lines = new Lines(
+      (method, params) => this.post(method, params),
+      (file, lines) => say({ bound: { file, lines } }),
+    );
+    this.asked = null; // where it stands, and why
+    this.begins = false; // the next line is a handler's first
+    this.steps = false;
+    this.inside = 0; // steps into Node's own code that are left
+    this.pauses = false; // somebody wants it to stop, wherever it is
+    this.who = "";
+  }
+
+  async begin() {
+    const { session } = this;
+    session.connectToMainThread();
+    session.on("Debugger.scriptParsed", ({ params }) => this.lines.parsed(params));
+    session.on("Debugger.paused", ({ params }) => {
+      this.paused(params).catch(() => session.post("Debugger.resume")); // else it would stand for ever
+    });
+    await this.post("Debugger.enable");
+    await this.post("Debugger.setAsyncCallStackDepth", { maxDepth: 8 });
+    const foreign = ["/node_modules/", `^${literally(OURS)}(?!stopping\\.cjs)`];
+    await this.post("Debugger.setBlackboxPatterns", { patterns: foreign }); // Node's own inside is beyond them
+    await this.stopAtErrors(this.wish.errors);
+    for (const [file, lines] of Object.entries(this.wish.lines)) await this.lines.put(file, lines);
+  }
+
+  stopAtErrors(which) {
+    return this.post("Debugger.setPauseOnExceptions", { state: ERRORS[which] });
+  }
+
+  post(method, params = {}) {
+    return new Promise((resolve, reject) => {
+      this.session.post(method, params, (error, result) => (error ? reject(error) : resolve(result)));
+    });
+  }
+
+  async paused(params) {
+    await this.lines.turn; // what it has just loaded has its lines
+    const top = params.callFrames[0];
+    if (this.placeOf(top).file === BEGINNING && !isError(params) && (await this.isBeginning(top))) {
+      this.begins = this.wish.begin || this.pauses;
+      this.steps = false; // those of the one before
+      await this.goOn(this.wayOn);
+      return;
+    }
+    const error = isError(params) ? errorIn(params.data) : null;
+    const frames = this.authorsIn(params, error);
+    if (!frames.length) {
+      const isCalled = params.callFrames.some((frame) => isAuthors(this.placeOf(frame).file));
+      this.inside -= 1;
+      await this.goOn(isCalled && this.inside >= 0 && this.steps ? "stepInto" : this.wayOn);
+      return;
+    }
+    this.asked = { why: this.whyOf(params, error), error, stands: new Standing((...asked) => this.post(...asked), frames) };
+    this.begins = this.steps = this.pauses = false;
+    await this.tell({});
+  }
+
+  /** The frames of its author's code, outermost first; none where it stands in another's. */
+  authorsIn({ callFrames, asyncStackTrace }, error) {
+    const isTheirs = (frame) => isAuthors(this.placeOf(frame).file);
+    const frames = callFrames.filter(isTheirs);
+    if (frames.length && (error !== null || isTheirs(callFrames[0]))) return frames.slice(0, DEPTH).reverse();
+    // An error of Node's own leaves a handler that awaits it: where that waits is all there is to see.
+    const waiting = error === null ? [] : (asyncStackTrace?.callFrames ?? []);
+    const asFrames = waiting.map(({ functionName, url, scriptId, lineNumber, columnNumber }) => {
+      return { functionName, url, location: { scriptId, lineNumber, columnNumber } };
+    });
+    return asFrames.filter(isTheirs).slice(0, DEPTH).reverse();
+  }
+
+  /** On from a place that is no author's: into the handler, out of what that has called, or just on. */
+  get wayOn() {
+    if (load(this.running, 0) === 0) {
+      this.steps = this.begins = false; // it has ended
+      return "resume";
+    }
+    if (this.begins || this.pauses) return "stepInto";
+    return this.steps ? "stepOut" : "resume";
+  }
+
+  whyOf({ hitBreakpoints = [] }, error) {
+    if (error !== null) return "error";
+    if (this.pauses) return "pause";
+    if (this.begins) return "begin";
+    if (hitBreakpoints.length) return "line";
+    return this.steps ? "step" : "breakpoint";
+  }
+
+  /** Is it on the way into a handler, and not out of it. Notes whose that is. */
+  async isBeginning({ callFrameId }) {
+    const { result } = await this.post("Debugger.evaluateOnCallFrame", { callFrameId, expression: "begun ? null : who" });
+    if (result.type === "string") this.who = result.value;
+    return result.type === "string";
+  }
+
+  async hear(message) {
+    try {
+      if (message.word === "lines") await this.lines.put(message.file, message.lines);
+      else if (message.word === "errors") await this.stopAtErrors(message.at);
+      else if (message.word === "pause") await this.pause();
+      else {
+        await this.lines.turn; // what goes on now stops at lines that were named before
+        if (this.asked) await this.done(message);
+      }
+    } catch (error) {
+      if (this.asked) await this.tell({ said: String(error?.message ?? error) }); // the inspector refuses
+    }
+  }
+
+  async goOn(how) {
+    await this.post(`Debugger.${how}`);
+    if (how === "resume" && this.pauses) await this.pause(); // that was wanted while it stood
+  }
+
+  async pause() {
+    if (this.asked) return;
+    this.pauses = true;
+    if (load(this.running, 0) > 0) await this.post("Debugger.pause");
+  }
+
+  async done(message) {
+    const { word } = message;
+    const { stands } = this.asked;
+    if (Object.hasOwn(GOES, word)) {
+      this.steps = ["next", "step", "out"].includes(word);
+      this.inside = word === "step" ? INSIDE : 0;
+      this.asked = null;
+      if (word === "off") await this.post("Debugger.setSkipAllPauses", { skip: true });
+      await this.goOn(GOES[word]);
+    } else if (word === "frame") {
+      stands.turnTo(message.at);
+      await this.tell({});
+    } else if (word === "members") {
+      await this.tell({ members: await stands.members(message.path) });
+    } else if (word === "line") {
+      await this.tell({ said: await this.lines.toggle(message.file || this.placeOf(stands.chosen).file, message.line) });
+    } else {
+      await this.tell(await stands.answer(message.text));
+    }
+  }
+
+  /** Tell where it stands, and what the answer to the last word is. */
+  async tell(answer) {
+    const { why, error, stands } = this.asked;
+    const sources = new Sources();
+    const places = stands.frames.map((frame) => ({ ...this.placeOf(frame), name: frame.functionName }));
+    const { file, line } = places[stands.at];
+    const first = Math.max(line - AROUND, 1);
+    const lines = sources.linesOf(file).slice(first - 1, line + AROUND);
+    const stop = {
+      why,
+      who: this.who,
+      error,
+      frames: places.map((place) => sources.frame(place.file, place.line, place.column, place.name)),
+      at: stands.at,
+      lines: lines.map((text, index) => [first + index, text.slice(0, 400)]),
+      variables: await stands.variables(),
+      named: this.lines.in(file),
+      ...answer,
+    };
+    this.say({ stop });
+  }
+
+  placeOf({ location, url }) {
+    return this.lines.placeOf(location, url);
+  }
+}
+
+/** Is it a file of the handler's author: not of Node, of a package, or of the worker. */
+function isAuthors(file) {
+  return !isOurs(fileOf(file)) && !file.startsWith("node:") && !file.includes("/node_modules/");
+}
+
+function isError({ reason }) {
+  return reason === "exception" || reason === "promiseRejection";
+}
+
+const { load } = Atomics;
+
+module.exports = { debugging };

@@ -1,0 +1,146 @@
+// Loading modules: importing the file in its world, and reading it as its shape says.
+
+"use strict";
+
+const nodeModule = require("node:module");
+const path = require("node:path");
+const { pathToFileURL } = require("node:url");
+const { nameDefinition } = require("./definitions.cjs");
+const { describe } = require("./faults.cjs");
+const { cut } = require("./kinds.cjs");
+const { install } = require("./hooks.cjs");
+const { part } = require("./own.cjs");
+const { exportedOfBundle, isHolder, pick } = require("./picking.cjs");
+const { whileLoading } = require("./stubs.cjs");
+const { refuseHashbang } = require("./sources.cjs");
+const { explained } = require("./syntax.cjs");
+const { addressOf, Worlds } = require("./worlds.cjs");
+
+const SHARED = "shared"; // the mark of files that hooks share, until the host knows of any
+// What is written for Eve, and meets there what Eve itself has loaded.
+const OF_EVE = new Set(["stream", "tool", "input", "model"]);
+// What reads a module of each shape: loaded for the first of them alone, since most handlers have none.
+const agents = () => part("./agents.cjs");
+const READERS = new Map([
+  ["stream", () => part("./streams.cjs").streamOf],
+  ["plugin", () => part("./plugins.cjs").pluginOf],
+  ["tool", () => agents().toolOf],
+  ["input", () => agents().inputOf],
+  ["model", () => agents().agentOf],
+]);
+
+const ABSENT = "NotInstalled"; // the error of a stub that is called
+const BESIDE = "beside\n"; // what some host fails a module for: a file beside it that does not load
+
+const ROOM = 4 * 1024 * 1024; // bytes of JSON that a module's handlers are told in
+
+const { stringify } = JSON;
+const { byteLength } = Buffer;
+const keyOf = (code) => stringify([code.path, code.name]);
+
+/** The modules of handlers in this process. */
+class Modules {
+  constructor() {
+    this.worlds = new Worlds();
+    this.failed = new Map(); // path, name → how often its import failed
+    this.addresses = new Map(); // path, name → where its import was tried last
+    install(this.worlds);
+  }
+
+  /**
+   * {handlers, module}: functions by member, and what the module declares; null where it is one handler
+   * alone, which stands under the empty name. Throws what the file throws, NoHandler or Malformed.
+   */
+  importHandler(code, late) {
+    return whileLoading(() => this.importNow(code, late));
+  }
+
+  async importNow(code, late) {
+    const mark = this.markOf(code);
+    this.addresses.set(keyOf(code), addressOf(code.path, mark));
+    const isOfEve = OF_EVE.has(code.shape);
+    const [isPlain, isOfPlugin] = [code.plain === true, code.shape === "plugin"];
+    const kind = { isPlain: isPlain && !isOfPlugin, isOfEve, isOfPlugin, isStrict: isPlain && isOfPlugin };
+    if (isOfEve) refuseHashbang(code.path);
+    if (kind.isStrict) part("./awaiting.cjs").refuseAwaiting(code.path);
+    const read = READERS.get(code.shape)?.(); // before anything of the handler's own runs
+    this.forget(this.worlds.enter(code.root, mark, code.shared || SHARED, kind));
+    const namespace = await this.imported(code.path, mark, code);
+    if (!read) {
+      const target = pick(namespace, code.export, path.basename(code.path));
+      return { handlers: new Map([["", target]]), module: null };
+    }
+    const { handlers, module: found } = await read(namespace, code, late);
+    const { log, stops } = await this.nameAll(code, mark);
+    const asked = [...(found?.asked ?? []), ...stops];
+    return { handlers, module: found && fitted({ ...found, log: [...found.log, ...log], asked }) };
+  }
+
+  async imported(file, mark, code) {
+    this.worlds.recent.length = 0;
+    try {
+      return await import(addressOf(file, mark));
+    } catch (error) {
+      this.failed.set(keyOf(code), (this.failed.get(keyOf(code)) ?? 0) + 1);
+      throw explained(error, this.worlds);
+    }
+  }
+
+  /**
+   * Import the definitions that stand beside it, where the module itself would find them, and note their
+   * names. {log, stops}: lines about those that do not load, which `toolResultFrom` never matches, and for which
+   * some host fails; not those that need what is not installed here.
+   */
+  async nameAll(code, mark) {
+    const [log, stops, world] = [[], [], this.worlds.marks.get(mark)];
+    for (const { kind, name, path: file } of code.beside ?? []) {
+      this.worlds.recent.length = 0;
+      try {
+        const definition = exportedOfBundle(await import(this.worlds.place(world, file)), "default");
+        if (isHolder(definition)) nameDefinition(definition, kind, name);
+      } catch (error) {
+        const { type, message } = describe(explained(error, this.worlds));
+        const text = `the ${kind} ${name} did not load, so no result matches it: ${type}: ${message}`;
+        log.push({ level: "warn", text });
+        if (type !== ABSENT) stops.push(`${BESIDE}${file}\n${type}: ${cut(message)}`);
+      }
+    }
+    return { log, stops };
+  }
+
+  /** Node keeps what failed: where the same content is tried again, it needs another name. */
+  markOf(code) {
+    const failures = this.failed.get(keyOf(code));
+    return failures ? `${code.name}~${failures}` : code.name;
+  }
+
+  /** CommonJS keeps its modules by path alone: what changed must go. */
+  forget(isStale) {
+    const cache = nodeModule._cache;
+    for (const file of Object.keys(cache)) {
+      if (!isStale(file)) continue;
+      delete cache[file];
+      this.worlds.forget(pathToFileURL(file).href);
+    }
+  }
+
+  /** {files, stubs, standIns} that the handler's import reached. */
+  reached(code) {
+    return this.worlds.reached(this.addresses.get(keyOf(code)) ?? addressOf(code.path, code.name), code.root);
+  }
+}
+
+/** With as many handlers as there is room for; the others are counted. */
+function fitted({ declares, log, asked }) {
+  let [room, count] = [ROOM, 0];
+  while (count < declares.length && room > 0) {
+    room -= byteLength(stringify(declares[count]));
+    if (room > 0) count += 1;
+  }
+  const rest = declares.length - count;
+  if (!rest) return { declares, log, asked };
+  const line = { level: "error", text: `it has too many handlers: the last ${rest} of them are left out` };
+  return { declares: declares.slice(0, count), log: [...log, line], asked };
+}
+
+module.exports = { Modules };

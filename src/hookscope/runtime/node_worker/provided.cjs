@@ -1,0 +1,66 @@
+// Packages of hosts that are not installed here, as far as handlers meet them: definitions are handed on
+// as they are, models are scripted, schemas accept everything. What else is imported of them is a stub.
+
+"use strict";
+
+const { pathToFileURL } = require("node:url");
+const { EVE, TYPES_OF_EVE } = require("./eve.cjs");
+const { HELPERS, isSdk } = require("./openclaw.cjs");
+const { standIn } = require("./schemas.cjs");
+const { ofHost, SCHEME, stub } = require("./stubs.cjs");
+
+const SCHEMAS = /^(?:zod(?:\/(?:v3|v4|mini|v4-mini))?|@sinclair\/typebox|typebox)$/;
+
+/** Are its values ours in a module of this kind, installed or not? */
+function isOurs(specifier, world) {
+  return world.isOfEve && EVE.has(specifier);
+}
+
+/** Does it make schemas, so that one value stands in for all of them? */
+function makesSchemas(specifier) {
+  return SCHEMAS.test(specifier);
+}
+
+/** Have we anything for it? */
+function isProvided(specifier) {
+  return EVE.has(specifier) || isSdk(specifier) || makesSchemas(specifier);
+}
+
+const packageOf = (specifier) => (isSdk(specifier) ? HELPERS : EVE.get(specifier));
+
+/** The address of a module with what we have; other names are of the package at `real`, or stubs that say `why`. */
+function providedAddress(specifier, names, why, real) {
+  const all = new Set([...Object.keys(packageOf(specifier) ?? { z: 0 }), "default", ...names]);
+  return `${SCHEME}provided?${encodeURIComponent(JSON.stringify([specifier, [...all], why, real]))}`;
+}
+
+/** The names among these that we have nothing for, and that are no mere types. */
+function unprovided(specifier, names) {
+  if (makesSchemas(specifier)) return [];
+  const given = packageOf(specifier);
+  const types = TYPES_OF_EVE.get(specifier) ?? [];
+  return names.filter((name) => name !== "default" && !Object.hasOwn(given, name) && !types.includes(name));
+}
+
+/** The value of one name; `installed` is what the package has that is there. */
+function provided(specifier, name, why, installed) {
+  if (makesSchemas(specifier)) return standIn;
+  const given = packageOf(specifier);
+  if (Object.hasOwn(given, name)) return given[name];
+  if (name === "default") return given;
+  if (name in installed) return installed[name];
+  return isSdk(specifier) ? ofHost(`\`${name}\` of ${specifier}`, why) : stub(name, specifier, why);
+}
+
+/** The source of the module at such an address. */
+function providedSource(query) {
+  const [specifier, names, why, real] = JSON.parse(decodeURIComponent(query));
+  const lines = names.map((name, at) => {
+    const given = [specifier, name, why].map((text) => JSON.stringify(text)).join(", ");
+    return `const value${at} = provided(${given}, installed);\nexport { value${at} as ${JSON.stringify(name)} };`;
+  });
+  const installed = real ? `import * as installed from ${JSON.stringify(real)};` : "const installed = {};";
+  return [`import { provided } from ${JSON.stringify(pathToFileURL(__filename).href)};`, installed, ...lines].join("\n");
+}
+
+module.exports = { isOurs, makesSchemas, isProvided, providedAddress, unprovided, provided, providedSource };

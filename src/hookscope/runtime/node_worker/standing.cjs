@@ -1,0 +1,134 @@
+// What is seen of a handler that stands, and what is asked of it there. The twin of ../python_worker/standing.py.
+
+"use strict";
+
+const VARIABLES = 60;
+const MEMBERS = 200; // of one value
+const VARIABLE = 300; // characters of the text of one
+const ANSWER = 16 * 1024; // characters of what was asked for
+const OWN_SCOPES = ["local", "block", "catch", "with"];
+const AS_TEXT = `function () {
+  return process.getBuiltinModule("node:util").inspect(this, { depth: 4, breakLength: 100 });
+}`;
+const GONE = "it waits for another: what it holds cannot be seen";
+
+/** A stack that somebody looks at, and the frame of it that they have chosen. */
+class Standing {
+  /** `post` asks the inspector; `frames` are outermost first, those that only wait have no `callFrameId`. */
+  constructor(post, frames) {
+    this.post = post;
+    this.frames = frames;
+    this.at = frames.length - 1;
+    this.isTouched = false; // what the inspector knows of its variables is from when it stopped
+  }
+
+  get chosen() {
+    return this.frames[this.at];
+  }
+
+  turnTo(at) {
+    this.at = Math.min(Math.max(at, 0), this.frames.length - 1);
+  }
+
+  /** [[name, text]] of the function's own variables. */
+  async variables() {
+    return (await this.values()).map(([name, value]) => [name, inShort(value).slice(0, VARIABLE)]);
+  }
+
+  /** [[name, value]] of the function's own variables, the innermost of each name. */
+  async values() {
+    const { scopeChain = [] } = this.chosen;
+    const found = new Map();
+    for (const { type, object } of scopeChain) {
+      if (!OWN_SCOPES.includes(type) || found.size >= VARIABLES) continue;
+      for (const [name, value] of await this.held(object)) if (!found.has(name)) found.set(name, value);
+    }
+    for (const name of this.isTouched ? found.keys() : []) {
+      const told = await this.evaluated(name, { generatePreview: true });
+      if (!told.exceptionDetails) found.set(name, told.result);
+    }
+    return [...found].slice(0, VARIABLES);
+  }
+
+  /** [[name, value]] of what an object holds; what would have to be computed is left out. */
+  async held({ objectId }) {
+    const { result, internalProperties = [] } = await this.post("Runtime.getProperties", {
+      objectId,
+      ownProperties: true,
+      generatePreview: true,
+    });
+    const inside = internalProperties.filter(({ name }) => name === "[[Entries]]");
+    const named = [...result.filter(({ enumerable, name }) => enumerable || name === "message"), ...inside];
+    return named.filter(({ value }) => value).map(({ name, value }) => [name, value]);
+  }
+
+  /** [[name, text, has it members of its own]]: see `members` of the twin. */
+  async members(path) {
+    let known = await this.values();
+    for (const number of path) {
+      const value = known[number]?.[1];
+      if (!value?.objectId) return [];
+      known = (await this.held(value)).slice(0, MEMBERS);
+    }
+    return known.map(([name, value]) => [name, inShort(value).slice(0, VARIABLE), hasMembers(value)]);
+  }
+
+  evaluated(expression, more = {}) {
+    return this.post("Debugger.evaluateOnCallFrame", { callFrameId: this.chosen.callFrameId, expression, ...more });
+  }
+
+  /** {said, failed}: what an expression is, or what it throws. */
+  async answer(text) {
+    if (!this.chosen.callFrameId) return { said: GONE, failed: true };
+    await this.post("Debugger.setSkipAllPauses", { skip: true });
+    try {
+      this.isTouched = true;
+      const told = await this.evaluated(text);
+      const failed = Boolean(told.exceptionDetails);
+      const said = failed ? errorIn(told.exceptionDetails.exception) : await this.laidOut(told.result);
+      return { said: said.slice(0, ANSWER), failed };
+    } finally {
+      await this.post("Debugger.setSkipAllPauses", { skip: false });
+    }
+  }
+
+  async laidOut(result) {
+    if (!result.objectId) return inShort(result);
+    const { result: text } = await this.post("Runtime.callFunctionOn", {
+      objectId: result.objectId,
+      functionDeclaration: AS_TEXT,
+      returnByValue: true,
+    });
+    return typeof text.value === "string" ? text.value : inShort(result);
+  }
+}
+
+/** "TypeError: x is not a function" of what was thrown. */
+function errorIn(thrown) {
+  if (!thrown) return "an error";
+  return thrown.subtype === "error" ? thrown.description.split(/\n {4}at /)[0] : `thrown: ${inShort(thrown)}`;
+}
+
+function hasMembers({ objectId, type, preview }) {
+  return Boolean(objectId) && type === "object" && !(preview && !preview.properties.length && !preview.entries?.length);
+}
+
+/** A value as the inspector tells it, in one line. */
+function inShort({ type, subtype, value, unserializableValue, description, preview }) {
+  if (type === "string") return JSON.stringify(value);
+  if (unserializableValue) return unserializableValue;
+  if (type === "undefined") return "undefined";
+  if (subtype === "null" || type === "boolean" || type === "number") return String(value);
+  if (type === "function") return /^class\b/.test(description) ? "class" : "function";
+  if (!preview || subtype === "error") return String(description ?? type).split("\n")[0];
+  const isList = subtype === "array";
+  const members = preview.properties.map(({ name, value: text, type: kind }) => {
+    const shown = kind === "string" ? JSON.stringify(text) : text || kind;
+    return isList ? shown : `${name}: ${shown}`;
+  });
+  if (preview.overflow) members.push("…");
+  const name = ["Object", "Array"].includes(preview.description.replace(/\(\d+\)$/, "")) ? "" : `${preview.description} `;
+  return isList ? `${name}[${members.join(", ")}]` : `${name}{${members.join(", ")}}`;
+}
+
+module.exports = { Standing, errorIn };
