@@ -34,6 +34,8 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 36, 120, 0, 0))
         options = options or ("--bundled", str(workspace / "none"))
+        size = {"COLUMNS", "LINES"}  # of whoever runs the tests
+        env = {name: value for name, value in os.environ.items() if name not in size}
         program = [sys.executable, "-m", "hookscope", *options]
         self.process = subprocess.Popen(
             program,
@@ -41,7 +43,7 @@ class Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env={**os.environ, "TERM": "xterm"},
+            env={**env, "TERM": "xterm"},
         )
         os.close(theirs)
         self._drawn = b""
@@ -56,6 +58,10 @@ class Terminal:
 
     def press(self, keys: bytes) -> None:
         os.write(self._ours, keys)
+
+    def grow(self, width: int, height: int) -> None:
+        fcntl.ioctl(self._ours, termios.TIOCSWINSZ, struct.pack("HHHH", height, width, 0, 0))
+        self.process.send_signal(signal.SIGWINCH)
 
     def hang_up(self) -> None:
         """The terminal is gone, and no signal says so: it leads no session."""
@@ -77,9 +83,11 @@ def until(condition: Callable[[], object], name: str) -> None:
 @contextmanager
 def terminal(workspace: Path, *options: str) -> Iterator[Terminal]:
     opened = Terminal(workspace, *options)
-    yield opened
-    opened.process.kill()
-    opened.process.wait()
+    try:
+        yield opened
+    finally:
+        opened.process.kill()
+        opened.process.wait()
 
 
 def gone(pid: int) -> bool:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from hookscope.console.dialog import Over
+from hookscope.console.answer_row import AnswerRow, WithButtons
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.messages import (
     Said,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
     from hookscope.workbench import Change, Effect, Toggle, Undoing
 
-AROUND = 8  # lines that the box needs beside its text
 STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
 LATER = "It has changed since. This edit alone is taken back; what came later stays."
 
@@ -73,7 +72,7 @@ def _effect(other: Effect) -> Content:
     return Content.assemble("also ", line(other.name, 60), f" ({other.source}): ", parts[0], " → ", parts[1])
 
 
-class EditScreen(Over[bool]):
+class EditScreen(WithButtons[bool]):
     """Asks whether to write an edit; cancel is the default."""
 
     ON_BUTTONS = frozenset({"edit.write"})
@@ -103,25 +102,17 @@ class EditScreen(Over[bool]):
             box.border_subtitle = keys
             with VerticalScroll(id="question-text", can_focus=False):
                 yield Static(self._sheet, id="question-sheet")
-            with Horizontal(id="answers"):
-                yield Static(self._hint, id="hint", markup=False)
-                yield Button("Cancel", id="cancel", compact=True)
-                yield Button(f"{key_of('edit.write')}  Write", id="write", compact=True)
-
-    def on_mount(self) -> None:
-        self.query_one("#cancel", Button).focus()
-        text = self.query_one("#question-text")
-        text.styles.height = "auto"
-        text.styles.max_height = max(3, self.size.height - AROUND)
+            yield AnswerRow(
+                Button("Cancel", id="cancel", compact=True),
+                Button(f"{key_of('edit.write')}  Write", id="write", compact=True),
+                hint=self._hint,
+            )
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         self.dismiss(event.button.id == "write")
 
     def action_answer(self, answer: bool) -> None:
         self.dismiss(answer)
-
-    def action_other_button(self) -> None:
-        self.focus_next(Button)
 
 
 class EditDesk:

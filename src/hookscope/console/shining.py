@@ -42,7 +42,9 @@ class ShinesThrough(Screen[Answer]):
             self._below = drawn_for, strips
         blank = Strip.blank(crop.width)
         lines = self._below[1][crop.y : crop.bottom]
-        lines = [line.crop(crop.x, crop.right) for line in lines]
+        lines = [
+            line.crop_extend(crop.x, crop.right, None) for line in lines
+        ]  # that screen may be narrower yet
         return [*lines, *[blank] * (crop.height - len(lines))]
 
 

@@ -6,14 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Button
 
-from hookscope.console.dialog import Over
+from hookscope.console.answer_row import AnswerRow, WithButtons
 from hookscope.console.keymap.hints import ENTER, hints, key_of, with_keys
 from hookscope.console.marks import count
 from hookscope.console.reading import Fitted, Roll
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from hookscope.workbench import View
 
 MOST = 100  # hooks named under one folder; more are counted
-AROUND = 8  # lines that the box needs beside its text
-WIDE = 76  # cells of the screen in which the answers have room in full
 Answer = Literal["trust", "without", "cancel"]
 
 
@@ -63,7 +60,7 @@ def _file(hook: Hook, folder: Path, view: View) -> str:
     return view.host.surroundings.short(hook.leads_out or hook.handler)
 
 
-class TrustScreen(Over[Answer]):
+class TrustScreen(WithButtons[Answer]):
     """Asks; cancel is the default."""
 
     ON_BUTTONS = frozenset({"trust.trust", "trust.without"})
@@ -92,29 +89,14 @@ class TrustScreen(Over[Answer]):
             )
             with Roll(id="question-text", can_focus=False):
                 yield Fitted(partial(question, self.folders, self.view), id="question-sheet")
-            with Horizontal(id="answers"):
-                yield Button("Cancel", id="cancel", compact=True)
-                if self.firing:
-                    yield Button(self._label("without"), id="without", compact=True)
-                yield Button(self._label("trust"), id="trust", compact=True)
-
-    def on_mount(self) -> None:
-        self.query_one("#question-text").styles.height = "auto"
-        self._make_lines(self.size.height)
-        self.query_one("#cancel", Button).focus()
-
-    def on_resize(self, event: events.Resize) -> None:
-        self._make_lines(event.size.height)
-
-    def _make_lines(self, height: int) -> None:
-        """The text has as many as it needs, and as there are."""
-        self.query_one("#question-text").styles.max_height = max(3, height - AROUND)
-
-    def _label(self, answer: str) -> str:
-        wide = self.app.size.width >= WIDE
-        if answer == "without":
-            return f"{key_of('trust.without')}  {'Fire without them' if wide else 'Without'}"
-        return f"{key_of('trust.trust')}  {'Trust and fire' if self.firing and wide else 'Trust'}"
+            trust = Button(
+                f"{key_of('trust.trust')}  {'Trust and fire' if self.firing else 'Trust'}",
+                id="trust",
+                compact=True,
+            )
+            without = Button(f"{key_of('trust.without')}  Fire without them", id="without", compact=True)
+            cancel = Button("Cancel", id="cancel", compact=True)
+            yield AnswerRow(cancel, *([without] if self.firing else []), trust)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         answers: dict[str | None, Answer] = {"trust": "trust", "without": "without"}
@@ -131,6 +113,3 @@ class TrustScreen(Over[Answer]):
             self.app.notify(why, markup=False)
         else:
             self.dismiss(answer)
-
-    def action_other_button(self) -> None:
-        self.focus_next(Button)
