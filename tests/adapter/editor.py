@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Queue
@@ -25,6 +25,7 @@ class Editor:
             argv, cwd=workspace, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         self.events: list[Message] = []  # those that came
+        self.outputs: list[Message] = []  # all that was ever shown
         self._came: Queue[Message | None] = Queue()
         self._number = 0
         self._answers: dict[int, Message] = {}
@@ -86,6 +87,8 @@ class Editor:
         assert message is not None, self.process.communicate()[1].decode()
         if message["type"] == "event":
             self.events.append(message)
+            if message["event"] == "output":
+                self.outputs.append(message["body"])
         else:
             self._answers[message["request_seq"]] = message
 
@@ -93,17 +96,17 @@ class Editor:
 
     def begin(
         self,
-        lines: dict[Path, list[int]] | None = None,
+        lines: Mapping[Path, Sequence[int | Message]] | None = None,
         filters: tuple[str, ...] = ("leaving",),
         **launch: object,
     ) -> list[Message]:
-        """Launch, and name these lines; the breakpoints as they were answered."""
+        """Launch, and name these lines or points; the breakpoints as they were answered."""
         self.do("initialize", adapterID="hookscope", linesStartAt1=True, pathFormat="path")
         self.event("initialized")
         launched = self.ask("launch", **launch)
         told = []
         for file, wanted in (lines or {}).items():
-            points = [{"line": line} for line in wanted]
+            points = [{"line": one} if isinstance(one, int) else one for one in wanted]
             told += self.do("setBreakpoints", source={"path": str(file)}, breakpoints=points)["breakpoints"]
         self.do("setExceptionBreakpoints", filters=list(filters))
         self.do("configurationDone")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 
 from hookscope.adapter.framing import Message
 from hookscope.adapter.lines import Lines
 from hookscope.adapter.seen import Seen
 from hookscope.adapter.threads import Thread, Threads
 from hookscope.core.runs import Plan, Result, Run, Started
-from hookscope.core.text import printable
-from hookscope.workbench import Debugger, Firing, Stop, View, Workbench
+from hookscope.core.text import one_line, printable
+from hookscope.workbench import Debugger, Firing, Logged, Stop, View, Workbench
 
 Tell = Callable[[str, Message], None]  # an event of the protocol, by its name
 Report = Callable[[Run, Plan, View], str]  # a run in words
@@ -66,9 +67,9 @@ class Running:
         if self._firing is not None:
             self._firing.cancel()
 
-    def print(self, text: str, category: str = "console") -> None:
+    def print(self, text: str, category: str = "console", **more: object) -> None:
         """Show a text to the user."""
-        self._tell("output", {"category": category, "output": printable(text)})
+        self._tell("output", {"category": category, "output": printable(text), **more})
 
     async def _stops(self) -> None:
         known: Stop | None = None
@@ -89,11 +90,19 @@ class Running:
             "threadId": thread.number,
             "allThreadsStopped": False,
         }
-        if stop.error is not None:
-            told["text"] = printable(stop.error)
+        if (text := stop.error or stop.note) is not None:
+            told["text"] = printable(text)
+        if stop.note is not None and self._lines.doubts(stop.frame.file, stop.frame.line):
+            place = f"{Path(stop.frame.file).name}:{stop.frame.line}"
+            self.print(f"It stands at {place}, since {stop.note}.\n", "important")
         if stop.why == "line":
             told["hitBreakpointIds"] = self._lines.at(stop.frame.file, stop.frame.line)
         self._tell("stopped", told)
+
+    def logged(self, news: Logged, line: int) -> None:
+        """A line was to say something; its number as the editor counts."""
+        source = {"name": one_line(Path(news.file).name), "path": news.file}
+        self.print(f"{news.text}\n", source=source, line=line)
 
     def _began(self, who: str) -> Thread:
         thread = self.threads.begin(who)

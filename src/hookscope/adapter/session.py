@@ -9,13 +9,13 @@ from pathlib import Path
 
 from hookscope.adapter.framing import Message, read
 from hookscope.adapter.launching import Launch, launch_of, mistaken
-from hookscope.adapter.lines import Lines, refused
+from hookscope.adapter.lines import Lines
 from hookscope.adapter.refusing import failure, left_out, nobody
 from hookscope.adapter.running import Report, Running
 from hookscope.adapter.seen import Seen
 from hookscope.core.runs import Plan
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import Bound, Debugger, Options, Refusal, StackFrame, View, Workbench
+from hookscope.workbench import Bound, Debugger, Logged, Options, Refusal, StackFrame, View, Workbench
 from hookscope.workbench.wishes import planned
 
 FILTERS = [
@@ -34,6 +34,9 @@ FILTERS = [
 ]
 CAPABILITIES: Message = {
     "supportsConfigurationDoneRequest": True,
+    "supportsConditionalBreakpoints": True,
+    "supportsHitConditionalBreakpoints": True,
+    "supportsLogPoints": True,
     "supportsEvaluateForHovers": True,
     "supportsExceptionInfoRequest": True,
     "supportsTerminateRequest": True,
@@ -60,7 +63,7 @@ class Session:
         self._first_line = 1  # as the editor counts
         self._tasks: set[asyncio.Task[None]] = set()
         self._lines = Lines()
-        self._debugger = Debugger(begins=False, bound=self._bound)
+        self._debugger = Debugger(begins=False, bound=self._bound, logged=self._logged)
         self._seen = Seen(self._debugger)
         self._running = Running(self._event, self._debugger, self._seen, self._lines, report)
         self._bench: Workbench | None = None
@@ -177,16 +180,17 @@ class Session:
         points = asked.get("breakpoints") or []
         if not isinstance(file, str):
             raise Refusal("Breakpoints are set in files: the source has no path.")
-        if why := refused(points):
-            raise Refusal(why)
-        lines = [int(point["line"]) - self._first_line + 1 for point in points]
-        told = self._lines.put(file, lines)
-        await self._debugger.name_lines(file, lines)
+        wishes = [(int(point["line"]) - self._first_line + 1, point) for point in points]
+        told, wanted = self._lines.put(file, wishes)
+        await self._debugger.name_lines(file, wanted)
         return {"breakpoints": [self._placed(point) for point in told]}
 
     def _bound(self, news: Bound) -> None:
         for point in self._lines.bound(news):
             self._event("breakpoint", {"reason": "changed", "breakpoint": self._placed(point)})
+
+    def _logged(self, news: Logged) -> None:
+        self._running.logged(news, self._line(news.line))
 
     def _placed(self, told: Message) -> Message:
         return {**told, "line": self._line(told["line"])}

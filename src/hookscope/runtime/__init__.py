@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from hookscope.runtime.limits import Limits
     from hookscope.runtime.node import Node, NoNode, find_node
     from hookscope.runtime.peer import WorkerProgram
+    from hookscope.runtime.points import Point
     from hookscope.runtime.process_lane import ProcessLane, WorkerFacts
     from hookscope.runtime.stepping import Stepper
-    from hookscope.runtime.stops import Bound, Member, StackFrame, Stop
+    from hookscope.runtime.stops import Bound, Logged, Member, StackFrame, Stop
     from hookscope.runtime.worker import Worker
 
 _HOMES = {
@@ -38,9 +39,11 @@ _HOMES = {
     "InProcessLane": "inprocess",
     "Ledger": "ledger",
     "Limits": "limits",
+    "Logged": "stops",
     "Member": "stops",
     "NoNode": "node",
     "Node": "node",
+    "Point": "points",
     "ProcessLane": "process_lane",
     "WorkerProgram": "peer",
     "Stepper": "stepping",
@@ -61,9 +64,11 @@ __all__ = [
     "InProcessLane",
     "Ledger",
     "Limits",
+    "Logged",
     "Member",
     "NoNode",
     "Node",
+    "Point",
     "ProcessLane",
     "StackFrame",
     "Stepper",

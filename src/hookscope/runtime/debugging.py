@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from hookscope.runtime.stops import Bound, Stop, bound_of, stop_of
+from hookscope.runtime.points import LONGEST, Point
+from hookscope.runtime.stops import Bound, Logged, Stop, bound_of, logged_of, stop_of
 
 if TYPE_CHECKING:
     from hookscope.runtime.python_worker.protocol import Message
@@ -19,7 +20,6 @@ Errors: TypeAlias = Literal[
     "leaving", "raised", "none"
 ]  # those that leave a handler; all in its author's code
 STAYS = ("frame", "line", "evaluate", "members")  # words after which it stands as before
-LONGEST = 8 * 1024  # characters of what can be asked: it must fit a pipe that nobody reads for a while
 
 
 class Debugger:
@@ -34,6 +34,7 @@ class Debugger:
         begins: do handlers stop at their first line.
         errors: at which errors they stop.
         bound: hears where the lines of a file are, once a worker knows.
+        logged: hears what lines were to say in place of a stop.
     """
 
     def __init__(
@@ -42,9 +43,10 @@ class Debugger:
         begins: bool = True,
         errors: Errors = "leaving",
         bound: Callable[[Bound], object] | None = None,
+        logged: Callable[[Logged], object] | None = None,
     ) -> None:
-        self.begins, self._errors, self._bound = begins, errors, bound
-        self._lines: dict[str, tuple[int, ...]] = {}
+        self.begins, self._errors, self._bound, self._logged = begins, errors, bound, logged
+        self._lines: dict[str, tuple[int | Message, ...]] = {}
         self._workers: list[Worker] = []  # that run
         self._worker: Worker | None = (
             None  # in which the handler stands that is told of, or is asked just now
@@ -95,17 +97,25 @@ class Debugger:
         """Choose another frame, by its place in `frames`; the nearest there is."""
         await self._say("frame", at=frame)
 
-    async def toggle(self, line: int, file: str = "") -> None:
-        """Stop at this line from now on, or no longer; of the chosen frame's file, where none is named."""
-        await self._say("line", line=line, file=self._copy_of(file) if file else "")
+    async def toggle(self, line: int, file: str = "", condition: str = "") -> None:
+        """Stop at this line from now on, or no longer; of the chosen frame's file, where none is named.
+
+        With a condition: where that holds, whatever was said of the line before. Raises ValueError where it
+        is longer than LONGEST characters.
+        """
+        Point(line, condition)
+        file = self._copy_of(file) if file else ""
+        await self._say("line", line=line, file=file, condition=condition.strip())
 
     async def look_into(self, path: Iterable[int]) -> None:
         """See the members of the chosen frame (its variables), of the first number's of those, and so on."""
         await self._say("members", path=list(path))
 
-    async def name_lines(self, file: str, lines: Iterable[int]) -> None:
-        """Stop at these lines of a file from now on, and at no others of it."""
-        self._lines[file] = tuple(dict.fromkeys(lines))
+    async def name_lines(self, file: str, lines: Iterable[int | Point]) -> None:
+        """Stop at these lines of a file from now on, and at no others of it; of two points in one line the
+        last one counts."""
+        points = [Point(one) if isinstance(one, int) else one for one in lines]
+        self._lines[file] = tuple({point.line: point.told() for point in points}.values())
         await self._tell_all({"word": "lines", "file": self._copy_of(file), "lines": self._lines[file]})
 
     async def stop_at(self, errors: Errors) -> None:
@@ -155,6 +165,9 @@ class Debugger:
             bound = bound_of(told.get("bound"), original)
             if bound is not None and self._bound is not None:
                 self._bound(bound)
+            logged = logged_of(told.get("logged"), original)
+            if logged is not None and self._logged is not None:
+                self._logged(logged)
             again = self._worker is worker
             number = self._number if again else self._told + 1
             stop = stop_of(told.get("stop"), original, number, printed())

@@ -18,6 +18,7 @@ LATE_ERRORS = 50  # kept between two questions
 ADDED = 1000  # handlers of all contents that one worker has had
 GLANCE = 0.001  # seconds in which most handlers have answered: waited for without a turn of the loop
 HIGHEST = 1023  # number of a descriptor that can be waited for without a loop
+OF_STOPS = frozenset(("stop", "bound", "logged"))  # what a debugger hears
 MUCH = b"\1"  # rung by a worker that says more than a pipe holds: the line is to be read as it comes
 
 Take = Callable[[Message], bool]
@@ -168,7 +169,7 @@ class Hearing:
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
-            elif self.stopped is not None and ("stop" in message or "bound" in message):
+            elif self.stopped is not None and not OF_STOPS.isdisjoint(message):
                 self.stopped(message)
             else:
                 self.inbox.append(message)
@@ -178,7 +179,7 @@ class Hearing:
         for message in messages:
             if "late" in message:
                 self._take_late(message["late"])
-            elif self.stopped is not None and ("stop" in message or "bound" in message):
+            elif self.stopped is not None and not OF_STOPS.isdisjoint(message):
                 self.stopped(message)
             elif self._outcome is not None:  # somebody has interrupted
                 self.inbox.append(message)

@@ -52,6 +52,7 @@ class Stop:
     failed: bool = False  # `said` is an error
     printed: tuple[str, str] = ("", "")  # so far, to standard output and error
     number: int = 0  # of the stops of its run; as long as it stands there it is the same
+    note: str | None = None  # what there is to say of the condition of its line: that it raises
 
     @property
     def frame(self) -> StackFrame:
@@ -65,6 +66,17 @@ class Bound:
 
     file: str
     lines: tuple[tuple[int, int], ...]  # named, and where it stops
+    wrong: tuple[tuple[int, str], ...] = ()  # named, and why it cannot be had as it is wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """What a line was to say came by. Its text is foreign, which may hold anything."""
+
+    who: str  # the hook; empty: its module is being loaded
+    file: str
+    line: int
+    text: str
 
 
 def stop_of(
@@ -84,7 +96,18 @@ def bound_of(told: object, original: Callable[[str], str]) -> Bound | None:
     try:
         assert isinstance(told, dict)
         lines = tuple((int(named), int(at)) for named, at in told["lines"])
-        return Bound(original(str(told["file"])), lines)
+        wrong = tuple((int(named), original(str(why))) for named, why in told.get("wrong", ()))
+        return Bound(original(str(told["file"])), lines, wrong)
+    except (AssertionError, KeyError, TypeError, ValueError):
+        return None
+
+
+def logged_of(told: object, original: Callable[[str], str]) -> Logged | None:
+    """None where a worker tells something else."""
+    try:
+        assert isinstance(told, dict)
+        file, text = original(str(told["file"])), original(str(told["text"]))
+        return Logged(str(told["who"]), file, int(told["line"]), text)
     except (AssertionError, KeyError, TypeError, ValueError):
         return None
 
@@ -97,7 +120,7 @@ def _read(told: Message, original: Callable[[str], str], number: int, printed: t
         StackFrame(text(one["file"]), int(one["line"]), str(one["function"])) for one in told["frames"]
     )
     at = int(told["at"])
-    error, said, members = told.get("error"), told.get("said"), told.get("members")
+    error, said, members, note = (told.get(name) for name in ("error", "said", "members", "note"))
     if told["why"] not in WHYS or not 0 <= at < len(frames):
         raise ValueError("no stop")
     return Stop(
@@ -116,4 +139,5 @@ def _read(told: Message, original: Callable[[str], str], number: int, printed: t
         bool(told.get("failed")),
         printed,
         number,
+        None if note is None else text(note),
     )

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from hookscope.journal import Entry as Entry
     from hookscope.journal import Journal as Journal
     from hookscope.journal import StoredRun as StoredRun
-    from hookscope.runtime import Bound, Debugger, Firing, Member, StackFrame, Stepper, Stop, WorkerFacts
+    from hookscope.runtime import (
+        Bound,
+        Debugger,
+        Firing,
+        Logged,
+        Member,
+        Point,
+        StackFrame,
+        Stepper,
+        Stop,
+        WorkerFacts,
+    )
     from hookscope.runtime.limits import LimitName, Limits, size_in_words
     from hookscope.workbench.bench import Workbench
     from hookscope.workbench.compose import BadContext, event_keys, parse_context
@@ -42,7 +53,9 @@ _HOMES = {
     "Debugger": "hookscope.runtime",
     "Effect": "hookscope.workbench.toggle",
     "Firing": "hookscope.runtime",
+    "Logged": "hookscope.runtime",
     "Member": "hookscope.runtime",
+    "Point": "hookscope.runtime",
     "Stepper": "hookscope.runtime",
     "StackFrame": "hookscope.runtime",
     "Stop": "hookscope.runtime",
@@ -61,9 +74,11 @@ __all__ = [
     "Firing",
     "LimitName",
     "Limits",
+    "Logged",
     "Member",
     "Options",
     "PastRun",
+    "Point",
     "Refusal",
     "StackFrame",
     "Stepper",

@@ -9,23 +9,16 @@ from __future__ import annotations
 
 import _thread
 import bdb
-import os
 import signal
 import sys
-import sysconfig
 from queue import SimpleQueue
-from types import CodeType, FrameType, TracebackType
+from types import FrameType
 from typing import Any, Callable, List, Optional, Tuple  # noqa: UP035  (3.9)
 
-Place = Tuple[FrameType, int]  # noqa: UP006  where it stands, and in which line
-Stack = List[Place]  # noqa: UP006  outermost first
+Stack = List[Tuple[FrameType, int]]  # noqa: UP006  where it stands, and in which lines; outermost first
 
 DEPTH = 40  # frames; the innermost
 NUDGE = signal.SIGURG  # where nobody hears it, the system passes over it
-
-_PATHS = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-_FOREIGN = tuple(os.path.join(path, "") for path in _PATHS if path)
-_PACKAGES = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 
 def begun(line: Any, loads: Any, part: Callable[[str], Any], asked: Any) -> Debugger:
@@ -41,17 +34,21 @@ class Debugger(bdb.Bdb):
     def __init__(self, line: Any, part: Callable[[str], Any], asked: Any) -> None:
         super().__init__()
         self._line, self._faults, self._standing = line, part("faults"), part("standing")
+        self._stacks = part("stacks")
+        self._is_authors = self._stacks.is_authors
         self._words: Any = SimpleQueue()
         self._main = _thread.get_ident()
         self._who = ""
         self._begins = False  # the next line is a handler's first
         self._is_asked = False  # it stands, and somebody is asked
+        self._evaluates = False  # a condition, or what a line is to say
         self._is_off = False  # nothing stops any more
         self._is_entered = asked["begin"]  # handlers stop at their first line
         self._errors = asked["errors"]
         self._pauses = False  # the next line is one to stop at, wherever it is
         self._thrown: Optional[BaseException] = None  # noqa: UP045  at which it has stopped
-        self._lines = part("lines").Lines()
+        self._lines = part("lines").Lines(part("points").Point)
+        self._note: Optional[str] = None  # noqa: UP045  of the line that begins: None: nobody named it
         sys.breakpointhook = self._at_breakpoint
         import pdb  # handlers may name it in place of `breakpoint`
 
@@ -74,7 +71,7 @@ class Debugger(bdb.Bdb):
         signal.pthread_kill(self._main, NUDGE)  # what runs untraced hears of it so
 
     def _put(self, file: str, lines: Any) -> None:
-        self._line.say({"bound": {"file": file, "lines": self._lines.put(file, lines)}})
+        self._line.say({"bound": self._lines.put(file, lines)})
 
     def around_load(self, load: Callable[..., Any]) -> Callable[..., Any]:
         """The function to call in place of what loads a handler: modules stop at named lines too."""
@@ -135,8 +132,8 @@ class Debugger(bdb.Bdb):
 
     def _nudged(self, _: int, frame: FrameType | None) -> None:
         """A signal's handler: something that runs is to stop here, or further on."""
-        stack = _stack_of(frame)
-        if self._is_asked or self._is_off:
+        stack = self._stacks.stack_of(frame)
+        if self._is_asked or self._evaluates or self._is_off:
             return
         if self._pauses and stack:
             self.reset()
@@ -152,50 +149,72 @@ class Debugger(bdb.Bdb):
         told = self._errors == "none" or error is self._thrown
         if told or type(error).__name__ in ("CancelledError", "GeneratorExit"):  # nothing of its own doing
             return
-        self._stop(_way_of(error.__traceback__), "error", error, has_ended=True)
+        self._stop(self._stacks.way_of(error.__traceback__), "error", error, has_ended=True)
 
     # What bdb calls
 
     def dispatch_call(self, frame: FrameType, arg: Any) -> Any:
         """As bdb does, in the code of authors."""
-        if not _is_authors(frame.f_code):
+        if not self._is_authors(frame.f_code):
             return None
         traces = super().dispatch_call(frame, arg)
         return self.trace_dispatch if self._errors == "raised" else traces
 
     def break_anywhere(self, frame: FrameType) -> bool:
         """Is there a line to stop at in this one's file."""
-        return bool(self._lines.of(frame.f_code.co_filename))
+        return bool(self._lines.at(frame.f_code.co_filename))
+
+    def dispatch_line(self, frame: FrameType) -> Any:
+        """As bdb does. Conditions are asked once for a line, whoever else wants to stop there."""
+        self._note = self._noted(frame)
+        return super().dispatch_line(frame)
 
     def break_here(self, frame: FrameType) -> bool:
         """Is this a line to stop at."""
-        return frame.f_lineno in self._lines.of(frame.f_code.co_filename)
+        return self._note is not None
+
+    def _noted(self, frame: FrameType) -> Optional[str]:  # noqa: UP045
+        """None where no line that was named stops it here; else what there is to say of that."""
+        points = self._lines.at(frame.f_code.co_filename).get(frame.f_lineno)
+        if not points or self._is_off:
+            return None
+        self._evaluates = True
+        try:
+            asked = [point.stops(frame, self._standing.in_short, self._logged) for point in points]
+        finally:
+            self._evaluates = False
+        notes = [note for note in asked if note is not None]
+        return max(notes) if notes else "" if self._pauses else None  # a pause that was wanted meanwhile
+
+    def _logged(self, frame: FrameType, text: str) -> None:
+        told = {"who": self._who, "file": frame.f_code.co_filename, "line": frame.f_lineno, "text": text}
+        self._line.say({"logged": told})
 
     def dispatch_exception(self, frame: FrameType, arg: Any) -> Any:
         """As bdb does; and stops where an error comes into an author's code, if it shall."""
         kind, error, trace = arg
         thrown = isinstance(error, BaseException) and not issubclass(kind, (StopIteration, GeneratorExit))
-        deeper = trace is not None and _way_of(trace.tb_next)
+        deeper = trace is not None and self._stacks.way_of(trace.tb_next)
         if self._errors == "raised" and thrown and not deeper and error is not self._thrown:
             self._thrown = error
-            self._stop(_stack_of(frame), "error", error)
+            self._stop(self._stacks.stack_of(frame), "error", error)
             return self.trace_dispatch
         return super().dispatch_exception(frame, arg)
 
     def user_line(self, frame: FrameType) -> None:
         """A line begins at which somebody wanted to stop."""
-        if not _is_authors(frame.f_code):
+        if not self._is_authors(frame.f_code):
             return
-        why = "line" if self.break_here(frame) else "step"
+        why, note = "step" if self._note is None else "line", self._note
         if self._pauses or self._begins:
             why = "pause" if self._pauses else "begin"
         self._begins = False
-        self._stop(_stack_of(frame), why)
+        self._stop(self._stacks.stack_of(frame), why, note=note)
 
     def _at_breakpoint(self, *_: object, **__: object) -> None:
         """In the place of `sys.breakpointhook`. Passes over those that nobody can be asked at."""
-        if not self._is_asked and _thread.get_ident() == self._main:
-            stack = _stack_of(sys._getframe(1))
+        if not (self._is_asked or self._evaluates) and _thread.get_ident() == self._main:
+            stack = self._stacks.stack_of(sys._getframe(1))
             self.reset()
             self._begins = False
             self._stop(stack, "breakpoint")
@@ -203,7 +222,13 @@ class Debugger(bdb.Bdb):
     # Where it stands
 
     def _stop(
-        self, stack: Stack, why: str, error: BaseException | None = None, *, has_ended: bool = False
+        self,
+        stack: Stack,
+        why: str,
+        error: BaseException | None = None,
+        *,
+        has_ended: bool = False,
+        note: str | None = None,
     ) -> None:
         """Ask until there is a word that lets it go on."""
         stack = stack[-DEPTH:]
@@ -212,11 +237,11 @@ class Debugger(bdb.Bdb):
         sys.settrace(None)
         self._is_asked, self._pauses = True, False
         asked = self._standing.Standing(stack, self._faults)
-        told = {"why": why, "who": self._who, "error": self._standing.in_short(error)}
+        told = {"why": why, "who": self._who, "error": self._standing.in_short(error), "note": note or None}
         answer: dict[str, Any] = {}
         try:
             while True:
-                named = sorted(self._lines.of(asked.file))
+                named = sorted(self._lines.at(asked.file))
                 self._line.say({"stop": {**told, **asked.state(), "named": named, **answer}})
                 message = self._words.get()
                 if message["word"] in _GOES_ON:
@@ -235,7 +260,11 @@ class Debugger(bdb.Bdb):
         if word == "members":
             return {"members": asked.members(message["path"])}
         if word == "line":
-            return {"said": self._lines.toggle(message["file"] or asked.file, message["line"])}
+            return {
+                "said": self._lines.toggle(
+                    message["file"] or asked.file, message["line"], message.get("condition", "")
+                )
+            }
         said, failed = asked.answer(message["text"])
         return {"said": said, "failed": failed}
 
@@ -269,34 +298,3 @@ class Debugger(bdb.Bdb):
 
 
 _GOES_ON = ("next", "step", "out", "on", "off")
-
-
-def _stack_of(frame: FrameType | None) -> Stack:
-    stack: Stack = []
-    while frame is not None:
-        if _is_authors(frame.f_code):
-            stack.append((frame, frame.f_lineno))
-        frame = frame.f_back
-    return stack[::-1]
-
-
-def _way_of(trace: TracebackType | None) -> Stack:
-    """The frames of authors that an error came through, from there on."""
-    stack: Stack = []
-    while trace is not None:
-        if _is_authors(trace.tb_frame.f_code):
-            stack.append((trace.tb_frame, trace.tb_lineno))
-        trace = trace.tb_next
-    return stack
-
-
-def _is_authors(code: CodeType) -> bool:
-    """Is this no code of the library, of packages, of ours, or without a file."""
-    file = code.co_filename
-    if file.startswith(("<", *_FOREIGN, *_OURS)):
-        return False
-    return not any(part in file for part in _PACKAGES)
-
-
-_RUNTIME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_OURS = tuple(os.path.join(os.path.dirname(_RUNTIME), name, "") for name in ("core", "runtime"))

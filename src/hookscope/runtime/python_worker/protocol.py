@@ -9,13 +9,13 @@ host to worker
                                             run these in order on one view of the event
     {"do": "run", …, "together": true, "calls": [call], "views": [view]}
                                             run these at once, each on the view of its number
-    {"do": "debug", "begin", "errors", "lines": {file: [n]}}
+    {"do": "debug", "begin", "errors", "lines": {file: [point]}}
                                             once, before anything is loaded: handlers stop, see debugging.py
     {"do": "word", "word", …}               of the debugger's user, to the handler that has stopped: "next",
                                             "step", "out", "on", "off"; or "frame" with "at", "line" with
-                                            "file" and "line", "evaluate" with "text", "members" with "path":
-                                            then it is asked again. At any time: "lines" with "file" and
-                                            "lines", "errors" with "at", "pause"
+                                            "file", "line" and "condition", "evaluate" with "text",
+                                            "members" with "path": then it is asked again. At any time:
+                                            "lines" with "file" and "lines", "errors" with "at", "pause"
     {"do": "rest", "id"}                    does anything still run that the handlers of the last run left
     {"do": "stack", "id"}                   the running call is over its limit: end it, or say where it is;
                                             of those that run together it is "call", a number
@@ -29,9 +29,13 @@ worker to host
                                             call n ended; "view" only where it differs from the one before
     {"id", "rest": text}                    the answer to rest, in words; empty where nothing does
     {"id", "stack": [frame]}                the answer to stack, of a handler that goes on
-    {"stop": {"why", "who", "error", "frames", "at", "lines", "variables", "named", "said", "members"}}
-                                            a handler has stopped, and waits for a word
-    {"bound": {"file", "lines": [[n, at]]}} of the lines that were named where it stops; 0 where there is none
+    {"stop": {"why", "who", "error", "note", "frames", "at", "lines", "variables", "named", "said", "failed",
+              "members"}}                   a handler has stopped, and waits for a word
+    {"bound": {"file", "lines": [[n, at]], "wrong": [[n, text]]}}
+                                            of lines that were named: where it stops, or 0 where nowhere;
+                                            of those that cannot be had as they are wanted: why not
+    {"logged": {"who", "file", "line", "text"}}
+                                            what a line was to say came by
     {"late": {"who", "error"}}              an error of a call that has ended; comes at any time
     {"late": {"who", "text", "adds"}}       else in words; with "adds", {"name", "row"}, where
                                             the module of that content declares one more
@@ -40,8 +44,11 @@ worker to host
 "line" (one that was named), "step", "pause" or "error"; "frames" are those of its author's code, outermost
 first, and "at" the chosen one; "lines" [[number, text]], "variables" [[name, text]] and "named", numbers of
 lines, are that one's; "said" ("failed": it is an error) or "members", [[name, text, has it members]], answers
-the last word. A path is numbers of members, from the variables on. Errors, of "debug" and of "errors" with
-"at", are those "leaving" a handler, those "raised" anywhere in its author's code, or "none".
+the last word; "note" is what there is to say of a condition. A point is the number of a line, or {"line",
+"condition", "hits", "log"}: an expression; [comparison, n] with how often that has held; and texts to say in
+place of a stop, with an expression between each two of them. A path is numbers of members, from the variables
+on. Errors, of "debug" and of "errors" with "at", are those "leaving" a handler, those "raised" anywhere in
+its author's code, or "none".
 
 Of a result, what is empty may be left out: "loaded", "error", "stale", "notes", "files", "left", "returned",
 and each that is false; "took" where it is 0; "status" and "phase" where they are "ok" and "run".
