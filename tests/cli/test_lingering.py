@@ -92,6 +92,14 @@ def test_other_commands_do_not_cut_it_off_either(
     assert (workspace / "done.txt").read_text() == "done"
 
 
+def test_a_test_that_passes_notes_what_failed_behind_the_answer(scope: Program, behind: str) -> None:
+    scope("fire", "command:new", "--trust", "--save", "one", "--wait", "0")
+    done = scope("test", "--trust", *PATIENT)
+    assert done.code == 0, "the handler had answered"
+    assert "    note: behind " in done.out
+    assert behind in done.out
+
+
 def test_a_sequence_says_what_came_behind_its_last_step(scope: Program, workspace: Path, behind: str) -> None:
     (workspace / ".hookscope/sequences").mkdir(parents=True)
     (workspace / ".hookscope/sequences/once.yaml").write_text("steps: [{event: 'command:new'}]")

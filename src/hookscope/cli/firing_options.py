@@ -28,5 +28,6 @@ def wait_option() -> click.Option:
         type=Seconds(zero=True),
         default=LINGER,
         metavar="S",
-        help=f"Seconds to wait for what handlers leave running; else {LINGER:g}, 0: not at all.",
+        help=f"Seconds to wait for what handlers leave running; else {LINGER:g}, 0: not at all. "
+        "How that ends is noted, and changes no exit code.",
     )

@@ -55,6 +55,8 @@ def _lines(item: Verified, width: int) -> Iterator[str]:
     sign = "✎" if item.accepted else "✓" if item.passed else "✗"
     yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
     yield from (f"    {line}" for line in item.why)
+    notes = dict.fromkeys(note for one in (item, *item.steps) for note in one.notes)
+    yield from (f"    note: {one_line(note, 400)}" for note in notes)
 
 
 def _writable(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ class Verified:
     accepted: bool = False  # what it did is what its file expects now
     steps: tuple[Verified, ...] = ()  # of a sequence, which has no run of its own
     sequence: bool = False  # is it one; it has no steps where its file cannot be read
+    notes: tuple[str, ...] = ()  # what its handlers did after they had answered, and the like
 
     @property
     def passed(self) -> bool:
@@ -167,7 +169,9 @@ async def tried(
         firing = await bench.fire_guarded(view, plan) if guarded else bench.fire(view, plan)
         if told is not None:
             told(firing)
-        return compared(file, expect, await firing, view, left), plan
+        run = await firing
+        notes = tuple(note for note in run.notes if note not in plan.notes)
+        return replace(compared(file, expect, run, view, left), notes=notes), plan
     except Refusal as refused:
         return Verified(file, None, problem=str(refused)), plan
     except OSError as error:
