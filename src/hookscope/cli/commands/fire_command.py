@@ -12,7 +12,7 @@ from functools import partial
 
 import click
 
-from hookscope.cli import answers, run_tables
+from hookscope.cli import answers, fire_rules, run_tables
 from hookscope.cli.answers import Answer
 from hookscope.cli.asked import Asked, saved, trusted_now
 from hookscope.cli.debugging import debugged
@@ -21,9 +21,10 @@ from hookscope.cli.following import stepped, streamed, warned
 from hookscope.cli.interrupting import ended_by_interrupt
 from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
-from hookscope.cli.order_options import check_left_out, except_option, seed_of, shuffle_options
+from hookscope.cli.order_options import except_option, seed_of, shuffle_options
 from hookscope.cli.several import Several, several_of
 from hookscope.core.event_notes import notes_on_event
+from hookscope.core.orders import LEAST
 from hookscope.core.runs import UNRECORDED, Plan, Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
@@ -111,28 +112,27 @@ def command(
     --debug stops at the first line of each handler, at `breakpoint()` or `debugger;`, and where an error
     leaves it; it has no limit of time then, and reads what it is told from standard input.
     """
-    if save is not None and len(what) > 1:
-        raise Refusal("--save keeps one event.", "Fire them one by one.", code=2)
-    if repeat is not None and len(what) > 1:
-        raise Refusal("--repeat fires one event.", "Fire them one by one.", code=2)
-    if force and only is None:
-        raise Refusal("--force calls one hook.", "Name it with --only HOOK.", code=2)
-    check_left_out(left_out, only)
-    seed = seed_of(shuffle, seed, repeat)
-    if as_json and json_lines:
-        raise Refusal("--json prints one document, --json-lines a line for each step.", "Take one.", code=2)
-    if context == ctx == STANDARD_INPUT:
-        raise Refusal("--context and --ctx both read standard input.", "Name a file for one of them.", code=2)
-    lingers = wait if repeat is None else None  # a host does not wait between two events
-    if debug and (step or repeat is not None or json_lines):
-        raise Refusal("--debug goes through one run.", "Leave --step, --repeat and --json-lines out.", code=2)
-    if debug and STANDARD_INPUT in (context, ctx):
-        raise Refusal("--debug reads standard input itself.", "Name a file for the context.", code=2)
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
-    if step and not at_terminal:
-        raise Refusal("--step asks on a terminal before each handler.", "Leave it out here.", code=2)
-    if step and (repeat is not None or json_lines):
-        raise Refusal("--step goes through one run.", "Leave --repeat and --json-lines out.", code=2)
+    given = {
+        fire_rules.SEVERAL: len(what) > 1,
+        fire_rules.TERMINAL: at_terminal,
+        fire_rules.PIPED: context == STANDARD_INPUT,
+        fire_rules.PIPED_CTX: ctx == STANDARD_INPUT,
+        fire_rules.ENOUGH: repeat is not None and repeat >= LEAST,
+        "--only": only is not None,
+        "--except": left_out,
+        "--force": force,
+        "--repeat": repeat is not None,
+        "--shuffle": shuffle,
+        "--seed": seed is not None,
+        "--step": step,
+        "--debug": debug,
+        "--save": save is not None,
+        "--json": as_json,
+        "--json-lines": json_lines,
+    }
+    fire_rules.check({name for name, there in given.items() if there})
+    lingers = wait if repeat is None else None  # a host does not wait between two events
     bench = answers.bench_of(options, trust_all=trust, timeout=timeout, lingers=lingers)
     wish = Wish(
         session,
@@ -146,7 +146,7 @@ def command(
     asked = Asked(
         wish,
         repeat,
-        seed,
+        seed_of(shuffle, seed),
         step,
         debug,
         json_lines,
