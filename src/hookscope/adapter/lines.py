@@ -38,7 +38,7 @@ class Lines:
         """
         before = self._asked.get(file, {})
         self._asked[file] = {line: self._kept(before.get(line), wish) for line, wish in wishes}
-        points = {line: self._point(file, line, asked) for line, asked in self._asked[file].items()}
+        points = {line: self._point(line, asked) for line, asked in self._asked[file].items()}
         told = [self._told(file, line) for line, _ in wishes]
         return told, [point for point in points.values() if point is not None]
 
@@ -48,10 +48,7 @@ class Lines:
         self._numbers += known is None
         return _Asked(self._numbers if known is None else known.number, wish)
 
-    def _point(self, file: str, line: int, asked: _Asked) -> Point | None:
-        if any(_wanted(asked.wish)) and not file.endswith(".py"):
-            asked.at, asked.wrong = 0, "Conditions, hit counts and logs are for handlers in Python."
-            return None
+    def _point(self, line: int, asked: _Asked) -> Point | None:
         try:
             return Point(line, *_wanted(asked.wish))
         except ValueError as error:

@@ -8,7 +8,9 @@ const path = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { fileOf, isOurs, Sources } = require("./frames.cjs");
 const { Lines, literally } = require("./lines.cjs");
+const { MET } = require("./points.cjs");
 const { errorIn, Standing } = require("./standing.cjs");
+const { SAYS } = require("./stopping.cjs");
 
 const AROUND = 15; // lines shown above and below the present one
 const DEPTH = 40; // frames; the innermost
@@ -36,7 +38,7 @@ class Watch {
     this.session = new Session();
     this.lines = new Lines(
       (method, params) => this.post(method, params),
-      (file, lines) => say({ bound: { file, lines } }),
+      (bound) => say({ bound }),
     );
     this.asked = null; // where it stands, and why
     this.begins = false; // the next line is a handler's first
@@ -53,6 +55,8 @@ class Watch {
     session.on("Debugger.paused", ({ params }) => {
       this.paused(params).catch(() => session.post("Debugger.resume")); // else it would stand for ever
     });
+    session.on("Runtime.bindingCalled", ({ params }) => this.logged(JSON.parse(params.payload)));
+    await this.post("Runtime.addBinding", { name: SAYS });
     await this.post("Debugger.enable");
     await this.post("Debugger.setAsyncCallStackDepth", { maxDepth: 8 });
     const foreign = ["/node_modules/", `^${literally(OURS)}(?!stopping\\.cjs)`];
@@ -88,7 +92,8 @@ class Watch {
       await this.goOn(isCalled && this.inside >= 0 && this.steps ? "stepInto" : this.wayOn);
       return;
     }
-    this.asked = { why: this.whyOf(params, error), error, stands: new Standing((...asked) => this.post(...asked), frames) };
+    const note = error === null ? await this.noteOf(params) : null;
+    this.asked = { why: this.whyOf(params, error), error, note, stands: new Standing((...asked) => this.post(...asked), frames) };
     this.begins = this.steps = this.pauses = false;
     await this.tell({});
   }
@@ -122,6 +127,21 @@ class Watch {
     if (this.begins) return "begin";
     if (hitBreakpoints.length) return "line";
     return this.steps ? "step" : "breakpoint";
+  }
+
+  /** What there is to say of a condition at which it stands. */
+  async noteOf({ callFrames, hitBreakpoints = [] }) {
+    const numbers = this.lines.numbersOf(hitBreakpoints);
+    if (!numbers.length) return null;
+    const expression = `globalThis[Symbol.for("${MET}")].note(${JSON.stringify(numbers)})`;
+    const { result } = await this.post("Debugger.evaluateOnCallFrame", { callFrameId: callFrames[0].callFrameId, expression });
+    return result.value || null;
+  }
+
+  /** A line was to say something. */
+  logged({ number, text }) {
+    const known = this.lines.numbered(number);
+    if (known) this.say({ logged: { who: this.who, file: known.file, line: known.point.at, text } });
   }
 
   /** Is it on the way into a handler, and not out of it. Notes whose that is. */
@@ -171,7 +191,8 @@ class Watch {
     } else if (word === "members") {
       await this.tell({ members: await stands.members(message.path) });
     } else if (word === "line") {
-      await this.tell({ said: await this.lines.toggle(message.file || this.placeOf(stands.chosen).file, message.line) });
+      const file = message.file || this.placeOf(stands.chosen).file;
+      await this.tell({ said: await this.lines.toggle(file, message.line, message.condition) });
     } else {
       await this.tell(await stands.answer(message.text));
     }
@@ -179,7 +200,7 @@ class Watch {
 
   /** Tell where it stands, and what the answer to the last word is. */
   async tell(answer) {
-    const { why, error, stands } = this.asked;
+    const { why, error, note, stands } = this.asked;
     const sources = new Sources();
     const places = stands.frames.map((frame) => ({ ...this.placeOf(frame), name: frame.functionName }));
     const { file, line } = places[stands.at];
@@ -189,6 +210,7 @@ class Watch {
       why,
       who: this.who,
       error,
+      note,
       frames: places.map((place) => sources.frame(place.file, place.line, place.column, place.name)),
       at: stands.at,
       lines: lines.map((text, index) => [first + index, text.slice(0, 400)]),

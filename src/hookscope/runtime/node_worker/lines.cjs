@@ -7,14 +7,15 @@ const { SourceMap } = require("node:module");
 const { basename } = require("node:path");
 const { pathToFileURL } = require("node:url");
 const { fileOf } = require("./frames.cjs");
+const { Point } = require("./points.cjs");
 
-/** Of all files. `post` asks the inspector, `tell(file, [[asked, at]])` says where those of a file are. */
+/** Of all files. `post` asks the inspector, `tell({file, lines, wrong})` says where those of a file are. */
 class Lines {
   constructor(post, tell) {
     this.post = post;
     this.tell = tell;
     this.scripts = new Map(); // by the inspector's id
-    this.asked = new Map(); // the real path → {file, as it was named, lines: asked → [its id, where it stops]}
+    this.asked = new Map(); // the real path → {file, as it was named, points}
     this.turn = Promise.resolve(); // changes come one after another
   }
 
@@ -22,7 +23,7 @@ class Lines {
   parsed(script) {
     this.scripts.set(script.scriptId, script);
     const known = this.asked.get(fileOf(script.url));
-    if (known) void this.put(known.file, [...known.lines.keys()]);
+    if (known) void this.put(known.file, known.points.map(({ asked }) => asked));
   }
 
   /** Stop at these lines of a file and at no others of it. */
@@ -33,45 +34,70 @@ class Lines {
 
   async replaced(file, wanted) {
     const path = real(file);
-    for (const [id] of this.asked.get(path)?.lines.values() ?? []) {
-      if (id) await this.post("Debugger.removeBreakpoint", { breakpointId: id });
-    }
-    const lines = new Map();
-    this.asked.set(path, { file, lines });
+    const before = this.asked.get(path)?.points ?? [];
+    for (const { id } of before) if (id) await this.post("Debugger.removeBreakpoint", { breakpointId: id });
+    const points = wanted.map((asked) => before.find((point) => point.isAs(asked)) ?? new Point(asked)); // that goes on counting
+    this.asked.set(path, { file, points });
     const script = [...this.scripts.values()].findLast(({ url }) => fileOf(url) === path);
-    for (const line of wanted) lines.set(line, await this.set(path, script, line));
-    if (script) this.tell(file, [...lines].map(([line, [, at]]) => [line, at]));
+    for (const point of points) await this.set(path, script, point);
+    const known = script ? points : points.filter(({ wrong }) => wrong);
+    const wrong = known.filter((point) => point.wrong).map((point) => [point.line, point.wrong]);
+    if (script || wrong.length) this.tell({ file, lines: known.map(({ line, at }) => [line, at]), wrong });
   }
 
-  /** [the inspector's name for it, where it stops or 0]. */
-  async set(path, script, line) {
-    const lineNumber = generatedLine(script, line);
+  async set(path, script, point) {
+    point.id = null;
+    point.at = 0;
+    if (point.wrong) return;
+    const lineNumber = generatedLine(script, point.line);
     const urlRegex = `^${literally(pathToFileURL(path).href)}(\\?.*)?$`;
-    const { breakpointId: id, locations } = await this.post("Debugger.setBreakpointByUrl", { lineNumber, urlRegex });
-    if (!script) return [id, line];
-    const { lineNumber: at, columnNumber: column } = locations.at(-1) ?? {};
-    return [id, at === undefined ? 0 : writtenAt(script, at, column).line];
+    const asked = { lineNumber, urlRegex, condition: point.condition };
+    const { breakpointId, locations } = await this.post("Debugger.setBreakpointByUrl", asked);
+    point.id = breakpointId;
+    point.at = script ? 0 : point.line;
+    const at = script && locations.at(-1);
+    if (at) point.at = writtenAt(script, at.lineNumber, at.columnNumber).line;
   }
 
-  /** Stop at this line too, or no longer; a sentence of what it does. */
-  async toggle(file, line) {
+  /** Stop at this line too, or no longer; with a condition: where that holds. A sentence of what it does. */
+  async toggle(file, line, condition = "") {
     const path = real(file);
-    const before = [...(this.asked.get(path)?.lines ?? [])];
-    const rest = before.filter(([asked, [, at]]) => asked !== line && at !== line).map(([asked]) => asked);
-    if (rest.length < before.length) {
+    const where = basename(file);
+    const before = this.asked.get(path)?.points ?? [];
+    const others = before.filter((point) => point.line !== line && point.at !== line);
+    const rest = others.map(({ asked }) => asked);
+    if (rest.length < before.length && !condition) {
       await this.put(file, rest);
-      return `no longer stops at ${basename(file)}:${line}`;
+      return `no longer stops at ${where}:${line}`;
     }
-    await this.put(file, [...rest, line]);
-    const [, at] = this.asked.get(path).lines.get(line);
-    if (at) return `stops at ${basename(file)}:${at} too`;
+    const asked = condition ? { line, condition } : line;
+    const { wrong } = new Point(asked);
+    if (wrong) return `cannot stop at ${where}:${line}: ${wrong}`;
+    await this.put(file, [...rest, asked]);
+    const { at } = this.asked.get(path).points.at(-1);
+    if (at) return `stops at ${where}:${at} ${condition ? `where ${condition}` : "too"}`;
     await this.put(file, rest);
-    return `cannot stop at ${basename(file)}:${line}: there is no such line`;
+    return `cannot stop at ${where}:${line}: there is no such line`;
   }
 
   /** Where it stops in that file. */
   in(file) {
-    return [...(this.asked.get(file)?.lines.values() ?? [])].map(([, at]) => at).filter(Boolean);
+    return (this.asked.get(file)?.points ?? []).map(({ at }) => at).filter(Boolean);
+  }
+
+  /** The one of that number, with its file. */
+  numbered(number) {
+    for (const { file, points } of this.asked.values()) {
+      const point = points.find((one) => one.number === number);
+      if (point) return { file, point };
+    }
+    return null;
+  }
+
+  /** The numbers of those that the inspector names so. */
+  numbersOf(ids) {
+    const points = [...this.asked.values()].flatMap((known) => known.points);
+    return points.filter(({ id, isPlain }) => !isPlain && ids.includes(id)).map(({ number }) => number);
   }
 
   /** {file, line, column} in what its author wrote, from 1, of a place that the inspector tells. */
