@@ -14,7 +14,7 @@ class Broadcast(Generic[T]):
 
     def __init__(self) -> None:
         self.told: list[T] = []
-        self._news = asyncio.Event()
+        self._news: asyncio.Event | None = None  # where somebody waits: most runs are awaited, not watched
         self._over = False
 
     def tell(self, item: T) -> None:
@@ -24,25 +24,29 @@ class Broadcast(Generic[T]):
 
     def stir(self) -> None:
         """Let those who wait in `news` look again."""
-        self._news.set()
-        self._news = asyncio.Event()
+        if self._news is not None:
+            self._news.set()
+            self._news = None
 
     def end(self) -> None:
         """Nothing more is told: listeners leave when they have heard what there is."""
         self._over = True
-        self._news.set()
+        self.stir()
 
     async def news(self) -> None:
-        """Wait for the next that is told, for a stir or for the end."""
+        """Wait for the next that is told, for a stir or for the end; not at all behind the end."""
+        if self._over:
+            return
+        if self._news is None:
+            self._news = asyncio.Event()
         await self._news.wait()
 
     async def __aiter__(self) -> AsyncIterator[T]:
         seen = 0
         while True:
-            news = self._news  # before what is told is looked at: more may come while a listener is busy
-            while seen < len(self.told):
+            while seen < len(self.told):  # more may come while a listener is busy
                 yield self.told[seen]
                 seen += 1
-            if self._over and seen == len(self.told):
+            if self._over:
                 return
-            await news.wait()
+            await self.news()

@@ -13,7 +13,7 @@ from hookscope.runtime.clock import begin_run
 from hookscope.runtime.dispatch import dispatch
 from hookscope.runtime.python_worker.faults import safe_text
 from hookscope.runtime.run_so_far import RunSoFar
-from hookscope.runtime.waiting import until_over
+from hookscope.runtime.waiting import Bell, until_over
 
 DEPTH = 16  # events that cause events that cause events: further ones are a circle
 
@@ -54,6 +54,7 @@ class Firing:
         self._begun = False  # a task that is cancelled before its first step never takes it
         self._so_far: RunSoFar | None = None  # of the event itself, not of what it causes
         self._run: Run | None = None
+        self._over = Bell()
         self._task = _running_loop().create_task(self._fire(plan))
         _TASKS.add(self._task)
         self._task.add_done_callback(_TASKS.discard)
@@ -95,7 +96,7 @@ class Firing:
         return self._awaited().__await__()
 
     async def _awaited(self) -> Run:
-        await until_over(self._task, self.cancel)
+        await until_over(self._task, self.cancel, self._over)
         return self._task.result()
 
     def __aiter__(self) -> AsyncIterator[Step]:
@@ -106,6 +107,7 @@ class Firing:
         self._begun = True
         self._run = await self._fired(plan, 0)
         self._steps.end()
+        self._over.ring()
         return self._run
 
     async def _fired(self, plan: Plan, depth: int) -> Run:

@@ -10,6 +10,7 @@ import asyncio
 import math
 from asyncio import CancelledError
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from functools import partial
 from inspect import isawaitable
 from itertools import groupby
 from time import perf_counter
@@ -25,8 +26,9 @@ from hookscope.runtime.failures import LoadFailed
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.imported import Modules
 from hookscope.runtime.observing import Observer, Pair, Record
-from hookscope.runtime.waiting import until_over
+from hookscope.runtime.waiting import Bell, until_over
 
+Work: TypeAlias = Callable[[], Coroutine[object, object, None]]
 Turn: TypeAlias = tuple[Any, Registration, Handler]  # a handler with its own view
 
 SHORTEST = 1e-9  # seconds: a limit of 0 is a limit, not none
@@ -118,7 +120,7 @@ class InProcessLane:
         cell, given = Cell(math.inf), list[Arguments]()
         limited = any(self._limit_of(call) is not None for call in calls)
         try:
-            await self._in_task(self._take_turns(turns, cell, given, step), cell, limited)
+            await self._in_task(partial(self._take_turns, turns, cell, given, step), cell, limited)
         finally:
             for view in given:
                 closed(view, self._told_late)
@@ -174,20 +176,29 @@ class InProcessLane:
         seconds = 0.0 if limit is None else max(limit, SHORTEST)
         cell = Cell(seconds)
         observer = Observer(view, step, cell, limit, self._observe, part)
-        await self._in_task(run_batch(part, view, cell, observer.take), cell, bool(seconds))
+        await self._in_task(partial(run_batch, part, view, cell, observer.take), cell, bool(seconds))
 
-    async def _in_task(self, batch: Coroutine[object, object, None], cell: Cell, limited: bool) -> None:
-        cell.task = asyncio.get_running_loop().create_task(batch)
+    async def _in_task(self, work: Work, cell: Cell, limited: bool) -> None:
+        over = Bell()
+        cell.task = asyncio.get_running_loop().create_task(_rung(work, over))
         beat = heartbeat() if limited else None
         if beat is not None:
             beat.watch(cell)
         try:
-            await until_over(cell.task, cell.stop)
+            await until_over(cell.task, cell.stop, over)
             if not cell.task.cancelled():  # a last handler that cancelled its own task cancelled nobody else
                 cell.task.result()
         finally:
             if beat is not None:
                 beat.leave(cell)
+
+
+async def _rung(work: Work, over: Bell) -> None:
+    """The work, whose end rings."""
+    try:
+        await work()
+    finally:
+        over.ring()
 
 
 def _untold(who: str, text: str) -> None:

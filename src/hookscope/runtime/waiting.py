@@ -24,17 +24,47 @@ async def to_the_end(work: Coroutine[object, object, T]) -> T:
     return task.result()
 
 
-async def until_over(task: asyncio.Future[Any], cancel: Callable[[], None]) -> None:
+class Bell:
+    """Rung by a task in the step that ends it, it wakes who waits a turn of the loop before asyncio would."""
+
+    __slots__ = ("_waiters",)
+
+    def __init__(self) -> None:
+        self._waiters: list[asyncio.Future[None]] = []
+
+    def ring(self, _: object = None) -> None:
+        """Wake all who wait now."""
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def wait(self) -> None:
+        """Until it is rung. Being cancelled is the caller's own affair."""
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        try:
+            await waiter
+        finally:
+            self._waiters.remove(waiter)
+
+
+async def until_over(task: asyncio.Future[Any], cancel: Callable[[], None], bell: Bell | None = None) -> None:
     """Wait for a task that `cancel` asks to end. Who is cancelled meanwhile asks it, and leaves when it has.
 
-    Raises CancelledError for a cancel of the caller's own, and never what the task raised.
+    `bell` is one that the task itself rings, where it has one. Raises CancelledError for a cancel of the
+    caller's own, and never what the task raised.
     """
     cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait({task})  # raises our own cancel only, never the task's
-        except asyncio.CancelledError:
-            cancelled = True
-            cancel()
+    bell = bell or Bell()
+    task.add_done_callback(bell.ring)  # also where it was cancelled before its first step, and never rings
+    try:
+        while not task.done():
+            try:
+                await bell.wait()  # not the task: a cancel of ours would be one of its own
+            except asyncio.CancelledError:
+                cancelled = True
+                cancel()
+    finally:
+        task.remove_done_callback(bell.ring)
     if cancelled:
         raise asyncio.CancelledError
