@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -291,6 +292,48 @@ async def test_handlers_come_and_go_while_the_program_runs(runner: HookRunner) -
     assert api.unregister("before_tool_call")
     assert not runner.has_hooks("before_tool_call")
     assert not api.unregister("before_tool_call")
+
+
+async def test_events_that_follow_each_other_are_each_planned_by_what_they_say() -> None:
+    """Plans are kept: what a filter reads, and what cannot be copied, decides them anew."""
+    api, runner = own_runner(SHIPPED)
+    api.on("before_tool_call", answers(None), matcher="exec")
+    seen: list[str] = []
+    api.on("before_tool_call", lambda event: seen.append(event.params["n"]))
+    for tool, called in (("exec", 2), ("read", 1), ("exec", 2), ("", 2)):
+        run = await runner.run("before_tool_call", {"toolName": tool, "params": {"n": tool}})
+        assert (len(run.results), run.event.context["toolName"]) == (called, tool)
+    with pytest.raises(HookFailure, match="isolation failed"):
+        await runner.run("before_tool_call", {"toolName": "exec", "params": {"lock": Lock()}})
+    assert (await runner.run_before_tool_call(CALL | {"params": {"n": "last"}})).params == {"n": "last"}
+    assert seen == ["exec", "read", "exec", "", "last"]
+
+
+async def test_each_event_of_a_guide_begins_with_its_own_params() -> None:
+    api, runner = own_runner("openclaw")
+    api.on("before_tool_call", answers(None))
+    for number in (1, 2):
+        assert (await runner.run_before_tool_call({"params": {"n": number}})).answer == {
+            "blocked": False,
+            "params": {"n": number},
+        }
+
+
+async def test_a_handler_may_change_what_is_no_json_in_its_event_and_nobody_else_sees_it() -> None:
+    api, runner = own_runner(SHIPPED)
+    seen: list[Any] = []
+
+    def change(event: Any) -> None:
+        seen.append({**event.params, "names": set(event.params["names"])})
+        event.params["names"].add("changed")
+
+    for _ in range(2):
+        api.on("before_tool_call", change)
+    params = {"names": {"a"}, 3: ("a tuple", "of two"), "twice": [[1]] * 2}
+    run = await runner.run("before_tool_call", {"toolName": "exec", "params": params})
+    assert run.failed == ()
+    assert [(one["names"], one[3]) for one in seen] == [({"a"}, ("a tuple", "of two"))] * 2
+    assert params["names"] == {"a"}
 
 
 async def test_one_handler_registered_twice_goes_once_at_a_time(runner: HookRunner) -> None:

@@ -246,8 +246,9 @@ class HookEngine:
         expecting.expect_event(event)
         if event.kind != "folder":
             self._hear_late()
-        plan = self._plans.of(event, only, self.registry, lambda: self._plan_of(event, only))
-        plan = plan if plan.event is event else replace(plan, event=event)
+        plan = self._plans.of(event, only, self.registry, self.host, lambda: self._plan_of(event, only))
+        if plan.event is not event:
+            plan = replace(plan, event=event, policy=self.host.dialect.system_of(event.kind).policy(event))
         if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
             return plan
         return switched_off(plan)

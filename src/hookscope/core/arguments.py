@@ -34,11 +34,13 @@ def arguments(
     frozen: bool = False,
 ) -> Arguments:
     """A fresh view. `event` is not copied."""
-    view = {EVENT: event, CTX: dict(ctx), METHODS: list(methods), SYNC: sync, NULLS: nulls, ASKED: []}
-    return Arguments({**view, FROZEN: True} if frozen else view)
+    view = Arguments(event=event, ctx=dict(ctx), methods=list(methods), sync=sync, nulls=nulls, asked=[])
+    if frozen:
+        view[FROZEN] = True
+    return view
 
 
 def asked_in(view: object) -> tuple[str, ...]:
     """What handlers have asked so far; nothing where the view is none of two arguments."""
     asked = view.get(ASKED) if isinstance(view, Arguments) else None
-    return tuple(map(str, asked)) if isinstance(asked, list) else ()
+    return tuple(map(str, asked)) if asked and isinstance(asked, list) else ()

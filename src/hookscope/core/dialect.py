@@ -3,7 +3,7 @@ dialect in surroundings, with its settings read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
@@ -116,6 +116,11 @@ class System(Protocol):
 
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
         """Those that heard the event, grouped and in the order of calling; and whom the host leaves out."""
+        ...
+
+    def decisive(self, event: Event) -> Hashable | None:
+        """What of an event decides who is called for it: those that agree in it share their plan, but for the
+        policy. None where all of it may."""
         ...
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:

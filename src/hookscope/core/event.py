@@ -6,6 +6,7 @@ keeps to the syntax of Python 3.9.
 """
 
 from datetime import datetime, timezone
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional  # noqa: UP035  (3.9 syntax)
 
 MEMBERS = "type, action, key, session_key, timestamp, messages and context"
@@ -65,10 +66,19 @@ _EMPTY: Dict[str, Callable[[], Any]] = {  # noqa: UP006
     "messages": list,
     "context": dict,
 }
+_all_of = attrgetter(*_EMPTY)
 
 
 def put_back(event: HookEvent) -> List[str]:  # noqa: UP006
     """Give the event, empty, what was deleted of it (`del event.context`). One sentence for each."""
+    try:
+        _all_of(event)  # most handlers delete nothing, and each of them is looked at
+    except AttributeError:
+        return _refilled(event)
+    return []
+
+
+def _refilled(event: HookEvent) -> List[str]:  # noqa: UP006
     deleted = [name for name in _EMPTY if not hasattr(event, name)]
     for name in deleted:
         setattr(event, name, _EMPTY[name]())

@@ -33,7 +33,10 @@ class Record(dict[str, Any]):
     _optional: tuple[str, ...] = ()  # keys that are None where they are not there
 
     def __init__(self, *members: Any, **more: Any) -> None:
-        super().__init__({key: record(value) for key, value in dict(*members, **more).items()})
+        super().__init__(*members, **more)
+        for key, value in self.items():  # other values under the same keys: that disturbs no walk
+            if type(value) is dict or type(value) is list:
+                self[key] = record(value)
 
     def _key(self, name: str) -> str | None:
         if name[:2] == "__":  # the interpreter asks for these; a key of that name answers for nothing
@@ -207,16 +210,17 @@ class HookContext(Record):
 
 def context_of(view: dict[str, Any]) -> HookContext:
     """The context that the handlers of a view get: each its own, so that no handler changes another's."""
-    asked = view["asked"] if isinstance(view.get("asked"), Asked) else opened(view)
-    if not view.get("methods"):
+    methods = view.get("methods")
+    if not methods:
         return HookContext(view["ctx"], {})
+    asked = view["asked"] if isinstance(view.get("asked"), Asked) else opened(view)
     who = asked.who
     known: dict[str, Handler] = {
         "cancel": lambda: asked.ask(CANCEL, who),
         "getSandbox": _no_sandbox,
         "getSkill": _no_skill,
     }
-    return HookContext(view["ctx"], {name: known[name] for name in view.get("methods", ()) if name in known})
+    return HookContext(view["ctx"], {name: known[name] for name in methods if name in known})
 
 
 def _no_sandbox(*_: Any) -> Any:

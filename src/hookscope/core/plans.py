@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
+from hookscope.core.dialect import Host
 from hookscope.core.registry import Registry
 from hookscope.core.runs import Event, Plan
 
@@ -11,24 +12,26 @@ MOST = 512  # plans kept at a time: event keys may come from outside
 
 
 class Plans:
-    """The plans of one registry, each made when it is asked for first.
+    """The plans of one registry under one host, each made when it is asked for first.
 
-    Of folder hooks a plan depends on type, action and `only` alone. Not on its key: `command` with the action
-    `new:x` and `command:new` with `x` have the same. Plans of other kinds depend on all of the event.
+    Which of them is an event's own, its system says: see System.decisive.
     """
 
     def __init__(self) -> None:
         self._registry: Registry | None = None
-        self._plans: dict[tuple[str, str, str | None], Plan] = {}
+        self._host: Host | None = None
+        self._plans: dict[Hashable, Plan] = {}
 
-    def of(self, event: Event, only: str | None, registry: Registry, make: Callable[[], Plan]) -> Plan:
-        """The plan, perhaps with another event of the same type and action; `make` is asked where there is
-        none yet."""
-        if event.kind != "folder":
+    def of(
+        self, event: Event, only: str | None, registry: Registry, host: Host, make: Callable[[], Plan]
+    ) -> Plan:
+        """The plan, perhaps of another event that is planned alike; `make` is asked where there is none."""
+        decisive = host.dialect.system_of(event.kind).decisive(event)
+        if decisive is None:
             return make()
-        if self._registry is not registry or len(self._plans) > MOST:
-            self._registry, self._plans = registry, {}
-        asked = (event.type, event.action, only)
+        if self._registry is not registry or self._host is not host or len(self._plans) > MOST:
+            self._registry, self._host, self._plans = registry, host, {}
+        asked = (event.kind, decisive, only)
         plan = self._plans.get(asked)
         if plan is None:
             plan = self._plans[asked] = make()

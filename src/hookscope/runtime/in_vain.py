@@ -32,8 +32,12 @@ def with_what_was_in_vain(
     result: Result, event: Event, needs: Needs = NONE, policy: Policy | None = None
 ) -> Result:
     """The result, noted on what nobody heeds: how that was written down is not told then."""
-    unheeded = policy.unheeded(result) if result.patch and isinstance(policy, Heeding) else ()
-    notes = (*in_vain(result, event), *unfit(result, needs), *unheeded)
+    if result.returned is None and not result.patch:  # most handlers: nothing was there to be heeded
+        return result
+    notes = in_vain(result, event)
+    if result.patch:
+        unheeded = policy.unheeded(result) if isinstance(policy, Heeding) else ()
+        notes = (*notes, *unfit(result, needs), *unheeded)
     if not notes:
         return result
     kept = (note for note in result.notes if RETURNED not in notes or not note.startswith(WHAT))

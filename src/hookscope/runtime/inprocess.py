@@ -29,7 +29,7 @@ from hookscope.runtime.observing import Observer, Pair, Record
 from hookscope.runtime.waiting import Bell, until_over
 
 Work: TypeAlias = Callable[[], Coroutine[object, object, None]]
-Turn: TypeAlias = tuple[Any, Registration, Handler]  # a handler with its own view
+Turn: TypeAlias = tuple[Any, Pair]  # a handler with its own view
 
 SHORTEST = 1e-9  # seconds: a limit of 0 is a limit, not none
 
@@ -94,7 +94,7 @@ class InProcessLane:
 
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
-        pairs = [(call, await self._target_of(call)) for call in batch]
+        pairs = list(zip(batch, await self._targets_of(batch), strict=True))
         if not isinstance(view, Arguments):
             await self._run_pairs(pairs, view, step)
             return
@@ -109,14 +109,17 @@ class InProcessLane:
             for part in ([pair] for pair in group) if self._observe else (list(group),):
                 await self._run_part(part, view, limit, step)
 
-    async def _target_of(self, call: Registration) -> Handler:
-        target = call.target
-        return await self._modules.target_of(target) if isinstance(target, Code) else target
+    async def _targets_of(self, calls: Sequence[Registration]) -> list[Handler]:
+        targets = (call.target for call in calls)
+        return [
+            await self._modules.target_of(target) if isinstance(target, Code) else target
+            for target in targets
+        ]
 
     async def run_in_turn(self, calls: Sequence[Registration], views: Iterator[Any], step: OnStep) -> None:
         """See Lane.run_in_turn. One task for them all: a task for each costs more than all the rest."""
-        targets = [await self._target_of(call) for call in calls]
-        turns = zip(views, calls, targets, strict=False)  # the views end early, or one step behind
+        pairs = zip(calls, await self._targets_of(calls), strict=True)
+        turns = zip(views, pairs, strict=False)  # the views end early, or one step behind
         cell, given = Cell(math.inf), list[Arguments]()
         limited = any(self._limit_of(call) is not None for call in calls)
         try:
@@ -129,15 +132,16 @@ class InProcessLane:
         self, turns: Iterable[Turn], cell: Cell, given: list[Arguments], step: OnStep
     ) -> None:
         """`given` collects the views whose handlers may ask their host for things until all have returned."""
-        for view, call, target in turns:
+        observer = Observer(step, cell, self._observe)
+        for view, pair in turns:
             if isinstance(view, Arguments) and not (given and given[-1] is view):
                 opened(view)
                 given.append(view)
-            limit = self._limit_of(call)
+            limit = self._limit_of(pair[0])
             cell.limit = math.inf if limit is None else max(limit, SHORTEST)
-            observer = Observer(view, step, cell, limit, self._observe, ((call, target),))
+            observer.look_at(view, (pair,), limit)
             if self._observe:
-                step(Started(call, since_start(perf_counter())))
+                step(Started(pair[0], since_start(perf_counter())))
             await run_batch(observer.part, view, cell, observer.take)
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
@@ -175,7 +179,8 @@ class InProcessLane:
             step(Started(part[0][0], since_start(perf_counter())))
         seconds = 0.0 if limit is None else max(limit, SHORTEST)
         cell = Cell(seconds)
-        observer = Observer(view, step, cell, limit, self._observe, part)
+        observer = Observer(step, cell, self._observe)
+        observer.look_at(view, part, limit)
         await self._in_task(partial(run_batch, part, view, cell, observer.take), cell, bool(seconds))
 
     async def _in_task(self, work: Work, cell: Cell, limited: bool) -> None:

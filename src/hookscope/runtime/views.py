@@ -90,14 +90,17 @@ def messages_in(view: Any) -> tuple[str, ...]:
     """The messages of a view or of a document; text, whatever was pushed. Two arguments have none."""
     if isinstance(view, Arguments):
         return ()
-    found = view.get("messages") if isinstance(view, Mapping) else getattr(view, "messages", None)
-    if not isinstance(found, list | tuple):
+    is_document = not isinstance(view, HookEvent) and isinstance(view, Mapping)
+    found = view.get("messages") if is_document else getattr(view, "messages", None)
+    if not isinstance(found, (list, tuple)):
         return ()
-    return tuple(item if type(item) is str else safe_text(item) for item in found)
+    return tuple([item if type(item) is str else safe_text(item) for item in found])
 
 
 def pushed(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     """What is new in `after`: behind the old ones where they still stand, else what was not there."""
+    if after is before or after == before:
+        return ()
     if tuple(after[: len(before)]) == tuple(before):
         return tuple(after[len(before) :])
     left = Counter(before)

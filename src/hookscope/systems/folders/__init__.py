@@ -74,6 +74,10 @@ class FolderSystem:
         not_run = (NotRun(call.name, why, call.hook) for call, why in left_out.items())
         return Arranged((Group(called),) if called else (), tuple(not_run))
 
+    def decisive(self, event: Event) -> tuple[str, str]:
+        """Not its key: `command` with the action `new:x` and `command:new` with `x` have the same."""
+        return event.type, event.action
+
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         return event
 

@@ -139,7 +139,7 @@ def setting_at(path: str, host: Host) -> Any:
 
 def truthy(value: Any) -> bool:
     """As JavaScript sees it: an empty list or mapping counts."""
-    return bool(value) or isinstance(value, list | Mapping)
+    return bool(value) or (value is not None and isinstance(value, (list, Mapping)))
 
 
 def _shown(value: Any, missing: bool) -> str:

@@ -16,11 +16,12 @@ from hookscope.core.inventory import Found, Ranking
 from hookscope.core.runs import Event, EventKind, Policy, Registration
 from hookscope.core.standing import Gate
 from hookscope.systems.folders.gates import GateRule
-from hookscope.systems.plugins.arrange import Order, arranged
+from hookscope.systems.plugins.arrange import Order, arranged, values_that_filter
 from hookscope.systems.plugins.discovery import PluginShape, find_plugins
 from hookscope.systems.plugins.installed import installed_hooks
 from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
-from hookscope.systems.plugins.policy import PluginPolicy, Words, own_copy
+from hookscope.systems.plugins.own_copies import own_copy
+from hookscope.systems.plugins.policy import PluginPolicy, Words
 from hookscope.systems.plugins.ranking import ranking_of_plugins
 from hookscope.systems.plugins.refused_settings import problems_of
 from hookscope.systems.plugins.rules import MergeRule
@@ -98,6 +99,12 @@ class PluginSystem:
         if event.type in self.apart and own_copy(event.context) is None:
             return Arranged(())  # the policy says that it failed
         return arranged(event, heard, self._known(event), self.order)
+
+    def decisive(self, event: Event) -> tuple[object, ...]:
+        """What `arrange` looks at, and the name as it was written."""
+        named = self._named(event)
+        is_copied = named.type not in self.apart or own_copy(event.context) is not None
+        return event.type, event.action, is_copied, *values_that_filter(named)
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         """The host's own spelling, and in `ctx` what is known here of what the host would say.

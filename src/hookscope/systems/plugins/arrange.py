@@ -91,6 +91,18 @@ def left_out_because(event: Event, call: Registration) -> str:
     return ""
 
 
+def values_that_filter(event: Event) -> tuple[str, ...]:
+    """Of an event, beside its name: what decides whom `left_out_because` passes over."""
+    owner = (_owner(event),) if event.type == OWNED else ()
+    return (*owner, *(_value(event, rule) for rule in FILTERS if event.type in rule.hooks))
+
+
+def _value(event: Event, rule: Filter) -> str:
+    """What the event says to a filter; empty where that is nothing."""
+    value = event.context.get(rule.member, event.ctx.get(rule.member))
+    return value if isinstance(value, str) else ""
+
+
 def _owner(event: Event) -> str:
     """The plugin that owns the conversation; empty where the event does not say."""
     binding = event.ctx.get("pluginBinding")
@@ -102,11 +114,10 @@ def _not_meant(event: Event, options: Mapping[str, Any], rule: Filter) -> str:
     wanted = _names(options.get(rule.option))
     if not wanted or (rule.known and not rule.known.issuperset(wanted)):
         return ""
-    value = event.context.get(rule.member, event.ctx.get(rule.member))
-    said = isinstance(value, str) and bool(value)
-    if (not said and not rule.needs) or (said and _is_among(value, wanted, rule.any_case)):
+    value = _value(event, rule)
+    if _is_among(value, wanted, rule.any_case) if value else not rule.needs:
         return ""
-    found = f"this event's is {value}" if said else "this event names none"
+    found = f"this event's is {value}" if value else "this event names none"
     return f"{rule.option} is {', '.join(wanted)}; {found}"
 
 

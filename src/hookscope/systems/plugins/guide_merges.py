@@ -31,18 +31,17 @@ def modifies(
     """
 
     def merge(answer: Answer, told: Told) -> Merged:
-        merged, seen = dict(answer), dict[str, Any]()
+        merged, seen, said = dict(answer), dict[str, Any](), told.fields
         for written, name in fields.items():
-            value = told.fields.get(written)
+            value = said.get(written)
             if value is not None:
-                merged[name] = value
-                seen |= {written: value, name: value}
+                merged[name] = seen[written] = seen[name] = value
         for name in texts:
-            both = merged.get(name), told.fields.get(name)
+            both = merged.get(name), said.get(name)
             parts = [text for text in both if isinstance(text, str) and text]
             if parts:
                 merged[name] = seen[name] = BLANK_LINE.join(parts)
-        ends = [name for written, name in (stops or {}).items() if told.fields.get(written) is True]
+        ends = [name for written, name in (stops or {}).items() if said.get(written) is True]
         merged |= dict.fromkeys(ends, True)
         return Merged(merged, stop=bool(ends), passes_on=seen)
 

@@ -1,7 +1,6 @@
 """The policy of plugin hooks: one class, and a rule for each hook that says how its answers add up."""
 
 from collections.abc import Mapping
-from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from hookscope.core.given import frozen
 from hookscope.core.hooks import LogLine
 from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
 from hookscope.systems.plugins.changed_events import in_vain, with_kept
+from hookscope.systems.plugins.own_copies import own_copy
 from hookscope.systems.plugins.rules import Answer, MergeRule, Payload, Told
 from hookscope.systems.plugins.verdicts import verdict_of
 from hookscope.values import dataclass
@@ -164,14 +164,6 @@ class PluginPolicy:
             return {}
         lent = [name for name in ctx if self.one_object and name not in self.payload]
         return {name: value for name, value in event.items() if name not in lent or value != ctx[name]}
-
-
-def own_copy(event: Mapping[str, Any]) -> dict[str, Any] | None:
-    """A copy that shares nothing with the event; None where something in it cannot be copied."""
-    try:
-        return deepcopy(dict(event))
-    except Exception:  # whatever a stranger's `__deepcopy__` raises
-        return None
 
 
 def _changes(before: Answer, after: Answer) -> list[str]:

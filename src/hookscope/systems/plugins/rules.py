@@ -36,7 +36,7 @@ class Merged:
     answer: Answer
     counts: bool = True  # did the handler answer in the sense of its hook
     stop: bool = False  # nobody else is asked
-    passes_on: Mapping[str, Any] = field(default_factory=dict)  # event fields as the next handler sees them
+    passes_on: Mapping[str, Any] | None = None  # event fields as the next handler sees them
     failed: str = ""  # why the host fails as it adds this answer, as though the handler had thrown that
 
 
@@ -77,7 +77,8 @@ class MergeRule:
 
 def given(answer: Answer, told: Told, *names: str) -> dict[str, Any]:
     """Those of the named fields that a handler gave; null is none (plug-01)."""
-    return {name: told.fields[name] for name in names if told.fields.get(name) is not None}
+    fields = told.fields
+    return {name: fields[name] for name in names if fields.get(name) is not None}
 
 
 def first_wins(*names: str) -> Merge:

@@ -46,15 +46,16 @@ def prompt_build(tools: ToolNames) -> Merge:
 
 def tool_call(answer: Answer, told: Told) -> Merged:
     """The last params until somebody asks for an approval; a block sticks and stops (plug-02)."""
-    merged = {**answer, **given(answer, told, "blockReason")}
+    asked = "requireApproval" in answer
+    merged = {**answer, **given(answer, told, "blockReason", *(() if asked else ("params",)))}
     approval = told.fields.get("requireApproval")
-    if "requireApproval" not in answer:
-        merged |= given(answer, told, "params")
-        if truthy(approval):
-            merged["requireApproval"] = {**_spread(approval), "pluginId": told.plugin}
-            merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
+    if not asked and truthy(approval):
+        merged["requireApproval"] = {**_spread(approval), "pluginId": told.plugin}
+        merged |= {"params": deepcopy(merged["params"])} if "params" in merged else {}
     stop = told.fields.get("block") is True
-    return Merged({**merged, **({"block": True} if stop else {})}, stop=stop)
+    if stop:
+        merged["block"] = True
+    return Merged(merged, stop=stop)
 
 
 def agent_run(answer: Answer, told: Told) -> Merged:

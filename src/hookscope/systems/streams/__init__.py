@@ -70,6 +70,9 @@ class StreamSystem:
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
         return arranged(event, heard, self.unheard)
 
+    def decisive(self, event: Event) -> None:
+        """All of it."""
+
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:
         return prepared(event, host, entropy, self.context)
 
