@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import hookscope.values
+from hookscope.core.runs import Plan
 
 
 def made(dataclass: Callable[..., Any]) -> dict[str, Any]:
@@ -86,3 +87,10 @@ USES: list[Callable[[Any], Any]] = [
 @pytest.mark.parametrize("use", USES)
 def test_a_value_is_what_the_standard_library_makes_of_its_class(use: Callable[[Any], Any]) -> None:
     assert attempt(lambda: use(CLASSES)) == attempt(lambda: use(STANDARD))
+
+
+def test_a_plan_of_another_event_is_the_same_plan_in_all_else() -> None:
+    names = [one.name for one in dataclasses.fields(Plan)]
+    values: dict[str, Any] = {name: f"the {name}" for name in names}
+    others: dict[str, Any] = {"event": "another event", "policy": "its policy"}
+    assert Plan(**values).of(**others) == Plan(**{**values, **others})

@@ -248,7 +248,7 @@ class HookEngine:
             self._hear_late()
         plan = self._plans.of(event, only, self.registry, self.host, lambda: self._plan_of(event, only))
         if plan.event is not event:
-            plan = replace(plan, event=event, policy=self.host.dialect.system_of(event.kind).policy(event))
+            plan = plan.of(event, self.host.dialect.system_of(event.kind).policy(event))
         if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins
             return plan
         return switched_off(plan)
@@ -290,7 +290,9 @@ class HookEngine:
         `stepper` the run waits before each handler until somebody says a word to it. Raises
         RuntimeError outside of a running event loop and once the engine is closed, and what `plan` raises.
         """
-        from hookscope.runtime import Firing
+        from hookscope.runtime.firing import (
+            Firing,
+        )  # not by the room's door, which takes as long as a handler
 
         self._expect_open()
         plan = event if isinstance(event, Plan) else self.plan(event, only=only)
@@ -314,7 +316,7 @@ class HookEngine:
         """The plan with its event as it is fired this once."""
         system = self.host.dialect.system_of(plan.event.kind)
         event = system.prepare(plan.event, self.host, os.urandom(16))
-        return plan if event is plan.event else replace(plan, event=event)
+        return plan if event is plan.event else plan.of(event, plan.policy)
 
     async def close(self) -> None:
         """End all workers and wait until they are gone. Nothing is loaded or fired here any more."""

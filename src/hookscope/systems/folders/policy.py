@@ -1,13 +1,13 @@
 """The one policy of folder hooks: a shared, changeable event, and errors that stop nobody."""
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from hookscope.core.event import HookEvent
 from hookscope.core.failure import Failure
 from hookscope.core.hooks import LogLine
+from hookscope.core.own_copies import own_copy
 from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
 from hookscope.values import dataclass
 
@@ -63,7 +63,7 @@ def thawed(event: Event) -> HookEvent:
         event.type,
         event.action,
         event.session_key,
-        deepcopy(dict(event.context)),
+        own_copy(event.context),
         event.timestamp,
         list(event.messages),
     )

@@ -20,8 +20,7 @@ from hookscope.systems.plugins.arrange import Order, arranged, values_that_filte
 from hookscope.systems.plugins.discovery import PluginShape, find_plugins
 from hookscope.systems.plugins.installed import installed_hooks
 from hookscope.systems.plugins.mapping import Mappings, mapped_hooks
-from hookscope.systems.plugins.own_copies import own_copy
-from hookscope.systems.plugins.policy import PluginPolicy, Words
+from hookscope.systems.plugins.policy import PluginPolicy, Words, copy_of
 from hookscope.systems.plugins.ranking import ranking_of_plugins
 from hookscope.systems.plugins.refused_settings import problems_of
 from hookscope.systems.plugins.rules import MergeRule
@@ -96,14 +95,14 @@ class PluginSystem:
 
     def arrange(self, event: Event, heard: Sequence[Registration]) -> Arranged:
         event = self._named(event)
-        if event.type in self.apart and own_copy(event.context) is None:
+        if event.type in self.apart and copy_of(event.context) is None:
             return Arranged(())  # the policy says that it failed
         return arranged(event, heard, self._known(event), self.order)
 
     def decisive(self, event: Event) -> tuple[object, ...]:
         """What `arrange` looks at, and the name as it was written."""
         named = self._named(event)
-        is_copied = named.type not in self.apart or own_copy(event.context) is not None
+        is_copied = named.type not in self.apart or copy_of(event.context) is not None
         return event.type, event.action, is_copied, *values_that_filter(named)
 
     def prepare(self, event: Event, host: Host, entropy: bytes) -> Event:

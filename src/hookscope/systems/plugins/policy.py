@@ -8,9 +8,9 @@ from hookscope.core.arguments import ASKED, CTX, EVENT, NULL, PROMISE, Arguments
 from hookscope.core.failure import Failure
 from hookscope.core.given import frozen
 from hookscope.core.hooks import LogLine
+from hookscope.core.own_copies import own_copy
 from hookscope.core.runs import Ending, Event, Fold, Next, Registration, Result
 from hookscope.systems.plugins.changed_events import in_vain, with_kept
-from hookscope.systems.plugins.own_copies import own_copy
 from hookscope.systems.plugins.rules import Answer, MergeRule, Payload, Told
 from hookscope.systems.plugins.verdicts import verdict_of
 from hookscope.values import dataclass
@@ -51,7 +51,7 @@ class PluginPolicy:
     batched: bool = False  # one may stop the next
 
     def start(self, event: Event) -> Fold:
-        copy = own_copy(event.context)
+        copy = copy_of(event.context)
         failure = self._say(self.words.not_isolated) if copy is None and self.apart else None
         payload = dict(event.context) if copy is None else copy
         given = {**event.ctx, **payload} if self.one_object else payload
@@ -67,12 +67,12 @@ class PluginPolicy:
         host makes an event for each, one of its own."""
         event, ctx = fold.event[EVENT], fold.event[CTX]
         if self.apart:
-            own = own_copy(event)
+            own = copy_of(event)
             return arguments(frozen(own) if self.frozen else own, ctx, frozen=self.frozen)
         if self.rule is None:
             return arguments(event, ctx)
         if self.rule.own_event and isinstance(event, Mapping):
-            own = own_copy({name: event[name] for name in self.rule.own_members if name in event}) or {}
+            own = copy_of({name: event[name] for name in self.rule.own_members if name in event}) or {}
             return Arguments({**fold.event, EVENT: {**event, **own}, ASKED: []})
         return fold.event
 
@@ -164,6 +164,14 @@ class PluginPolicy:
             return {}
         lent = [name for name in ctx if self.one_object and name not in self.payload]
         return {name: value for name, value in event.items() if name not in lent or value != ctx[name]}
+
+
+def copy_of(event: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A copy that shares nothing with the event; None where something in it cannot be copied."""
+    try:
+        return own_copy(event)
+    except Exception:  # whatever a stranger's `__deepcopy__` raises
+        return None
 
 
 def _changes(before: Answer, after: Answer) -> list[str]:
