@@ -224,6 +224,81 @@ def test_what_does_not_go_with_it_is_refused(debug: Program, more: tuple[str, ..
     assert "--debug" in done.err
 
 
+def test_it_runs_to_the_lines_that_were_named_and_not_to_the_first(debug: Program, written: Written) -> None:
+    ends = f"shouts/{written.helper}:3"
+    done = debug("c", "c", more=("--stop-at", f"{written.file}:6 if count == 0", "--stop-at", ends))
+    named = [place for place in places(done) if "breakpoint" not in place]
+    assert named[:2] == [
+        "shouts helper:3  at a line that you named", "shouts handler:6  at a line that you named",
+    ]  # fmt: skip
+    assert "Nothing stopped" not in done.err
+
+
+def test_a_line_at_which_nothing_stopped_is_told(debug: Program, written: Written) -> None:
+    done = debug("r", more=("--stop-at", f"{written.file}:6 if count == 9"))
+    told = f"Nothing stopped at ./hooks/shouts/{written.file}:6 where count == 9: no handler came there"
+    assert told in done.err
+
+
+def test_a_line_without_code_says_where_it_stops_in_place_of_that(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    source = "def handler(event):\n    # nothing\n    event.messages.append('x')\n\n# the end\n"
+    make_hook(workspace / "hooks", "says", COMMAND, source)
+    done = debug("c", more=("--stop-at", "handler.py:2", "--stop-at", "handler.py:5"))
+    assert "No code begins in ./hooks/says/handler.py:2: it stops in line 3." in done.err
+    assert "Nothing stops at ./hooks/says/handler.py:5: no code begins there, or further down." in done.err
+    assert places(done) == ["says handler:3  at a line that you named"]
+    assert "Nothing stopped" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("handler.py", "`handler.py` names no line. handler.py:12 is one"),
+        ("12", "`12` names no line."),
+        ("handler.py:0", "./hooks/a/handler.py has 2 lines, and no line 0."),
+        ("hooks/a/handler.py:3", "./hooks/a/handler.py has 2 lines, and no line 3."),
+        ("handlr.py:2", "No handler of this run has a file `handlr.py`. Did you mean handler.py:2?"),
+        ("other.rb:2", "No handler of this run has a file `other.rb`. It has ./hooks/a/handler.py."),
+    ],
+)
+def test_a_line_that_no_handler_has_is_refused_before_anything_runs(
+    debug: Program, workspace: Path, make_hook: MakeHook, line: str, why: str
+) -> None:
+    make_hook(workspace / "hooks", "a", COMMAND, "def handler(event):\n    open('ran', 'w')\n")
+    done = debug(more=("--stop-at", line.replace("handler.py:0", "a/handler.py:0")))
+    assert why in done.err
+    assert (done.code, list(workspace.rglob("ran"))) == (1, [])
+
+
+def test_the_end_of_a_path_that_is_several_files_is_refused(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    for name in ("a", "b"):
+        make_hook(workspace / "hooks", name, COMMAND, "def handler(event):\n    pass\n")
+    done = debug(more=("--stop-at", "handler.py:2"))
+    both = "./hooks/a/handler.py, ./hooks/b/handler.py"
+    assert f"`handler.py` is several files of this run: {both}. Name more of its path." in done.err
+    done = debug("c", more=("--stop-at", "b/handler.py:2"))
+    assert places(done) == ["b handler:2  at a line that you named"]
+
+
+def test_what_names_a_line_wants_a_debugger(hookscope: Program, written: Written) -> None:
+    done = hookscope("fire", "command:new", "--stop-at", f"{written.file}:3")
+    assert (done.code, "Add --debug." in done.err) == (2, True)
+
+
+def test_a_line_stops_where_a_condition_holds_that_was_typed(debug: Program, written: Written) -> None:
+    wrong, raises = f"b {written.helper}:3 if ((", f"b {written.helper}:3 if nowhere"
+    done = debug(f"b {written.helper}:3 if louder == 'no'", "b 6 if count == 0", wrong, raises, "c", "c", "c")
+    assert f"stops at {written.helper}:3 where louder == 'no'" in done.err
+    assert f"cannot stop at {written.helper}:3: `((` is no expression of" in done.err
+    stood = places(done)[1:]
+    assert stood[0].startswith("shouts helper:3  at a line that you named: its condition `nowhere` raises")
+    assert "shouts handler:6  at a line that you named" in stood
+
+
 PLUGIN = """
 async def first(event, ctx):
     mine = "python"

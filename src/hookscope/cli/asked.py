@@ -25,6 +25,7 @@ class Asked:
     seed: int | None  # of the orders to try; None: as registered
     step: bool
     debug: bool
+    stop_at: Sequence[str]  # lines, as they were typed
     stream: bool
     sandbox: bool
     save: str | None

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
-from hookscope.core.surroundings import Surroundings
+from hookscope.cli.stop_at import Stops
 from hookscope.core.text import one_line, printable
-from hookscope.workbench import Debugger, Firing, StackFrame, Stop
+from hookscope.workbench import Firing, Refusal, StackFrame, Stop
+from hookscope.workbench.stop_places import file_of, files_of, named
 
 AROUND = 2  # lines shown with a stop; `l` shows all that are known
 PROMPT = "debug> "
@@ -21,7 +22,8 @@ EXPLAINED = (
     "n next line, s into a call, o out of this function",
     "c on to the next stop, r run all without a stop, q ends the run",
     "v variables, p EXPRESSION or the expression itself, l more lines",
-    "w where, u and d through the calls, b LINE or b FILE:LINE stops there too",
+    "w where, u and d through the calls",
+    "b LINE or b FILE:LINE stops there too, b LINE if EXPRESSION where that holds",
 )
 SHORT = "n s o c r q, p v l w u d b, ? explains"
 WHY = {
@@ -34,9 +36,9 @@ WHY = {
 }
 
 
-async def debugged(firing: Firing, debugger: Debugger, here: Surroundings) -> None:
+async def debugged(firing: Firing, stops: Stops) -> None:
     """Go through a run from stop to stop. The end of the input ends the run."""
-    asking = asyncio.create_task(_Talk(debugger, firing.cancel, here).talk())
+    asking = asyncio.create_task(_Talk(stops, firing.cancel).talk())
     try:
         async for _ in firing:
             pass
@@ -44,13 +46,16 @@ async def debugged(firing: Firing, debugger: Debugger, here: Surroundings) -> No
         asking.cancel()
         with suppress(asyncio.CancelledError):
             await asking
+    for sentence in () if (await firing).cancelled else stops.unmet():
+        _tell(sentence)
 
 
 class _Talk:
     """What is asked and said, from the first stop to the last."""
 
-    def __init__(self, debugger: Debugger, cancel: Callable[[], object], here: Surroundings) -> None:
-        self._debugger, self._cancel, self._here = debugger, cancel, here
+    def __init__(self, stops: Stops, cancel: Callable[[], object]) -> None:
+        self._stops, self._debugger, self._cancel = stops, stops.debugger, cancel
+        self._here, self._files = stops.here, files_of(stops.plan)
         self._explains = True
         self._last = ""  # an empty line says it again
 
@@ -58,6 +63,7 @@ class _Talk:
         """For ever; cancelled when the run has ended."""
         while True:
             stop = await self._debugger.stopped()
+            self._stops.met(stop)
             if stop.said is not None:
                 _tell(printable(stop.said.rstrip("\n")) if stop.said else "")
             else:
@@ -67,7 +73,8 @@ class _Talk:
 
     def _show(self, stop: Stop) -> None:
         frame = stop.frame
-        why = printable(stop.error) if stop.error is not None else WHY[stop.why]
+        why = WHY[stop.why] if stop.error is None else printable(stop.error)
+        why = f"{why}: {printable(stop.note)}" if stop.note is not None else why
         place = self._place(frame)
         _tell(f"\n▸ {one_line(stop.who)}  {place}{'  ' if why else ''}{why}")
         self._lines(stop, AROUND)
@@ -146,12 +153,15 @@ class _Talk:
 
     async def _name(self, place: str) -> bool:
         """Stop at that line too, or no longer. False where it is no place."""
-        file, _, line = place.rpartition(":")
-        if not line.isdecimal():
-            _tell("  b LINE, or b FILE:LINE")
+        line = named(place)
+        try:
+            if line is None:
+                raise Refusal("b LINE, or b FILE:LINE; with `if EXPRESSION` behind it.")
+            file = str(file_of(line, self._files, self._here)) if line.file else ""
+            await self._debugger.toggle(line.line, file, line.condition)
+        except (Refusal, ValueError) as error:
+            _tell(f"  {error}")
             return False
-        path = str(self._here.absolute(Path(file))) if file else ""
-        await self._debugger.toggle(int(line), path)
         return True
 
     async def _evaluate(self, text: str) -> None:

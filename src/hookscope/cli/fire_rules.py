@@ -57,6 +57,7 @@ WANT: Mapping[tuple[str, str], Why] = {
         f"--shuffle wants to know how often it may fire, {LEAST} times at least.",
         "--repeat 20 --shuffle is a good start.",
     ),
+    ("--stop-at", "--debug"): ("--stop-at names a line at which --debug stops.", "Add --debug."),
     ("--step", TERMINAL): ("--step asks on a terminal before each handler.", "Leave it out here."),
 }
 

@@ -23,6 +23,7 @@ from hookscope.cli.numbers import Whole
 from hookscope.cli.objects import STANDARD_INPUT, object_from
 from hookscope.cli.order_options import except_option, seed_of, shuffle_options
 from hookscope.cli.several import Several, several_of
+from hookscope.cli.stop_at import Stops
 from hookscope.core.event_notes import notes_on_event
 from hookscope.core.orders import LEAST
 from hookscope.core.runs import UNRECORDED, Plan, Run
@@ -30,7 +31,6 @@ from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import one_line
 from hookscope.values import dataclass
 from hookscope.workbench import (
-    Debugger,
     Firing,
     Options,
     Refusal,
@@ -67,6 +67,10 @@ PARAMETERS = (
     trust_option(),
     click.Option(["--step"], is_flag=True, help="Ask on the terminal before each handler."),
     click.Option(["--debug"], is_flag=True, help="Stop in each handler, and go through it line by line."),
+    click.Option(
+        ["--stop-at"], multiple=True, metavar="FILE:LINE",
+        help="With --debug: stop there; also 'FILE:LINE if EXPRESSION'.",
+    ),
     click.Option(["--sandbox"], is_flag=True, help="Run handlers on copies, and show what they did to them."),
     click.Option(["--save"], metavar="NAME|FILE", help="Keep the event, in .hookscope/events or a file."),
     click.Option(["--json-lines"], is_flag=True, help="Print each step as a line of JSON, the run last."),
@@ -89,6 +93,7 @@ def command(
     seed: int | None,
     step: bool,
     debug: bool,
+    stop_at: Sequence[str],
     timeout: float | None,
     wait: float,
     trust: bool,
@@ -110,7 +115,8 @@ def command(
     --shuffle fires in other orders too, N times in all, and says who disturbs whom.
     --step waits before each handler: it runs, or is passed over, and the event can be seen as it is by then.
     --debug stops at the first line of each handler, at `breakpoint()` or `debugger;`, and where an error
-    leaves it; it has no limit of time then, and reads what it is told from standard input.
+    leaves it; it has no limit of time then, and reads what it is told from standard input. With --stop-at
+    handlers run to that line, of a path or the end of one (greet/handler.py:12), where a condition holds.
     """
     at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
     given = {
@@ -127,6 +133,7 @@ def command(
         "--seed": seed is not None,
         "--step": step,
         "--debug": debug,
+        "--stop-at": stop_at,
         "--save": save is not None,
         "--json": as_json,
         "--json-lines": json_lines,
@@ -149,6 +156,7 @@ def command(
         seed_of(shuffle, seed),
         step,
         debug,
+        stop_at,
         json_lines,
         sandbox,
         save,
@@ -209,7 +217,11 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
                 answers.not_trusted(waiting_for_trust(view, plan), view.host.surroundings)
             )
             fired.left |= dict.fromkeys(could_not(view, plan, only=asked.wish.only))
-            by_hand = Stepper() if asked.step else Debugger() if asked.debug else None
+            by_hand = (
+                Stepper() if asked.step else Stops(plan, view.host.surroundings) if asked.debug else None
+            )
+            if isinstance(by_hand, Stops):
+                await by_hand.name(asked.stop_at)
             fired.several = several_of(
                 bench, view, plan, asked.repeat, seed=asked.seed, sandbox=asked.sandbox
             )
@@ -228,14 +240,14 @@ async def _fire_all(bench: Workbench, what: Sequence[str], asked: Asked) -> Fire
 
 
 async def _fired(
-    firing: Firing, plan: Plan, asked: Asked, by_hand: Stepper | Debugger | None, here: Surroundings
+    firing: Firing, plan: Plan, asked: Asked, by_hand: Stepper | Stops | None, here: Surroundings
 ) -> Run:
     """One run. Ctrl-C cancels it, and what is known is still the answer."""
     with ended_by_interrupt(firing.cancel):
         if isinstance(by_hand, Stepper):
             await stepped(firing, by_hand, plan, here)
         elif by_hand is not None:
-            await debugged(firing, by_hand, here)
+            await debugged(firing, by_hand)
         elif asked.stream:
             await streamed(firing, plan)
         elif asked.warns:
@@ -248,7 +260,7 @@ async def _begun(
     view: View,
     plan: Plan,
     asked: Asked,
-    by_hand: Stepper | Debugger | None,
+    by_hand: Stepper | Stops | None,
     several: Several | None,
 ) -> AsyncGenerator[Firing]:
     """One firing; with --repeat one after another."""
@@ -264,9 +276,9 @@ async def _begun(
 
 
 async def _one(
-    bench: Workbench, view: View, plan: Plan, by_hand: Stepper | Debugger | None, *, sandbox: bool
+    bench: Workbench, view: View, plan: Plan, by_hand: Stepper | Stops | None, *, sandbox: bool
 ) -> Firing:
     """Raises OSError where copies for the `sandbox` cannot be made."""
-    if isinstance(by_hand, Debugger):
-        return await bench.fire_debugged(view, plan, by_hand, sandbox=sandbox)
+    if isinstance(by_hand, Stops):
+        return await bench.fire_debugged(view, plan, by_hand.debugger, sandbox=sandbox)
     return await bench.fire_guarded(view, plan, by_hand) if sandbox else bench.fire(view, plan, by_hand)

@@ -1,0 +1,100 @@
+"""Lines as people name them, `greet/handler.py:12 if n > 3`: which file of a run that is."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from hookscope.core.runs import Code, Plan
+from hookscope.core.surroundings import Surroundings
+from hookscope.core.text import nearest, one_line
+from hookscope.runtime.points import Point
+from hookscope.values import dataclass
+from hookscope.workbench.refusal import Refusal
+
+SOURCES = (".py", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
+FOREIGN = ("node_modules", "__pycache__", "venv", "dist-packages", "site-packages")
+MOST = 2000  # files of a run that are looked at
+SHOWN = 4  # of several
+_PLACE = re.compile(r"(?:(?P<file>.+?):)?(?P<line>\d{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A line, as it was typed."""
+
+    file: str  # or the end of its path; empty: none was named
+    line: int
+    condition: str = ""
+
+
+def named(text: str) -> Named | None:
+    """None where it is no line."""
+    found = _PLACE.fullmatch(text.strip())
+    if found is None:
+        return None
+    return Named(found["file"] or "", int(found["line"]), found["condition"] or "")
+
+
+def files_of(plan: Plan) -> tuple[Path, ...]:
+    """The handlers of a run, then what else lies in their folders and they may load."""
+    codes = [call.target for call in plan.calls if isinstance(call.target, Code)]
+    around = (file for root in dict.fromkeys(code.root for code in codes) for file in _below(root))
+    return tuple(islice(dict.fromkeys([*(code.path for code in codes), *around]), MOST))
+
+
+def points_of(texts: Iterable[str], plan: Plan, here: Surroundings) -> dict[Path, list[Point]]:
+    """The lines of a run that are named by these. Raises Refusal for what is none."""
+    files = files_of(plan)
+    points: dict[Path, list[Point]] = {}
+    for text in texts:
+        place = named(text)
+        if place is None or not place.file:
+            raise Refusal(
+                f"`{one_line(text)}` names no line.", "handler.py:12 is one, as is handler.py:12 if n > 3."
+            )
+        file = file_of(place, files, here)
+        count = _lines_in(file)
+        if not 1 <= place.line <= count:
+            has = f"{one_line(here.short(file))} has {count} line{'' if count == 1 else 's'}"
+            raise Refusal(f"{has}, and no line {place.line}.", "Name one of them.")
+        try:
+            points.setdefault(file, []).append(Point(place.line, place.condition))
+        except ValueError as error:
+            raise Refusal(f"{one_line(place.file)}:{place.line}: {error}.") from None
+    return points
+
+
+def file_of(place: Named, files: Sequence[Path], here: Surroundings) -> Path:
+    """The one that is named, by its path or the end of that. Raises Refusal where it is none, or several."""
+    whole = here.absolute(place.file)
+    if whole.is_file():
+        return whole
+    typed = Path(place.file).parts
+    found = [file for file in files if file.parts[-len(typed) :] == typed]
+    if len(found) == 1:
+        return found[0]
+    name = one_line(place.file)
+    shown = ", ".join(one_line(here.short(file)) for file in (found or files)[:SHOWN])
+    more = " …" if len(found or files) > SHOWN else ""
+    if found:
+        raise Refusal(f"`{name}` is several files of this run: {shown}{more}.", "Name more of its path.")
+    near = nearest(typed[-1] if typed else "", [file.name for file in files])
+    then = f"Did you mean {one_line(near)}:{place.line}?" if near else f"It has {shown}{more}."
+    raise Refusal(f"No handler of this run has a file `{name}`.", then)
+
+
+def _below(root: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(one for one in folders if one not in FOREIGN and not one.startswith("."))
+        yield from (Path(folder, name) for name in sorted(names) if name.endswith(SOURCES))
+
+
+def _lines_in(file: Path) -> int:
+    try:
+        return len(file.read_bytes().splitlines())
+    except OSError:
+        return 0
