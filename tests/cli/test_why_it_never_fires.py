@@ -348,3 +348,31 @@ def test_what_took_a_plugin_events_place_is_no_event_of_a_folder(
         said = hookscope(*dialect, "info", "old").out
         assert "never sends before_agent_start" in said
         assert "did you mean before_prompt_build" not in said
+
+
+@pytest.mark.parametrize(
+    ("settings", "then"),
+    [
+        ({"hooks": {"internal": {"handlers": []}}}, "write each of these handlers as a folder with a"),
+        ({"hooks": {"internal": {"entry": {}}}}, 'write "entries" for "entry"'),
+        ({"hooks": {"internal": {"load": {"zzz": 1}}}}, 'take "zzz" out'),
+        ({"gatway": {}, "zzz": 1}, 'write "gateway" for "gatway" and take "zzz" out'),
+        ({"env": {"TOKEN": "x"}}, "variables stand in env.vars"),
+    ],
+)
+def test_settings_that_the_host_refuses_are_told_with_what_to_write(
+    hookscope: Program, home: Path, settings: dict[str, object], then: str
+) -> None:
+    file = home / ".openclaw/openclaw.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps(settings))
+    for command in (["list"], ["fix", "boot-md"], ["doctor"]):
+        assert f"the host refuses its settings; {then}" in hookscope(*SHIPPED, *command).out
+
+
+@pytest.mark.parametrize("command", ["events", "plan"])
+def test_an_event_of_older_versions_is_told_with_the_one_in_its_place(
+    hookscope: Program, command: str
+) -> None:
+    done = hookscope(*SHIPPED, command, "before_agent_start")
+    assert (done.code, "before_prompt_build has taken its place" in done.err) == (1, True)

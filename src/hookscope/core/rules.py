@@ -63,6 +63,7 @@ class SettingsRules:
     refusal: str = ""  # the host's error text: {file} {issues}; empty: it goes on without its settings
     issue: str = "{path}: {text}"
     path_text: Callable[[KeyPath], str] | None = None  # how it writes a path; none: with dots
+    advice: Callable[[KeyPath, str], str] | None = None  # what to do about such a sentence; empty: not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from hookscope.dialects.openclaw import MANIFEST, OPENCLAW, PLUGINS
 from hookscope.dialects.openclaw_2026_9_command import Command
 from hookscope.dialects.openclaw_2026_9_settings import agents_in, as_loaded, issues
 from hookscope.dialects.openclaw_2026_9_tools import TOOLS
+from hookscope.dialects.openclaw_2026_9_unknown import advice
 from hookscope.systems.folders import FolderSystem, gates, shipped_gates
 from hookscope.systems.folders.closed_settings import path_text
 from hookscope.systems.folders.collections import Collections, find_in_collections
@@ -242,6 +243,7 @@ OPENCLAW_2026_9 = Dialect(
         dotenv=".env",
         env_path=("env", "vars"),
         check=issues,
+        advice=advice,
         refusal="Invalid config at {file}:\n{issues}",
         issue="- {path}: {text}",
         path_text=path_text,

@@ -109,9 +109,14 @@ def checked(settings: Settings, rules: SettingsRules) -> Settings:
     if not issues:
         return settings
     product = "the host refuses its settings"
+    advice = {issue: rules.advice(*issue) if rules.advice is not None else "" for issue in issues}
     problems = [
         Problem(
-            f"{with_dots(path) or settings.file.name}: {text}; {product}",
+            "; ".join(
+                filter(
+                    None, (f"{with_dots(path) or settings.file.name}: {text}", product, advice[path, text])
+                )
+            ),
             settings.locate(path) or Place(settings.file),
         )
         for path, text in issues

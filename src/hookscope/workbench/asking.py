@@ -95,6 +95,9 @@ def no_such_event(view: View, key: str, near: str | None) -> Refusal:
         return Refusal(
             f"{said}, but of {others[0].product}.", f"`--dialect {others[0].name}` takes its rules."
         )
+    catalogue = view.host.dialect.catalogue()
+    if now := catalogue.gone.get(catalogue.canonical(key)):
+        return Refusal(f"{said} any more.", f"{now} has taken its place.")
     why, instead = _mistaken(view, key)
     if instead:
         return Refusal(f"{said}{why}.", f"What comes nearest is {' or '.join(instead)}.")
