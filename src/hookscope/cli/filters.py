@@ -20,7 +20,7 @@ UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"
 NAMES = ("hook", "event", "outcome", "failed", "since", "until", "text", "pinned")
 
 
-class Moment(click.ParamType[datetime]):
+class Moment(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
     """`2h` ago, a day, a time of today, or both; in local time unless it says otherwise."""
 
     name = "TIME"

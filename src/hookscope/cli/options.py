@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PLATFORMS = ("linux", "darwin", "win32")
 
 
-class Variable(click.ParamType[tuple[str, str]]):
+class Variable(click.ParamType):  # type: ignore[type-arg]  # generic since 8.4 alone
     """`NAME=VALUE`."""
 
     name = "K=V"
