@@ -1,40 +1,68 @@
 """What a user installs: the built wheel, in an environment with nothing else in it."""
 
 import json
+import os
+import re
 import subprocess
 import sys
+import tomllib
 import venv
 from pathlib import Path
 
+import pytest
+
 PROJECT = Path(__file__).parent.parent
+LOWEST = re.compile(r"([\w-]+)>=([\w.]+)")  # `click>=8.1,<9`
+CONSOLE = """
+import asyncio
+from hookscope.console.app import Console
+from hookscope.workbench import Workbench
+async def main():
+    async with Console(Workbench()).run_test(size=(80, 24)) as pilot:
+        await pilot.press("question_mark")
+        await pilot.press("escape", "2")
+asyncio.run(main())
+"""
 
 
-def test_the_wheel_runs_in_an_empty_environment(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path)]
-    subprocess.run([*build, str(PROJECT)], check=True, cwd=tmp_path)
-    (wheel,) = tmp_path.glob("hookscope-*.whl")
-    environment = tmp_path / "empty"
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([*build, str(PROJECT)], check=True, cwd=folder)
+    (built,) = folder.glob("hookscope-*.whl")
+    return built
+
+
+def oldest() -> str:
+    """The oldest packages that may stand beside it, as constraints: some other program may want them."""
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    bounds = [LOWEST.match(dependency) for dependency in project["dependencies"]]
+    assert all(bounds), "a dependency without a lower bound"
+    return "".join(f"{bound[1]}=={bound[2]}\n" for bound in bounds if bound)
+
+
+@pytest.mark.parametrize("packages", ["newest", "oldest"])
+def test_the_wheel_runs_in_an_empty_environment(wheel: Path, packages: str, tmp_path: Path) -> None:
+    environment, constraints = tmp_path / "empty", tmp_path / "constraints.txt"
+    constraints.write_text(oldest() if packages == "oldest" else "")
     venv.create(environment)
     # From outside, and compiled as it is imported: a pip of its own and all of Textual were most of the cost.
-    install = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        str(environment),
-        "install",
-        "--quiet",
-        "--no-compile",
-    ]
-    subprocess.run([*install, str(wheel)], check=True, cwd=tmp_path)
-    listed = subprocess.run(
-        [environment / "bin" / "hookscope", "list", "--json"],
-        check=True,
-        capture_output=True,
-        cwd=tmp_path,
-        env={"HOME": str(tmp_path / "home"), "PATH": ""},
-    )
-    document = json.loads(listed.stdout)
+    pip = [sys.executable, "-m", "pip", "--python", str(environment)]
+    install = [*pip, "install", "--quiet", "--no-compile", "--constraint", str(constraints), str(wheel)]
+    subprocess.run(install, check=True, cwd=tmp_path)
+
+    def ran(program: str, *arguments: str) -> str:
+        environ = {"HOME": str(tmp_path / "home"), "PATH": os.defpath, "TERM": "xterm-256color"}
+        command: list[str | Path] = [environment / "bin" / program, *arguments]
+        return subprocess.run(
+            command, check=True, capture_output=True, cwd=tmp_path, env=environ
+        ).stdout.decode()
+
+    document = json.loads(ran("hookscope", "list", "--json"))
     logger = next(hook for hook in document["hooks"] if hook["name"] == "command-logger")
     assert (logger["source"], logger["state"]) == ("bundled", "ready")
     assert Path(logger["path"]).is_relative_to(environment)
+    run = json.loads(ran("hookscope", "fire", "command:new", "--only", "command-logger", "--json"))
+    assert [result["status"] for result in run["results"]] == ["ok"]
+    ran("python", "-c", CONSOLE)
