@@ -376,3 +376,14 @@ def test_an_event_of_older_versions_is_told_with_the_one_in_its_place(
 ) -> None:
     done = hookscope(*SHIPPED, command, "before_agent_start")
     assert (done.code, "before_prompt_build has taken its place" in done.err) == (1, True)
+
+
+def test_a_variable_of_the_settings_that_stands_for_itself_has_to_be_set_elsewhere(
+    hookscope: Program, home: Path
+) -> None:
+    file = home / ".openclaw/openclaw.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"env": {"vars": {"MY_TOKEN": "${MY_TOKEN}"}}}))
+    told = "env.vars.MY_TOKEN names ${MY_TOKEN}, which is not set"
+    assert told in hookscope(*SHIPPED, "list").out
+    assert told not in hookscope(*SHIPPED, "list", env={"MY_TOKEN": "x"}).out

@@ -97,7 +97,7 @@ def _completed(settings: Settings, rules: SettingsRules, files: Files, env: Mapp
                 Problem(f"{with_dots(path)} names ${{{name}}}, which is not set: it stays as written", place)
             )
 
-        value = filled(value, with_own(env, own), missing)
+        value = filled(value, with_own(env, _set(own)), missing)
     return replace(settings, value=value, problems=(*settings.problems, *problems))
 
 
@@ -132,6 +132,13 @@ def _refusal(rules: SettingsRules, file: Path, issues: list[tuple[KeyPath, str]]
     written = rules.path_text or with_dots
     lines = [rules.issue.format(path=written(path) or ROOT, text=text) for path, text in issues]
     return rules.refusal.format(file=file, issues="\n".join(lines))
+
+
+def _set(variables: Any) -> Any:
+    """Those that the settings set: one that stands for itself, as `"A": "${A}"`, comes from elsewhere."""
+    if not isinstance(variables, Mapping):
+        return variables
+    return {name: text for name, text in variables.items() if text != f"${{{name}}}"}
 
 
 def _at(value: Any, path: KeyPath) -> Any:
