@@ -236,6 +236,55 @@ async def test_observers_are_told_and_not_waited_for(
     assert "the log is full" in caplog.text
 
 
+async def test_observers_run_side_by_side_and_each_ends_in_its_own_way() -> None:
+    engine = HookEngine(embedded_host(host_config={}, dialect=SHIPPED))
+    last_runs = asyncio.Event()
+
+    async def waits_for_the_last(view: object) -> None:
+        await last_runs.wait()
+
+    async def hangs(view: object) -> None:
+        await asyncio.Event().wait()
+
+    async def cancels_itself(view: object) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    async def is_the_last(view: object) -> None:
+        last_runs.set()
+
+    engine.register("llm_input", hangs, limit=0.01)
+    for handler in (waits_for_the_last, cancels_itself, is_the_last):
+        engine.register("llm_input", handler)
+    run = await HookRunner(lambda: engine).run("llm_input", {})
+    assert [(one.call.name, one.status) for one in run.results] == [
+        ("hangs", "timeout"),
+        ("waits_for_the_last", "ok"),
+        ("cancels_itself", "error"),
+        ("is_the_last", "ok"),
+    ]
+    assert not run.cancelled
+
+
+async def test_a_cancel_ends_all_observers() -> None:
+    api, runner = own_runner(SHIPPED)
+    both_run = asyncio.Barrier(3)
+
+    async def observes(event: object) -> None:
+        await both_run.wait()
+        await asyncio.Event().wait()
+
+    for _ in range(2):
+        api.on("llm_input", observes)
+    firing = runner.tell("llm_input", {})
+    await both_run.wait()
+    firing.cancel()
+    run = await firing
+    assert (run.cancelled, [one.status for one in run.results]) == (True, ["cancelled"] * 2)
+
+
 async def test_a_hook_that_fails_closed_raises_with_the_run() -> None:
     api, runner = own_runner(SHIPPED)
 

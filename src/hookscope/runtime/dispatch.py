@@ -145,9 +145,13 @@ async def _run_together(
     for call in group.calls:
         lane = lane_of(call)
         lanes.setdefault(id(lane), (lane, []))[1].append((call, policy.view(fold, call)))
-    async with asyncio.TaskGroup() as tasks:
-        for lane, calls in lanes.values():
-            tasks.create_task(lane.run_together(calls, arrived))
+    if len(lanes) == 1:  # as nearly always: then nothing runs beside it
+        ((lane, together),) = lanes.values()
+        await lane.run_together(together, arrived)
+    else:
+        async with asyncio.TaskGroup() as tasks:
+            for lane, together in lanes.values():
+                tasks.create_task(lane.run_together(together, arrived))
     return [results[call] for call in group.calls if call in results]
 
 

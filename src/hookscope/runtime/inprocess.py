@@ -26,7 +26,7 @@ from hookscope.runtime.failures import LoadFailed
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.imported import Modules
 from hookscope.runtime.observing import Observer, Pair, Record
-from hookscope.runtime.waiting import Bell, until_over
+from hookscope.runtime.waiting import Bell, until_all_over
 
 Work: TypeAlias = Callable[[], Coroutine[object, object, None]]
 Turn: TypeAlias = tuple[Any, Pair]  # a handler with its own view
@@ -95,19 +95,12 @@ class InProcessLane:
     async def run(self, batch: Sequence[Registration], view: Any, step: OnStep) -> None:
         """See Lane.run."""
         pairs = list(zip(batch, await self._targets_of(batch), strict=True))
-        if not isinstance(view, Arguments):
-            await self._run_pairs(pairs, view, step)
-            return
-        opened(view)
-        try:
-            await self._run_pairs(pairs, view, step)
-        finally:
-            closed(view, self._told_late)
+        await self._alone(partial(self._run_pairs, pairs, view, step), view)
 
     async def _run_pairs(self, pairs: Sequence[Pair], view: Any, step: OnStep) -> None:
         for limit, group in groupby(pairs, key=lambda pair: self._limit_of(pair[0])):
             for part in ([pair] for pair in group) if self._observe else (list(group),):
-                await self._run_part(part, view, limit, step)
+                await _in_tasks((self._work_of(part, view, limit, step),))
 
     async def _targets_of(self, calls: Sequence[Registration]) -> list[Handler]:
         targets = (call.target for call in calls)
@@ -120,10 +113,10 @@ class InProcessLane:
         """See Lane.run_in_turn. One task for them all: a task for each costs more than all the rest."""
         pairs = zip(calls, await self._targets_of(calls), strict=True)
         turns = zip(views, pairs, strict=False)  # the views end early, or one step behind
-        cell, given = Cell(math.inf), list[Arguments]()
         limited = any(self._limit_of(call) is not None for call in calls)
+        cell, given = Cell(math.inf if limited else 0.0), list[Arguments]()
         try:
-            await self._in_task(partial(self._take_turns, turns, cell, given, step), cell, limited)
+            await _in_tasks(((partial(self._take_turns, turns, cell, given, step), cell),))
         finally:
             for view in given:
                 closed(view, self._told_late)
@@ -146,9 +139,22 @@ class InProcessLane:
 
     async def run_together(self, calls: Sequence[tuple[Registration, Any]], step: OnStep) -> None:
         """See Lane.run_together."""
-        async with asyncio.TaskGroup() as tasks:
-            for call, view in calls:
-                tasks.create_task(self.run((call,), view, step))
+        targets = await self._targets_of([call for call, _ in calls])
+        works = []
+        for (call, view), target in zip(calls, targets, strict=True):
+            work, cell = self._work_of(((call, target),), view, self._limit_of(call), step)
+            works.append((partial(self._alone, work, view), cell))
+        await _in_tasks(works)
+
+    async def _alone(self, work: Work, view: Any) -> None:
+        if not isinstance(view, Arguments):
+            await work()
+            return
+        opened(view)
+        try:
+            await work()
+        finally:
+            closed(view, self._told_late)
 
     async def load(self, code: Code) -> Handler | Module | Failure:
         """See Lane.load: the function itself. The import runs here and now, without a limit."""
@@ -173,29 +179,41 @@ class InProcessLane:
     def _limit_of(self, call: Registration) -> float | None:
         return self._limit if call.limit is None else call.limit or None
 
-    async def _run_part(self, part: list[Pair], view: Any, limit: float | None, step: OnStep) -> None:
-        """In a task of its own, so that a cancel from outside is never mistaken for a handler's own."""
+    def _work_of(
+        self, part: Sequence[Pair], view: Any, limit: float | None, step: OnStep
+    ) -> tuple[Work, Cell]:
+        """What runs this part, and the cell that its end is asked by."""
         if self._observe:
             step(Started(part[0][0], since_start(perf_counter())))
-        seconds = 0.0 if limit is None else max(limit, SHORTEST)
-        cell = Cell(seconds)
+        cell = Cell(0.0 if limit is None else max(limit, SHORTEST))
         observer = Observer(step, cell, self._observe)
         observer.look_at(view, part, limit)
-        await self._in_task(partial(run_batch, part, view, cell, observer.take), cell, bool(seconds))
+        return partial(run_batch, part, view, cell, observer.take), cell
 
-    async def _in_task(self, work: Work, cell: Cell, limited: bool) -> None:
-        over = Bell()
-        cell.task = asyncio.get_running_loop().create_task(_rung(work, over))
-        beat = heartbeat() if limited else None
-        if beat is not None:
-            beat.watch(cell)
-        try:
-            await until_over(cell.task, cell.stop, over)
-            if not cell.task.cancelled():  # a last handler that cancelled its own task cancelled nobody else
-                cell.task.result()
-        finally:
-            if beat is not None:
-                beat.leave(cell)
+
+async def _in_tasks(works: Sequence[tuple[Work, Cell]]) -> None:
+    """Each in a task of its own, so that a cancel from outside is never mistaken for a handler's own."""
+    over, loop = Bell(), asyncio.get_running_loop()
+    tasks = []
+    for work, cell in works:
+        cell.task = loop.create_task(_rung(work, over))
+        tasks.append(cell.task)
+    beat, limited = heartbeat(), [cell for _, cell in works if cell.limit]
+    for cell in limited:
+        beat.watch(cell)
+
+    def stop() -> None:
+        for _, cell in works:
+            cell.stop()
+
+    try:
+        await until_all_over(tasks, stop, over)
+        for task in tasks:
+            if not task.cancelled():  # a last handler that cancelled its own task cancelled nobody else
+                task.result()
+    finally:
+        for cell in limited:
+            beat.leave(cell)
 
 
 async def _rung(work: Work, over: Bell) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -54,17 +54,25 @@ async def until_over(task: asyncio.Future[Any], cancel: Callable[[], None], bell
     `bell` is one that the task itself rings, where it has one. Raises CancelledError for a cancel of the
     caller's own, and never what the task raised.
     """
+    await until_all_over((task,), cancel, bell or Bell())
+
+
+async def until_all_over(
+    tasks: Collection[asyncio.Future[Any]], cancel: Callable[[], None], bell: Bell
+) -> None:
+    """As `until_over`, for tasks that `cancel` asks to end all together."""
     cancelled = False
-    bell = bell or Bell()
-    task.add_done_callback(bell.ring)  # also where it was cancelled before its first step, and never rings
+    for task in tasks:  # also where it was cancelled before its first step, and never rings
+        task.add_done_callback(bell.ring)
     try:
-        while not task.done():
+        while not all(task.done() for task in tasks):
             try:
                 await bell.wait()  # not the task: a cancel of ours would be one of its own
             except asyncio.CancelledError:
                 cancelled = True
                 cancel()
     finally:
-        task.remove_done_callback(bell.ring)
+        for task in tasks:
+            task.remove_done_callback(bell.ring)
     if cancelled:
         raise asyncio.CancelledError
