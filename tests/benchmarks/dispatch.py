@@ -11,7 +11,8 @@ from typing import Any
 from tests.benchmarks.building import answering, loop, peer, with_node
 from tests.benchmarks.measuring import Group, Target, Variant
 
-from hookscope.core.runs import Registration
+from hookscope import HookEngine, embedded_host
+from hookscope.core.runs import Event, Registration
 from hookscope.runtime.heartbeat import Cell, heartbeat
 from hookscope.runtime.inprocess import run_batch
 from hookscope.runtime.observing import Record
@@ -119,6 +120,18 @@ def with_pyee(pyee: Any) -> OneEvent:
     return one_event
 
 
+def with_engine() -> OneEvent:
+    """The whole way: the plan, a task, a Result for each handler, the Run."""
+    engine = HookEngine(embedded_host(host_config={}))
+    for target in TARGETS:
+        engine.register("command:new", target)
+
+    async def one_event() -> None:
+        await engine.fire(Event("command", "new", "agent:main:main", {"senderId": "dev"}))
+
+    return one_event
+
+
 async def per_handler(one_event: OneEvent) -> float:
     began = perf_counter()
     for _ in range(EVENTS):
@@ -142,6 +155,7 @@ def opened(folder: Path) -> Iterator[list[Variant]]:
             Variant("bare loop of awaits", sample(bare)),
             Variant("ours, timed and isolated", sample(isolated)),
             Variant("ours, with a limit too", sample(limited)),
+            Variant("ours, engine.fire to its Run", sample(with_engine())),
             peer("pluggy", "pluggy", lambda module: sample(with_pluggy(module))),
             peer("blinker, async", "blinker", lambda module: sample(with_blinker(module))),
             peer("pyee", "pyee", lambda module: sample(with_pyee(module)), module="pyee.asyncio"),

@@ -46,8 +46,7 @@ class Observer:
     def look_at(self, view: Any, part: Sequence[Pair], limit: float | None) -> None:
         """From now on the records are of this part, called with this view."""
         self.view, self.part, self.limit, self.taken = view, part, limit, 0
-        self.messages = messages_in(view)
-        self.asked = asked_in(view)
+        self.messages, self.asked = messages_in(view), asked_in(view)
         self._announce(0)
         if self.whole:
             self.document, self.said = document_of(view)
@@ -59,13 +58,16 @@ class Observer:
         status, failure, notes = GOOD
         if error is not None or asked or (self.limit is not None and took >= self.limit):
             status, failure, notes = _outcome(error, asked, took, self.limit, self._target(call, error))
-        if isinstance(view, HookEvent):
-            notes = (*notes, *put_back(view))
-        before, self.messages = self.messages, messages_in(view)
+        said: tuple[str, ...] = ()
+        wanted: tuple[str, ...] = ()
+        if isinstance(view, Arguments):
+            wanted = self._asked_since()
+        else:
+            if isinstance(view, HookEvent) and (deleted := put_back(view)):
+                notes = (*notes, *deleted)
+            before, self.messages = self.messages, messages_in(view)
+            said = pushed(before, self.messages)
         patch, more = self._patch() if self.whole else NO_PATCH
-        asked_before, self.asked = self.asked, asked_in(view)
-        self.taken += 1
-        self._announce(self.taken)
         self.step(
             Result(  # by place: by name it takes twice as long
                 call,
@@ -73,7 +75,7 @@ class Observer:
                 since_start(began),
                 took,
                 0.0,
-                pushed(before, self.messages),
+                said,
                 returned,
                 "",
                 "",
@@ -82,9 +84,16 @@ class Observer:
                 notes + more,
                 False,
                 None,
-                self.asked[len(asked_before) :],
+                wanted,
             )
         )
+
+    def _asked_since(self) -> tuple[str, ...]:
+        """What the handler asked its host for. From now on it is the next one's asking."""
+        before, self.asked = self.asked, asked_in(self.view)
+        self.taken += 1
+        self._announce(self.taken)
+        return self.asked[len(before) :]
 
     def _announce(self, number: int) -> None:
         """Let the view know whose handler comes next."""
