@@ -116,6 +116,16 @@ async def test_a_limit_ends_a_handler_that_waits() -> None:
     assert run.messages == ("after",)
 
 
+async def test_a_limit_is_of_the_event_it_was_given_with() -> None:
+    """Plans are kept: one event's limit is none of the next one's."""
+    register_hook("command", lambda event: None)
+    limits = []
+    for limit in (5, None, 2.5, 0, 5):
+        (result,) = (await trigger_hook(create_hook_event("command", "new"), limit=limit)).results
+        limits.append(result.call.limit)
+    assert limits == [5, None, 2.5, 0, 5]
+
+
 async def test_a_limit_of_nothing_is_none() -> None:
     async def waits(event: HookEvent) -> None:
         await asyncio.sleep(0)

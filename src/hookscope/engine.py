@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hookscope.core import expecting
-from hookscope.core.called import breakages_in, switched_off, with_breakages, with_left_out
+from hookscope.core.called import breakages_in, switched_off, with_breakages, with_left_out, within
 from hookscope.core.dialect import Host
 from hookscope.core.examine import examine
 from hookscope.core.hooks import LogLine
@@ -238,15 +238,20 @@ class HookEngine:
         self._hear_late()
         return any(key in self.registry.by_key for key in keys)
 
-    def plan(self, event: Event, *, only: str | None = None) -> Plan:
+    def plan(self, event: Event, *, only: str | None = None, limit: float | None = None) -> Plan:
         """Who would run for this event and who not, each with the reason. Runs nothing.
 
-        Raises TypeError for what is no Event, LookupError where the host has no hooks of its kind.
+        `limit` is for each handler, in place of its own: seconds, 0 for none. Raises TypeError for what is no
+        Event, LookupError where the host has no hooks of its kind, and as `register` for a limit.
         """
         expecting.expect_event(event)
+        if limit is not None:
+            expecting.expect_seconds(limit, "limit")
         if event.kind != "folder":
             self._hear_late()
-        plan = self._plans.of(event, only, self.registry, self.host, lambda: self._plan_of(event, only))
+        plan = self._plans.of(
+            event, (only, limit), self.registry, self.host, lambda: within(self._plan_of(event, only), limit)
+        )
         if plan.event is not event:
             plan = plan.of(event, self.host.dialect.system_of(event.kind).policy(event))
         if self.enabled or event.kind == "plugin":  # the switch is that of hooks, not of plugins

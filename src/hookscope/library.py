@@ -266,25 +266,17 @@ async def trigger_hook(event: HookEvent, *, limit: float | None = None) -> Run:
     expecting.expect_hook_event(event)
     expecting.expect_seconds(limit, "limit")
     here = engine()
-    plan = here.plan(
-        Event(
-            event.type,
-            event.action,
-            event.session_key,
-            event.context,
-            timestamp=event.timestamp,
-            kind=here.host.dialect.kind_of_event(event.key),
-            live=event,
-        )
+    asked = Event(
+        event.type,
+        event.action,
+        event.session_key,
+        event.context,
+        timestamp=event.timestamp,
+        kind=here.host.dialect.kind_of_event(event.key),
+        live=event,
     )
-    if limit is not None:
-        groups = tuple(
-            replace(group, calls=tuple(replace(call, limit=limit) for call in group.calls))
-            for group in plan.groups
-        )
-        plan = replace(plan, groups=groups)
-    run = await here.fire(plan)
-    if plan.event.kind == "stream":
+    run = await here.fire(here.plan(asked, limit=limit))
+    if run.event.kind == "stream":
         # Its handlers had an event of another form; what they changed is the same.
         event.context = dict(run.context)
     say(run.ending.log)

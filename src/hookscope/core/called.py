@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from hookscope.core.breakage import Breakage
-from hookscope.core.runs import Group, NotRun, Plan
+from hookscope.core.runs import Group, NotRun, Plan, Registration
 
 LEFT_OUT = "left out: all but it were asked for"
 OTHER_ORDER = "called in another order than the registered one: {}"
@@ -62,10 +62,15 @@ def with_breakages(plan: Plan, by_name: Mapping[str, Breakage]) -> Plan:
     new = {call: replace(call, breakage=by_name[call.name]) for call in plan.calls if call.name in by_name}
     if not new:
         return plan
-    groups = (
-        replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
-    )
-    return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
+    return _with_others(plan, new)
+
+
+def within(plan: Plan, limit: float | None) -> Plan:
+    """The plan with this limit for each call, in seconds, 0 for none; with their own where it is None."""
+    if limit is None:
+        return plan
+    new = {call: replace(call, limit=limit) for call in plan.calls}
+    return _with_others(plan, new)
 
 
 def switched_off(plan: Plan) -> Plan:
@@ -77,6 +82,14 @@ def switched_off(plan: Plan) -> Plan:
 def breakages_in(plan: Plan) -> dict[str, Breakage]:
     """Whose handlers this plan breaks on purpose, by name."""
     return {call.name: call.breakage for call in plan.calls if call.breakage is not None}
+
+
+def _with_others(plan: Plan, new: Mapping[Registration, Registration]) -> Plan:
+    """The plan with other registrations in the place of its own."""
+    groups = (
+        replace(group, calls=tuple(new.get(call, call) for call in group.calls)) for group in plan.groups
+    )
+    return replace(plan, groups=tuple(groups), forced=frozenset(new.get(call, call) for call in plan.forced))
 
 
 def _groups(plan: Plan, order: Sequence[int]) -> tuple[Group, ...]:

@@ -23,15 +23,17 @@ class Plans:
         self._plans: dict[Hashable, Plan] = {}
 
     def of(
-        self, event: Event, only: str | None, registry: Registry, host: Host, make: Callable[[], Plan]
+        self, event: Event, how: Hashable, registry: Registry, host: Host, make: Callable[[], Plan]
     ) -> Plan:
-        """The plan, perhaps of another event that is planned alike; `make` is asked where there is none."""
+        """The plan, perhaps of another event that is planned alike. `how` is what else was asked for;
+        `make` is called where there is none yet.
+        """
         decisive = host.dialect.system_of(event.kind).decisive(event)
         if decisive is None:
             return make()
         if self._registry is not registry or self._host is not host or len(self._plans) > MOST:
             self._registry, self._host, self._plans = registry, host, {}
-        asked = (event.kind, decisive, only)
+        asked = (event.kind, decisive, how)
         plan = self._plans.get(asked)
         if plan is None:
             plan = self._plans[asked] = make()
