@@ -175,6 +175,6 @@ GROUP = Group(
         Target("ours, with a limit too", 0.7, "blinker, async"),
         Target("ours, with a limit too", 0.1, "pyee"),
         Target("ours, with a limit too", 0.7, "Node, timed, with a limit"),
-        Target("ours, engine.fire to its Run", 2.0, "pyee"),  # which makes a task for each handler
+        Target("ours, engine.fire to its Run", 3.0, "pyee"),  # which makes a task for each handler
     ),
 )
