@@ -150,3 +150,65 @@ async def test_an_error_stands_whole_and_the_next_question_takes_the_place_of_th
         await story.until(lambda: "the end" in story.app.clipboard, "all of the error")
         await story.press("x")
         await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+
+
+@small
+async def test_a_line_stops_where_a_condition_holds(console: Open, size: tuple[int, int], greet: str) -> None:
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("at its first line")
+        await story.press("down", "i")
+        assert story.app.screen.query_one(Input).value == "b 6 if "
+        await story.press(*"text == 'no'", "enter")
+        await story.shows(f"stops at {greet}:6 where text == 'no'", "● 6")
+        await story.press("escape", "down", "i", *"nowhere > 1", "enter")
+        await story.shows(f"stops at {greet}:7 where nowhere > 1")
+        await story.press("escape", "c")  # past the line 6
+        await story.shows(f"{greet}:7 in handler", "its condition raises", "`nowhere > 1` raises")
+        await story.press("y")
+        await story.until(lambda: "`nowhere > 1` raises" in story.app.clipboard, "the cause is copied")
+        await story.press("x")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+
+
+@small
+async def test_long_lines_are_moved_sideways_and_the_one_where_it_stands_is_seen(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    long = " + ".join(f"len('word {number}')" for number in range(12))
+    source = f"def handler(event):\n    held = {long} + 4711\n    pass\n    raise KeyError('user')\n"
+    make_hook(workspace / "hooks", "greet", READY, source)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("at its first line", "held = len")
+        assert "4711" not in story.text()
+        assert "→ more" in story.text()
+        await story.press(*["right"] * 12)
+        await story.shows("4711", "This is all of the lines.", "→ 2  …")
+        await story.press("left")
+        await story.until(lambda: "4711" not in story.text(), "the end is aside again")
+        await story.press("n")
+        await story.shows("handler.py:3", "→ 3      pass", "held = len")
+        await story.press("x")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")
+
+
+@small
+async def test_long_names_do_not_hide_why_it_stands(
+    console: Open, size: tuple[int, int], workspace: Path, make_hook: MakeHook
+) -> None:
+    name, inner = "a-hook-with-a-name-of-thirty-ch", "a_function_whose_name_is_long_too"
+    source = f"def {inner}():\n    raise UnicodeError('no')\n\ndef handler(event):\n    {inner}()\n"
+    make_hook(workspace / "hooks", name, READY, source)
+    Workbench(Options(workspace=workspace)).trust(workspace)
+    async with console(size) as story:
+        await at_fire(story)
+        await story.press("B")
+        await story.shows("at its first line")
+        await story.press("c")
+        await story.shows(":2 in a_", "call 2 of 2   UnicodeError")
+        await story.press("x")
+        await story.until(lambda: not isinstance(story.app.screen, DebugScreen), "the run is over")

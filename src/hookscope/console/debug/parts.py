@@ -6,7 +6,7 @@ from pathlib import Path
 
 from textual.content import Content
 
-from hookscope.console.lines import Lines
+from hookscope.console.lines import GUTTER, Lines
 from hookscope.console.marks import MUTED, fitted, word
 from hookscope.console.text import line
 from hookscope.core.text import printable
@@ -21,6 +21,7 @@ LANGUAGES = {
 }
 HERE, NAMED = "→", "●"
 WIDEST = 20  # cells of a variable's name
+CUT = "…"
 
 
 class SourceLines(Lines):
@@ -30,6 +31,7 @@ class SourceLines(Lines):
         super().__init__(id="debug-source")
         self._stop: Stop | None = None
         self._text: list[Content] = []
+        self._left = 0  # characters of each line that stand beyond the left edge
 
     @property
     def line_count(self) -> int:
@@ -51,12 +53,35 @@ class SourceLines(Lines):
         before, self._stop = self._stop, stop
         if before is None or before.lines != stop.lines:
             self._text = coloured([text for _, text in stop.lines], stop.frame.file)
-        self.lines_changed()
         if before is None or (before.frame, before.frames) != (stop.frame, stop.frames):
-            numbers = [number for number, _ in stop.lines]
-            if stop.frame.line in numbers:
-                self.cursor = numbers.index(stop.frame.line)
-                self._centre()
+            self._show_place(stop)
+        self.lines_changed()
+
+    def _show_place(self, stop: Stop) -> None:
+        """The cursor goes there; lines that were moved aside come back where that one would not be seen."""
+        numbers = [number for number, _ in stop.lines]
+        if stop.frame.line not in numbers:
+            self._left = 0
+            return
+        at = numbers.index(stop.frame.line)
+        if len(self._text[at]) <= self._left:
+            self._left = 0
+        self.cursor = at
+        self._centre()
+
+    def move_aside(self, by: int) -> bool:
+        """Show what stands further to the right, by so many halves of a width, or to the left. False where
+        that is all of it."""
+        width = max(1, self.inner_width - GUTTER - self._margin)
+        most = max(max((len(text) for text in self._text), default=0) - width, 0)
+        before, self._left = self._left, min(max(self._left + by * max(1, width // 2), 0), most)
+        self.refresh()
+        return self._left != before
+
+    @property
+    def _margin(self) -> int:
+        """Cells before the text of each line."""
+        return len(str(self._stop.lines[-1][0])) + 4 if self._stop and self._stop.lines else 0
 
     def _centre(self) -> None:
         self.scroll_to(y=max(0, self.cursor - self.size.height // 2), animate=False, force=True)
@@ -72,6 +97,8 @@ class SourceLines(Lines):
         style = "$text-accent" if here else "$text-error"
         digits = len(str(self._stop.lines[-1][0]))
         text = self._text[index].stylize("bold") if here else self._text[index]
+        if self._left and text.plain.strip():
+            text = Content(CUT) + text[self._left + 1 :]
         return Content.assemble((mark, style), " ", (f"{number:>{digits}}", MUTED), "  ", text)
 
 

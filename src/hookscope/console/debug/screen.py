@@ -23,6 +23,7 @@ from hookscope.console.painting import OneLine, rewritten
 from hookscope.console.reading import Reading
 from hookscope.console.text import line, plain
 from hookscope.workbench import Debugger, Stop
+from hookscope.workbench.stop_places import named
 
 WHY = {
     "begin": ("at its first line", MUTED),
@@ -35,7 +36,10 @@ WHY = {
 WIDE = 110  # cells: lines and variables stand beside each other
 WIDEST = 160  # cells of the screen, as its style says
 FRAME = 8  # cells of a frame beside its title
-PLACE, NAME = 16, 30  # cells of a path at least, of a name at most
+PLACE = 16  # cells of a path at least
+NAMES = (30, 20, 12, 8)  # cells of a name at most; fewer where there is no room
+RAISES = ("its condition raises", "$text-error")
+ALL_SEEN = "This is all of the lines."
 RUNS = "It goes on: {debug.leave} leaves this, {debug.end} ends the run."
 
 
@@ -44,8 +48,9 @@ class DebugScreen(Over[None]):
 
     HELP = (
         "The handler stands before the line with →; at each line with ● it stops: "
-        "{debug.line} or {lines.choose}. A value that has changed since the last stop stands out, "
-        "{lines.choose} shows all of it. "
+        "{debug.line} or {lines.choose}, and {debug.condition} where a condition holds. "
+        "{debug.right} and {debug.left} show the rest of long lines. "
+        "A value that has changed since the last stop stands out, {lines.choose} shows all of it. "
         "What is typed in the lowest line is done where the handler stands."
     )
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012  (Textual's own says no more)
@@ -60,6 +65,12 @@ class DebugScreen(Over[None]):
                 tooltip="Run all, and stop no more"),
         Binding("b,f9", "name_line", "Stop here", show=False, id="debug.line",
                 tooltip="Stop at the line of the cursor, or no longer"),
+        Binding("i", "condition", "Stop if", show=False, id="debug.condition",
+                tooltip="Stop at the line of the cursor where a condition holds"),
+        Binding("right,l", "aside(1)", "Sideways", show=False, id="debug.right",
+                tooltip="The rest of long lines, further to the right"),
+        Binding("left,h", "aside(-1)", "Left", show=False, id="debug.left",
+                tooltip="Long lines, back to the left"),
         Binding("u", "turn(-1)", "Caller", id="debug.caller", tooltip="Look at the call around this one"),
         Binding("d", "turn(1)", "Called", id="debug.called", tooltip="Look at the call inside of this one"),
         Binding("e", "ask", "Ask", show=False, id="debug.ask", tooltip="Type an expression, or a statement"),
@@ -97,6 +108,7 @@ class DebugScreen(Over[None]):
             frame.border_subtitle = hints(
                 ("debug.over", "over"), ("debug.into", "into"), ("debug.out", "out"), ("debug.on", "on"),
                 ("debug.rest", "the rest"), ("debug.line", "stop here"), ("debug.ask", "ask"),
+                ("debug.right", "more"),
             )  # fmt: skip
             with Horizontal(id="debug-parts"):
                 yield SourceLines()
@@ -116,28 +128,32 @@ class DebugScreen(Over[None]):
     def show(self, stop: Stop) -> None:
         """Where it stands now, and what was answered."""
         before, self._stop = self._stop, stop
-        moved = (stop.frames, stop.at, stop.error) != (before.frames, before.at, before.error)
+        moved = _told_of(stop) != _told_of(before)
         self.query_one(SourceLines).show(stop)
         self.query_one(VariableLines).show(stop)
         self.query_one(Vertical).border_title = self._title()
         if stop.said is not None or moved or stop is before:
-            self._say(stop.said, stop.error)
+            self._say(stop.said, stop.error or stop.note)
 
     def on_resize(self) -> None:
         self.query_one(Vertical).border_title = self._title()
 
     def _title(self) -> Content:
+        """Whose, where and why: the cause is never cut, names and the path are."""
         stop = self._stop
-        who = word(stop.who, NAME)
-        within = f" in {word(stop.frame.function, NAME)}" if stop.frame.function else ""
-        why, style = WHY[stop.why]
-        calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
+        why, style = RAISES if stop.note is not None else WHY[stop.why]
         # its kind alone: the frame cuts what is longer, and all of it stands below
-        told = word(stop.error.partition(":")[0], NAME) if stop.error is not None else why
+        told = word(stop.error.partition(":")[0], NAMES[0]) if stop.error is not None else why
         told = f"   {told}" if told else ""
-        rest = Content(f"{who}   :{stop.frame.line}{within}{calls}{told}").cell_length
-        room = max(PLACE, min(self.app.size.width, WIDEST) - FRAME - rest)
-        path = tail(line(self._short(Path(stop.frame.file)), 400), room).plain
+        calls = f"   call {stop.at + 1} of {len(stop.frames)}" if len(stop.frames) > 1 else ""
+        whole = min(self.app.size.width, WIDEST) - FRAME
+        for names in NAMES:
+            who = word(stop.who, names)
+            within = f" in {word(stop.frame.function, names)}" if stop.frame.function else ""
+            rest = Content(f"{who}   :{stop.frame.line}{within}{calls}{told}").cell_length
+            if whole - rest >= PLACE:
+                break
+        path = tail(line(self._short(Path(stop.frame.file)), 400), max(whole - rest, 1)).plain
         return Content.assemble(f"{who}   {path}:{stop.frame.line}{within}", (calls, MUTED), (told, style))
 
     def _say(self, said: str | None, error: str | None) -> None:
@@ -178,6 +194,21 @@ class DebugScreen(Over[None]):
         elif self._stood:
             await self._debugger.toggle(number)
 
+    def action_condition(self) -> None:
+        """Have it typed, for the line under the cursor."""
+        number = self.query_one(SourceLines).number
+        if number is None:
+            self.notify("There is no line here to stop at.", markup=False)
+        else:
+            field = self.query_one(Input)
+            field.value = f"b {number} if "
+            field.focus()
+            field.cursor_position = len(field.value)
+
+    def action_aside(self, by: int) -> None:
+        if not self.query_one(SourceLines).move_aside(by):
+            self.notify(ALL_SEEN, markup=False)
+
     @on(Lines.Chosen, "#debug-source")
     async def _line_chosen(self, event: Lines.Chosen) -> None:
         event.stop()
@@ -199,17 +230,27 @@ class DebugScreen(Over[None]):
         event.stop()
         if event.value.strip() and self._stood:
             try:
-                await self._debugger.evaluate(event.value)
+                await self._done(event.value)
                 event.input.select_all()  # what is typed next is another question
             except ValueError as error:
                 self.notify(str(error), severity="warning", markup=False)
+
+    async def _done(self, typed: str) -> None:
+        """As at the prompt of the shell: `b LINE if EXPRESSION` names a line, all else is evaluated."""
+        first, _, rest = typed.strip().partition(" ")
+        place = named(rest) if first == "b" else None
+        if place is None or place.file:
+            await self._debugger.evaluate(typed)
+        else:
+            await self._debugger.toggle(place.line, condition=place.condition)
 
     def action_ask(self) -> None:
         self.query_one(Input).focus()
 
     def action_copy(self) -> None:
         variables = [f"{word(name)} = {word(text, 300)}" for name, text in self._stop.variables]
-        error = [] if self._stop.error is None else [word(self._stop.error, 2000)]
+        told = self._stop.error or self._stop.note
+        error = [] if told is None else [word(told, 2000)]
         lines = [self._title().plain, *error, self.query_one(SourceLines).as_text().rstrip(), *variables]
         self.app.copy_to_clipboard("\n".join(lines) + "\n")
         self.notify("Copied where it stands.", markup=False)
@@ -222,3 +263,8 @@ class DebugScreen(Over[None]):
             self.query_one(SourceLines).focus()
         else:
             self.dismiss(None)
+
+
+def _told_of(stop: Stop) -> tuple[object, ...]:
+    """Where it stands, and why."""
+    return stop.frames, stop.at, stop.error, stop.note
