@@ -392,8 +392,29 @@ def test_a_plugin_that_hears_a_slip_or_answers_in_other_words_is_told(
     (slips,) = (line for line in hookscope("list").out.splitlines() if " slips " in line)
     assert slips.endswith("OpenClaw never sends before_tool_cal; did you mean before_tool_call?")
     said = hookscope("fire", "before_tool_call", "--only", "shouts").out.splitlines()
-    assert said[said.index('      answered {"Block": true}') + 1] == "      → changes nothing"
+    vain = said[said.index('      answered {"Block": true}') + 1]
+    assert vain == "      → changes nothing; before_tool_call has `block` for `Block`"
     assert "changes nothing" not in hookscope("fire", "before_tool_call", "--only", "blocks").out
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "told"),
+    [
+        ("message_sending", "{'block': True}", "; message_sending has `cancel` for `block`"),
+        ("before_tool_call", "{'deny': True}", "; before_tool_call has `block` for `deny`"),
+        ("before_tool_call", "{'verdict': 'no'}", ""),
+        ("before_tool_call", "{'block': False}", ""),
+    ],
+)
+def test_an_answer_in_another_events_words_is_told_with_its_own(
+    hookscope: Program, workspace: Path, event: str, answer: str, told: str
+) -> None:
+    (workspace / "plugins/guard").mkdir(parents=True)
+    guard = f"def guard(event, ctx):\n    return {answer}\n\n\n"
+    register = f"def register(api):\n    api.on('{event}', guard)\n"
+    (workspace / "plugins/guard/plugin.py").write_text(guard + register)
+    said = hookscope("--dialect", "openclaw", "fire", event, "--trust").out.splitlines()
+    assert f"      → changes nothing{told}" in said
 
 
 @pytest.mark.parametrize(

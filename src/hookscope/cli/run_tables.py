@@ -10,6 +10,7 @@ from pathlib import Path
 from hookscope.cli.cells import column, fitted
 from hookscope.cli.folding import folds
 from hookscope.cli.plan_tables import not_run_lines
+from hookscope.core.answer_words import other_word
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
 from hookscope.core.failure import Failure
@@ -96,10 +97,16 @@ def _merged(item: Run, plan: Plan | None) -> dict[Registration, list[str]]:
         for entry, step in zip(in_order, merge_steps(plan.policy, item.event, in_order), strict=False):
             more = [f"      → {one_line(name)} = {_brief(value)}" for name, value in step.changed.items()]
             vain = entry.returned is not None and not (more or step.stopped or entry.error)
-            more += ["      → changes nothing"] if vain else []  # a member in other letters, most of the time
+            more += [f"      → changes nothing{_meant(plan, item, entry)}"] if vain else []
             ends = ["      ⊘ later handlers are not asked"] if step.stopped and entry.error is None else []
             lines[entry.call] += more + ends
     return lines
+
+
+def _meant(plan: Plan, item: Run, entry: Result) -> str:
+    """A member by another host's name, or in other letters, most of the time."""
+    word = other_word(plan.policy, item.event, entry)
+    return f"; {one_line(item.event.key)} has `{word[1]}` for `{one_line(word[0], 40)}`" if word else ""
 
 
 def _brief(value: object) -> str:
