@@ -226,7 +226,7 @@ async def test_over_dialogs_what_stands_there_and_the_palette_reach_all_actions(
             met |= rooms
         assert met == {room.name for room in ROOMS}
         story.app.push_screen(next(dialog for dialog, rooms in dialogs(story) if "trust" in rooms))
-        await story.shows("Without")
+        await story.shows("Fire without them")
         await story.press("ctrl+p", *"without")
         await story.shows("w      Without")
         await story.press("enter")
