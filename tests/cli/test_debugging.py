@@ -284,6 +284,28 @@ def test_the_end_of_a_path_that_is_several_files_is_refused(
     assert places(done) == ["b handler:2  at a line that you named"]
 
 
+def test_of_several_files_the_users_own_is_meant_before_the_hosts(
+    debug: Program, bundled: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    for folder in (bundled, workspace / "hooks"):
+        make_hook(folder, f"of-{folder.name}", COMMAND, "def handler(event):\n    pass\n")
+    done = debug("c", more=("--stop-at", "handler.py:2"))
+    assert places(done) == ["of-hooks handler:2  at a line that you named"]
+
+
+def test_a_line_of_one_language_is_nothing_to_the_handlers_of_another(
+    debug: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a", COMMAND, "def handler(event):\n    pass\n")
+    source = "export default (event: any) => {\n  event.messages.push('b');\n};\n"
+    make_hook(workspace / "hooks", "b", COMMAND, source, file="handler.ts")
+    done = debug("c", "c", more=("--stop-at", "handler.ts:2", "--stop-at", "handler.py:2"))
+    assert "Nothing stop" not in done.err
+    assert places(done)[:2] == [
+        "a handler:2  at a line that you named", "b handler:2  at a line that you named",
+    ]  # fmt: skip
+
+
 def test_what_names_a_line_wants_a_debugger(hookscope: Program, written: Written) -> None:
     done = hookscope("fire", "command:new", "--stop-at", f"{written.file}:3")
     assert (done.code, "Add --debug." in done.err) == (2, True)

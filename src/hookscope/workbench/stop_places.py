@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
-from hookscope.core.runs import Code, Plan
+from hookscope.core.runs import Code, Plan, Registration
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import nearest, one_line
 from hookscope.runtime.points import Point
@@ -17,6 +18,7 @@ from hookscope.workbench.refusal import Refusal
 
 SOURCES = (".py", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs")
 FOREIGN = ("node_modules", "__pycache__", "venv", "dist-packages", "site-packages")
+Files: TypeAlias = tuple[tuple[Path, ...], tuple[Path, ...]]  # of users; that ship with the host
 MOST = 2000  # files of a run that are looked at
 SHOWN = 4  # of several
 _PLACE = re.compile(r"(?:(?P<file>.+?):)?(?P<line>\d{1,9})(?:\s+if\s+(?P<condition>.*\S))?\s*", re.DOTALL)
@@ -39,9 +41,15 @@ def named(text: str) -> Named | None:
     return Named(found["file"] or "", int(found["line"]), found["condition"] or "")
 
 
-def files_of(plan: Plan) -> tuple[Path, ...]:
-    """The handlers of a run, then what else lies in their folders and they may load."""
-    codes = [call.target for call in plan.calls if isinstance(call.target, Code)]
+def files_of(plan: Plan) -> Files:
+    """Those of a run: its handlers, then what else lies in their folders and they may load."""
+    calls = [call for call in plan.calls if isinstance(call.target, Code)]
+    ships = [call for call in calls if call.hook is not None and call.hook.folder.source == "bundled"]
+    return _files([call for call in calls if call not in ships]), _files(ships)
+
+
+def _files(calls: Iterable[Registration]) -> tuple[Path, ...]:
+    codes = [call.target for call in calls if isinstance(call.target, Code)]
     around = (file for root in dict.fromkeys(code.root for code in codes) for file in _below(root))
     return tuple(islice(dict.fromkeys([*(code.path for code in codes), *around]), MOST))
 
@@ -68,21 +76,26 @@ def points_of(texts: Iterable[str], plan: Plan, here: Surroundings) -> dict[Path
     return points
 
 
-def file_of(place: Named, files: Sequence[Path], here: Surroundings) -> Path:
-    """The one that is named, by its path or the end of that. Raises Refusal where it is none, or several."""
+def file_of(place: Named, files: Files, here: Surroundings) -> Path:
+    """The one that is named, by its path or the end of that; a user's before one that ships with the host.
+
+    Raises Refusal where it is none, or several.
+    """
     whole = here.absolute(place.file)
     if whole.is_file():
         return whole
     typed = Path(place.file).parts
-    found = [file for file in files if file.parts[-len(typed) :] == typed]
+    fits = ([file for file in some if file.parts[-len(typed) :] == typed] for some in files)
+    found = next(filter(None, fits), [])
     if len(found) == 1:
         return found[0]
+    every = [*files[0], *files[1]]
     name = one_line(place.file)
-    shown = ", ".join(one_line(here.short(file)) for file in (found or files)[:SHOWN])
-    more = " …" if len(found or files) > SHOWN else ""
+    shown = ", ".join(one_line(here.short(file)) for file in (found or every)[:SHOWN])
+    more = " …" if len(found or every) > SHOWN else ""
     if found:
         raise Refusal(f"`{name}` is several files of this run: {shown}{more}.", "Name more of its path.")
-    near = nearest(typed[-1] if typed else "", [file.name for file in files])
+    near = nearest(typed[-1] if typed else "", [file.name for file in every])
     then = f"Did you mean {one_line(near)}:{place.line}?" if near else f"It has {shown}{more}."
     raise Refusal(f"No handler of this run has a file `{name}`.", then)
 

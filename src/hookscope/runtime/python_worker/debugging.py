@@ -35,7 +35,6 @@ class Debugger(bdb.Bdb):
         super().__init__()
         self._line, self._faults, self._standing = line, part("faults"), part("standing")
         self._stacks = part("stacks")
-        self._is_authors = self._stacks.is_authors
         self._words: Any = SimpleQueue()
         self._main = _thread.get_ident()
         self._who = ""
@@ -71,7 +70,9 @@ class Debugger(bdb.Bdb):
         signal.pthread_kill(self._main, NUDGE)  # what runs untraced hears of it so
 
     def _put(self, file: str, lines: Any) -> None:
-        self._line.say({"bound": self._lines.put(file, lines)})
+        bound = self._lines.put(file, lines)
+        if file.endswith(".py"):  # of others another worker knows
+            self._line.say({"bound": bound})
 
     def around_load(self, load: Callable[..., Any]) -> Callable[..., Any]:
         """The function to call in place of what loads a handler: modules stop at named lines too."""
@@ -155,7 +156,7 @@ class Debugger(bdb.Bdb):
 
     def dispatch_call(self, frame: FrameType, arg: Any) -> Any:
         """As bdb does, in the code of authors."""
-        if not self._is_authors(frame.f_code):
+        if not self._stacks.is_authors(frame.f_code):
             return None
         traces = super().dispatch_call(frame, arg)
         return self.trace_dispatch if self._errors == "raised" else traces
@@ -186,9 +187,8 @@ class Debugger(bdb.Bdb):
         notes = [note for note in asked if note is not None]
         return max(notes) if notes else "" if self._pauses else None  # a pause that was wanted meanwhile
 
-    def _logged(self, frame: FrameType, text: str) -> None:
-        told = {"who": self._who, "file": frame.f_code.co_filename, "line": frame.f_lineno, "text": text}
-        self._line.say({"logged": told})
+    def _logged(self, told: dict[str, Any]) -> None:
+        self._line.say({"logged": {"who": self._who, **told}})
 
     def dispatch_exception(self, frame: FrameType, arg: Any) -> Any:
         """As bdb does; and stops where an error comes into an author's code, if it shall."""
@@ -203,7 +203,7 @@ class Debugger(bdb.Bdb):
 
     def user_line(self, frame: FrameType) -> None:
         """A line begins at which somebody wanted to stop."""
-        if not self._is_authors(frame.f_code):
+        if not self._stacks.is_authors(frame.f_code):
             return
         why, note = "step" if self._note is None else "line", self._note
         if self._pauses or self._begins:

@@ -31,7 +31,7 @@ class Point:
         self._log = [self._compiled(text) if place % 2 else text for place, text in enumerate(parts)]
         self._met = 0  # so often, its condition has held
 
-    def stops(self, frame: FrameType, in_short: Any, say: Callable[[FrameType, str], Any]) -> Optional[str]:  # noqa: UP045
+    def stops(self, frame: FrameType, in_short: Any, say: Callable[[Any], Any]) -> Optional[str]:  # noqa: UP045
         """None where it does not; else what there is to say of its condition. `say` takes what it logs."""
         note = ""
         if self._condition is not None:
@@ -46,7 +46,8 @@ class Point:
         if not self._log:
             return note
         said = "".join(one if isinstance(one, str) else _said(one, frame, in_short) for one in self._log)
-        say(frame, f"{said[:LOGGED]}{f' ({note})' if note else ''}")
+        text = f"{said[:LOGGED]}{f' ({note})' if note else ''}"
+        say({"file": frame.f_code.co_filename, "line": frame.f_lineno, "text": text})
         return None
 
     def _compiled(self, text: Any) -> Any:
