@@ -34,10 +34,18 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+HANDLERS = {  # CommonJS has come into Node's modules in several shapes
+    "flagged.js": "exports.__esModule = true; exports.default = (e) => { e.messages.push('flagged'); };",
+    "typed.ts": "enum Word { Said = 'typed' }\nexport default (e: any) => { e.messages.push(Word.Said); };",
+    "whole.js": "module.exports = (e) => { e.messages.push(require('path').basename('/whole')); };",
+}
+
+
 def oldest() -> str:
     """The oldest packages that may stand beside it, as constraints: some other program may want them."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
-    bounds = [LOWEST.match(dependency) for dependency in project["dependencies"]]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["node"]]
+    bounds = [LOWEST.match(dependency) for dependency in wanted]
     assert all(bounds), "a dependency without a lower bound"
     return "".join(f"{bound[1]}=={bound[2]}\n" for bound in bounds if bound)
 
@@ -49,7 +57,7 @@ def test_the_wheel_runs_in_an_empty_environment(wheel: Path, packages: str, tmp_
     venv.create(environment)
     # From outside, and compiled as it is imported: a pip of its own and all of Textual were most of the cost.
     pip = [sys.executable, "-m", "pip", "--python", str(environment)]
-    install = [*pip, "install", "--quiet", "--no-compile", "--constraint", str(constraints), str(wheel)]
+    install = [*pip, "install", "--quiet", "--no-compile", "--constraint", str(constraints), f"{wheel}[node]"]
     subprocess.run(install, check=True, cwd=tmp_path)
 
     def ran(program: str, *arguments: str) -> str:
@@ -65,4 +73,14 @@ def test_the_wheel_runs_in_an_empty_environment(wheel: Path, packages: str, tmp_
     assert Path(logger["path"]).is_relative_to(environment)
     run = json.loads(ran("hookscope", "fire", "command:new", "--only", "command-logger", "--json"))
     assert [result["status"] for result in run["results"]] == ["ok"]
+    for name, source in HANDLERS.items():
+        folder = tmp_path / "workspace" / "hooks" / name.partition(".")[0]
+        folder.mkdir(parents=True)
+        events = '{"openclaw": {"events": ["command:new"]}}'
+        (folder / "HOOK.md").write_text(f"---\nname: {folder.name}\nmetadata: {events}\n---\n")
+        (folder / f"handler{Path(name).suffix}").write_text(source)
+    workspace = ("--dialect", "openclaw", "--workspace", "workspace")
+    ran("hookscope", *workspace, "trust", "workspace")
+    run = json.loads(ran("hookscope", *workspace, "fire", "command:new", "--json"))
+    assert run["messages"] == [name.partition(".")[0] for name in HANDLERS], run
     ran("python", "-c", CONSOLE)

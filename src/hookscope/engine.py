@@ -295,9 +295,8 @@ class HookEngine:
         `stepper` the run waits before each handler until somebody says a word to it. Raises
         RuntimeError outside of a running event loop and once the engine is closed, and what `plan` raises.
         """
-        from hookscope.runtime.firing import (
-            Firing,
-        )  # not by the room's door, which takes as long as a handler
+        # Not by the room's door, which takes as long as a handler.
+        from hookscope.runtime.firing import Firing
 
         self._expect_open()
         plan = event if isinstance(event, Plan) else self.plan(event, only=only)

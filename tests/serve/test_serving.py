@@ -183,7 +183,8 @@ async def test_what_is_no_request_is_answered_and_prints_nothing(
     address = urlsplit(server.origin)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
     writer.write(sent)
-    assert b" 400 " in await asyncio.wait_for(reader.readline(), PATIENCE)
+    said = await asyncio.wait_for(reader.readline(), PATIENCE)
+    assert said.split()[1] in (b"400", b"421")  # older servers hand on two hosts: no host of ours
     writer.close()
     assert await server.end(signal.SIGINT) == 0
     assert capfd.readouterr().err == ""

@@ -6,6 +6,7 @@ and a note that says so. Events are hints: whoever is told looks again, and that
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import threading
@@ -27,6 +28,7 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 # Milliseconds; the library's own defaults cost up to 100 ms a save. News take one to two steps, and each step
 # wakes a thread: so single names, such as the settings, are looked for less often than what lies in folders.
 STEP, STEP_OF_NAMES, DEBOUNCE = 3, 10, 50
+LAST = 1.0  # seconds that a program which ends waits for its threads
 POLL = 1.0  # seconds between two looks where there are no native events
 AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
 NOISE = re.compile(
@@ -85,6 +87,18 @@ def _awaited(paths: Iterable[Path], before: Mapping[Path, frozenset[str]]) -> Ma
     return awaited
 
 
+_WATCHING: dict[threading.Thread, threading.Event] = {}  # with what stops them
+
+
+@atexit.register
+def _end_all() -> None:
+    """The interpreter ends next: a thread that is inside the library then would fault, and take it down."""
+    for stop in tuple(_WATCHING.values()):
+        stop.set()
+    for thread in tuple(_WATCHING):
+        thread.join(LAST)
+
+
 class Watch:
     """Watches in threads of its own, and tells what changed, from one of them.
 
@@ -116,7 +130,9 @@ class Watch:
         for paths, deep in ((watched.folders, True), (tuple(watched.awaited), False)):
             if paths:
                 arguments = (watched, paths, deep, self._stop)
-                threading.Thread(target=self._run, args=arguments, name="watch", daemon=True).start()
+                thread = threading.Thread(target=self._run, args=arguments, name="watch", daemon=True)
+                _WATCHING[thread] = self._stop
+                thread.start()
 
     def close(self) -> None:
         """Tell nothing any more."""
@@ -124,6 +140,12 @@ class Watch:
         self._watched = None
 
     def _run(self, watched: Watched, paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> None:
+        try:
+            self._watch(watched, paths, deep, stop)
+        finally:
+            del _WATCHING[threading.current_thread()]
+
+    def _watch(self, watched: Watched, paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> None:
         natively = True
         while not stop.is_set():
             marks = _marks(paths, deep)

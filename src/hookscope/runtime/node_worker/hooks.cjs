@@ -45,7 +45,8 @@ function resolve(worlds, specifier, context, next) {
   return { ...found, url, ...(isJson ? { importAttributes: { type: "json" } } : {}) };
 }
 
-const isRequire = (context) => context.conditions?.includes("require") ?? false;
+// A list, and in Node 22.18 a set.
+const isRequire = (context) => [...(context.conditions ?? [])].includes("require");
 
 /** As Node resolves it; else as the loaders of the hosts do; else what we have for it, or a stub. */
 function find(worlds, world, specifier, context, next) {
@@ -174,6 +175,12 @@ function namesUsed(worlds, specifier, parentUrl) {
 
 function load(worlds, url, context, next) {
   if (url.startsWith(SCHEME)) return { format: "module", source: sourceOf(url), shortCircuit: true };
+  const loaded = loadFile(worlds, url, context, next);
+  worlds.heed(url, loaded.format);
+  return loaded;
+}
+
+function loadFile(worlds, url, context, next) {
   const { path: file } = split(url);
   if (!file || !(worlds.of(url) || (isPackaged(file) && isTypeScript(file)))) return next(url, context);
   worlds.loading(url);

@@ -79,11 +79,15 @@ class Modules {
   async imported(file, mark, code) {
     this.worlds.recent.length = 0;
     try {
-      return await import(addressOf(file, mark));
+      return await this.importAt(addressOf(file, mark));
     } catch (error) {
       this.failed.set(keyOf(code), (this.failed.get(keyOf(code)) ?? 0) + 1);
       throw explained(error, this.worlds);
     }
+  }
+
+  async importAt(url) {
+    return this.worlds.namespaceOf(url, await import(url));
   }
 
   /**
@@ -96,7 +100,7 @@ class Modules {
     for (const { kind, name, path: file } of code.beside ?? []) {
       this.worlds.recent.length = 0;
       try {
-        const definition = exportedOfBundle(await import(this.worlds.place(world, file)), "default");
+        const definition = exportedOfBundle(await this.importAt(this.worlds.place(world, file)), "default");
         if (isHolder(definition)) nameDefinition(definition, kind, name);
       } catch (error) {
         const { type, message } = describe(explained(error, this.worlds));

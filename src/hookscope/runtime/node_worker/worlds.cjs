@@ -48,6 +48,7 @@ class Worlds {
     this.edges = new Map(); // address → addresses of the files it imports
     this.recent = []; // files that were loaded since the present import began
     this.missing = new WeakMap(); // error → the file and the specifier whose import failed
+    this.common = new Set(); // addresses of CommonJS modules
     this.required = new Set(); // modules that CommonJS required: Node keeps those by their path alone
     this.kept = ""; // one of them that has changed since, so that this process cannot load it anew
     this.stubs = new Map(); // address → specifier → names that were stubbed there, and how it is absent
@@ -120,6 +121,18 @@ class Worlds {
   /** A source is about to be parsed: where that fails, it is the last one. */
   loading(url) {
     this.recent.push(split(url).path);
+  }
+
+  /** Of which kind it turned out to be. */
+  heed(url, format) {
+    if (format?.startsWith("commonjs")) this.common.add(url);
+    else this.common.delete(url);
+  }
+
+  /** The namespace as Node has it since 23: of a CommonJS module with what it exports as a whole. */
+  namespaceOf(url, namespace) {
+    if (!this.common.has(url) || "module.exports" in namespace) return namespace;
+    return { __proto__: null, ...namespace, "module.exports": namespace.default };
   }
 
   link(parent, child) {
