@@ -244,7 +244,7 @@ class PlayOver(Message):
 
 
 class RealCame(Message):
-    """Real events came into the spool: a line of the log each."""
+    """Real events came into the spool, or runs of other programs on record: a line of the log each."""
 
     def __init__(self, entries: tuple[LogEntry, ...]) -> None:
         self.entries = entries

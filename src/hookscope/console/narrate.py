@@ -151,6 +151,12 @@ def remembered(past: PastRun) -> LogEntry:
     return replace(entry, text=f"{entry.text} · {on}") if (on := day(at)) else entry
 
 
+def elsewhere(past: PastRun) -> LogEntry:
+    """A run of another program, which has ended just now."""
+    entry = remembered(past)
+    return replace(entry, text=f"{entry.text} · fired by another program")
+
+
 def came(at: datetime, news: Came) -> list[LogEntry]:
     """What a host really sent, a line each; and what of it could not be told."""
     entries = [_real(heard) for heard in news.events]

@@ -1,4 +1,5 @@
-"""Real events in the console: they come into the log, are opened in the composer, saved, and summed up."""
+"""What happens outside of the console: real events come into its log, are opened in the composer, saved and
+summed up; runs of other programs come into its log."""
 
 from __future__ import annotations
 
@@ -9,13 +10,14 @@ from hookscope.console import narrate
 from hookscope.console.happening import ModeChosen
 from hookscope.console.messages import RealCame, Said, Severity
 from hookscope.console.posting import post
+from hookscope.workbench.elsewhere import Elsewhere
 from hookscope.workbench.tap.following import Came, Follow
 from hookscope.workbench.tap.places import spool_place
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
     from hookscope.core.runs import Event
-    from hookscope.workbench import View
+    from hookscope.workbench import PastRun, View
     from hookscope.workbench.tap.events import Saved
     from hookscope.workbench.tap.spool import Heard
 
@@ -23,23 +25,30 @@ ROOM = "real events"
 
 
 class RealDesk:
-    """Follows what taps record, and does what is asked of it. The spool is read in threads."""
+    """Follows what taps and other programs record, and does what is asked of it. All is read in threads."""
 
     def __init__(self, screen: Shell) -> None:
         self.screen = screen
         self._follow = Follow(self._came)
+        self._elsewhere = Elsewhere(self._ran)
 
     def looked(self, view: View) -> None:
-        """Follow the spool of this host from now on."""
+        """Follow the spool of this host and the record of this workspace from now on."""
         self._follow.follow(spool_place(view.host))
+        self._elsewhere.follow(view.host)
 
     def close(self) -> None:
         """Follow nothing any more."""
         self._follow.close()
+        self._elsewhere.close()
 
     def _came(self, came: Came) -> None:
         """Called in the thread that follows; only lines leave it, since events may be large."""
         post(self.screen, RealCame(tuple(narrate.came(datetime.now(), came))))
+
+    def _ran(self, runs: tuple[PastRun, ...]) -> None:
+        """As `_came`."""
+        post(self.screen, RealCame(tuple(map(narrate.elsewhere, runs))))
 
     def open(self, name: str) -> None:
         """Put a real event into the composer, with the mark that its handlers see."""

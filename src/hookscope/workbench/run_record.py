@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hookscope.journal import Journal
     from hookscope.workbench.bench import Workbench
 
+JOURNAL = "journal.db"
+
 
 class RunRecord:
     """Opens the journal for its workbench. All that reads or writes it blocks, and raises OSError."""
@@ -28,7 +30,7 @@ class RunRecord:
         if self._journal is None:
             from hookscope.journal import Journal
 
-            file, kept = state_folder() / "journal.db", self._bench.setup.retention
+            file, kept = state_folder() / JOURNAL, self._bench.setup.retention
             self._journal = Journal(file, workspace, host.dialect.name, kept)
         self._journal = self._journal.under(host.dialect, host.settings).of(workspace)
         self._journal.hide(self._bench.secrets)
