@@ -151,10 +151,10 @@ def remembered(past: PastRun) -> LogEntry:
     return replace(entry, text=f"{entry.text} · {on}") if (on := day(at)) else entry
 
 
-def elsewhere(past: PastRun) -> LogEntry:
+def elsewhere(at: datetime, past: PastRun) -> LogEntry:
     """A run of another program, which has ended just now."""
     entry = remembered(past)
-    return replace(entry, text=f"{entry.text} · fired by another program")
+    return replace(entry, at=at, text=f"{entry.text} · fired by another program")
 
 
 def came(at: datetime, news: Came) -> list[LogEntry]:

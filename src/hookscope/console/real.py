@@ -48,7 +48,8 @@ class RealDesk:
 
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
         """As `_came`."""
-        post(self.screen, RealCame(tuple(map(narrate.elsewhere, runs))))
+        now = datetime.now()
+        post(self.screen, RealCame(tuple(narrate.elsewhere(now, past) for past in runs)))
 
     def open(self, name: str) -> None:
         """Put a real event into the composer, with the mark that its handlers see."""
