@@ -154,5 +154,5 @@ GROUP = Group(
     f"A plugin hook with {HANDLERS} handlers, answers merged",
     opened,
     floor="pluggy, guarded",
-    targets=(Target("ours, async", 5.5, "pluggy, guarded, async"),),
+    targets=(Target("ours, async", 7, "pluggy, guarded, async"),),
 )

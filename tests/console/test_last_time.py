@@ -90,6 +90,18 @@ def test_workspaces_are_merged_and_damage_is_said(tmp_path: Path) -> None:
     assert store.file.read_text() == newer
 
 
+def test_the_workspace_used_last_is_the_first_whatever_the_clock_says(tmp_path: Path) -> None:
+    store = LastTime(tmp_path / "console.json")
+    for name in ("a", "b", "c"):
+        store.write(tmp_path / name, None)
+    document = json.loads(store.file.read_text())
+    document["workspaces"][str(tmp_path / "b")]["at"] = "2999-01-01T00:00:00.000+00:00"
+    store.file.write_text(json.dumps(document))
+    for name in ("a", "c", "a"):
+        store.write(tmp_path / name, None)
+    assert store.recent() == tuple(tmp_path / name for name in ("a", "c", "b"))
+
+
 async def compose(story: Story) -> None:
     """Write an event by hand, with a secret in it."""
     composer = story.screen.query_one(Composer)

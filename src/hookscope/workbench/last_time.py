@@ -61,10 +61,12 @@ class LastTime:
                 known = dict(self._mergeable())
                 before = known.get(str(workspace))
                 entry = dict(before) if isinstance(before, dict) else {}
-                entry["at"] = datetime.now(UTC).isoformat(timespec="milliseconds")
+                now = datetime.now(UTC).isoformat(timespec="milliseconds")
+                entry["at"] = max(now, *map(_used, known.values()), "")  # a clock may have been set back
                 if shown is not None:
                     entry["console"] = dict(shown)
-                known[str(workspace)] = entry
+                others = {name: one for name, one in known.items() if name != str(workspace)}
+                known = {str(workspace): entry, **others}  # the first of those of one time
                 kept = {name: known[name] for name in _newest_first(known)[:KEPT]}
                 document = {"version": VERSION, "workspaces": kept}
                 replace_file(self.file, json.dumps(document, indent=1).encode("utf-8", "replace") + b"\n")
@@ -121,9 +123,10 @@ def fit_to_keep(text: str, secrets: Iterable[Secret] = ()) -> str | None:
     return kept
 
 
-def _newest_first(known: Mapping[str, Any]) -> list[str]:
-    def used(name: str) -> str:
-        entry = known[name]
-        return str(entry.get("at", "")) if isinstance(entry, dict) else ""
+def _used(entry: object) -> str:
+    """When, as text that is as great as the time is late."""
+    return str(entry.get("at", "")) if isinstance(entry, dict) else ""
 
-    return sorted(known, key=used, reverse=True)
+
+def _newest_first(known: Mapping[str, Any]) -> list[str]:
+    return sorted(known, key=lambda name: _used(known[name]), reverse=True)
