@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.conftest import MakeHook
@@ -20,6 +22,16 @@ def fired_in_a_shell(workspace: Path, code: int) -> None:
     assert done.returncode == code, done.stderr
 
 
+@contextmanager
+def firing_in_a_shell(workspace: Path, begun: Path) -> Iterator[None]:
+    """As long as this is open there is a run, whose handler has begun."""
+    command = [sys.executable, "-m", "hookscope", "--workspace", str(workspace), "fire", "command:new"]
+    with subprocess.Popen([*command, "--only", "greet"], stdout=subprocess.DEVNULL) as shell:
+        while not begun.exists():
+            assert shell.poll() is None
+        yield
+
+
 async def test_a_run_of_a_shell_beside_the_console_stands_in_its_log_and_opens(
     console: Open, workspace: Path, home: Path, make_hook: MakeHook
 ) -> None:
@@ -33,6 +45,23 @@ async def test_a_run_of_a_shell_beside_the_console_stands_in_its_log_and_opens(
         await story.shows("fired by another program")
         await story.press("G", "up", "down", "enter")
         await story.shows("KeyError: 'user'")
+
+
+async def test_a_run_that_goes_on_when_the_console_opens_is_told_when_it_ends(
+    console: Open, workspace: Path, home: Path, make_hook: MakeHook, tmp_path: Path
+) -> None:
+    (home / ".openclaw").mkdir()
+    gate = tmp_path / "gate"
+    waits = f"import os, time\ndef handler(event):\n    open({str(gate) + '.begun'!r}, 'w').close()\n"
+    waits += f"    while not os.path.exists({str(gate)!r}):\n        time.sleep(0.01)\n"
+    make_hook(workspace / "hooks", "greet", READY, waits)
+    Workbench().trust(workspace / "hooks")
+    with firing_in_a_shell(workspace, Path(f"{gate}.begun")):
+        async with console((120, 36)) as story:
+            gate.touch()
+            await story.press("3")
+            await story.shows("1 ok")
+            await story.shows("fired by another program")
 
 
 async def test_its_own_runs_are_told_once(

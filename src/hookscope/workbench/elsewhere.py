@@ -50,28 +50,28 @@ class Elsewhere:
         from hookscope.workbench.past import past_of, place_of_record
 
         journal = Reader(state_folder() / JOURNAL, place_of_record(host))
-        own, going = os.getpid(), list[int]()
+        own = os.getpid()
         try:
             newest = _last(journal, began)
+            recent = [run for run in journal.recent(AT_ONCE) if run.id <= newest]
         except OSError:  # it cannot be read, which is said elsewhere
             return
+        going = [run.id for run in recent if run.outcome == "running" and run.owner.pid != own]
         seen: tuple[Stamp | None, ...] = ()
         while not stop.wait(POLL):
             now = _stamps(journal)
             if now == seen and not going:
                 continue
-            seen = now
             try:
                 newest = min(newest, _last(journal))  # another file may have come in its place
                 fresh = journal.newer_than(newest, AT_ONCE)
                 newest = max((run.id for run in fresh), default=newest)
                 going += [run.id for run in fresh if run.owner.pid != own]
                 known = [run for number in going if (run := journal.run(number)) is not None]
-            except OSError:
+            except OSError:  # it may be read the next time
                 continue
+            seen = now if len(fresh) < AT_ONCE else ()  # of so many there are more
             going = [run.id for run in known if run.outcome == "running"]
-            if len(fresh) == AT_ONCE:
-                seen = ()  # there are more
             present = self._host or host  # its dialect may be another by now
             ended = (past_of(run, present) for run in known)  # nothing of one that goes on
             told = tuple(past for past in ended if past is not None)

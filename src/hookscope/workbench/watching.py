@@ -96,7 +96,8 @@ def _end_all() -> None:
     for stop in tuple(_WATCHING.values()):
         stop.set()
     for thread in tuple(_WATCHING):
-        thread.join(LAST)
+        if thread.is_alive():  # not one that could not be started
+            thread.join(LAST)
 
 
 class Watch:
