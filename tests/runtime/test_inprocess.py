@@ -6,7 +6,7 @@ import pytest
 from hookscope.core.event import HookEvent
 from hookscope.core.runs import Code, Handler, Registration, Result, Started, Step
 from hookscope.runtime import InProcessLane
-from hookscope.runtime.heartbeat import Cell
+from hookscope.runtime.heartbeat import BEAT, Cell
 from hookscope.runtime.inprocess import run_batch
 from hookscope.runtime.observing import Record
 
@@ -112,6 +112,21 @@ async def test_a_call_whose_limit_is_none_may_take_longer_than_its_lane_allows(c
     assert not hanging.done()
     hanging.cancel()
     await asyncio.wait({hanging})
+
+
+async def test_a_limit_counts_from_the_call_of_its_handler_in_a_loop_that_is_behind(call_of: CallOf) -> None:
+    """A beat that is due falls between the begin of a lane's work and its handler's first step."""
+    lane = InProcessLane(limit=20.0)
+    watched = asyncio.create_task(results_of(lane, call_of(hangs)))
+    await asyncio.sleep(0)
+    loop = asyncio.get_running_loop()
+    behind = loop.time() + 2 * BEAT
+    while loop.time() < behind:
+        pass
+    results = await asyncio.create_task(results_of(lane, call_of(fine)))
+    assert [result.status for result in results] == ["ok"]
+    watched.cancel()
+    await asyncio.wait({watched})
 
 
 async def test_a_handler_that_answers_after_its_limit_is_ok_with_a_note(call_of: CallOf) -> None:

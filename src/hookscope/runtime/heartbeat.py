@@ -7,6 +7,7 @@ costs one number written into its cell, its start; the beat compares.
 from __future__ import annotations
 
 import asyncio
+import math
 from threading import local
 from time import perf_counter
 from typing import Literal
@@ -26,7 +27,8 @@ class Cell:
 
     def __init__(self, limit: float = 0.0) -> None:
         self.asked: Literal["", "limit", "caller"] = ""
-        self.since = 0.0  # of perf_counter: when the running handler began, or was last asked
+        # Of perf_counter: when the running handler began, or was last asked. A beat may come before that.
+        self.since = math.inf
         self.limit = limit  # seconds; 0: nobody watches
         self.task: asyncio.Task[None] | None = None
 
