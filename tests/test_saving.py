@@ -40,6 +40,20 @@ def test_what_is_saved_is_what_is_read(workspace: Path, context: dict[str, Any],
         assert (read.key, read.session_key, read.context) == ("command:new", session, context)
 
 
+@pytest.mark.parametrize("key", ["command:new", "gateway:startup", "before_tool_call"])
+def test_an_event_that_is_all_example_is_kept_whole_and_without_this_machine(
+    key: str, workspace: Path, home: Path
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text('{"models": {"apiKey": "sk-1234567890abcdef"}}')
+    bench = Workbench(Options(workspace=workspace))
+    view = bench.look()
+    template, file = bench.template(view, key), workspace / "whole.yaml"
+    assert not save_event(template, template, file)
+    assert read_saved_event(bench, view, file).context == template.context
+    assert not any(text in file.read_text() for text in (str(workspace), "sk-1234567890abcdef"))
+
+
 def test_the_second_argument_is_kept_where_it_is_another(workspace: Path) -> None:
     bench = Workbench(Options(workspace=workspace))
     view = bench.look()

@@ -112,3 +112,34 @@ def test_how_it_ended_is_said_once(
     assert found.startswith("timeout in run 1, ")
     assert ": did not answer within 0.2 s" in found
     assert "Timeout" not in found
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "other"),
+    [
+        ("handler.ts", "export default () => 1;\n", "export default () => 2;\n"),
+        ("handler.py", "handler = [lambda event: 1][0]\n", "handler = [lambda event: 2][0]\n"),
+    ],
+)
+def test_a_check_that_only_a_load_can_tell_agrees_with_what_has_come_of_it(
+    hookscope: Program, workspace: Path, make_hook: MakeHook, file: str, source: str, other: str
+) -> None:
+    def told() -> tuple[dict[str, Any], dict[str, Any]]:
+        document = hookscope("info", "greet", "--json").json
+        (gate,) = (one for one in document["gates"] if one["gate"] == "export")
+        (link,) = (one for one in document["chain"] if one["link"] == "export")
+        return gate, link
+
+    folder = make_hook(workspace / "hooks", "greet", NEW, source, file=file)
+    hookscope("trust", "hooks")
+    assert [one["passed"] for one in told()] == [None, None]
+    assert "known after a load" in hookscope("info", "greet").out
+    hookscope("fire", "command:new")
+    gate, link = told()
+    assert (gate["passed"], link["passed"]) == (True, True)
+    assert "a function (in run 1, " in gate["found"]
+    said = hookscope("info", "greet").out
+    assert "known after a load" not in said
+    assert "▸" in said
+    (folder / file).write_text(other)
+    assert [one["passed"] for one in told()] == [None, None]

@@ -497,3 +497,19 @@ def test_an_error_that_leaves_is_told_as_without_a_debugger(
     (one,), (other,) = done.json["results"], plain.json["results"]
     assert (one["status"], one["error"]) == (other["status"], other["error"])
     assert one["error"]["type"] in ("Error", "TypeError")
+
+
+def test_a_line_of_the_other_language_is_named_where_its_worker_hears_it(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "a", COMMAND, "def handler(event):\n    pass\n")
+    make_hook(
+        workspace / "hooks", "b", COMMAND, "export default () => {\n  return 1;\n};\n", file="handler.ts"
+    )
+    hookscope("trust", "hooks")
+    words = "b handler.ts:2\nc\nb handler.py:2\nc\n"
+    done = hookscope("--bundled", str(workspace), "fire", "command:new", "--debug", text=words)
+    assert "`handler.ts` runs in another worker" in done.err
+    assert "--stop-at handler.ts:2" in done.err
+    assert "`handler.py` runs in another worker" in done.err
+    assert "there is no such line" not in done.err

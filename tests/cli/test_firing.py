@@ -142,11 +142,47 @@ def test_every_fault_is_a_result_and_the_next_handler_runs(
     done = fire("command:new", "--json", "--trust")
     assert done.code == 1
     statuses = {result["hook"]: result["status"] for result in done.json["results"]}
-    assert statuses == {**{name: status for name, (_, status) in FAULTS.items()}, "zz-healthy": "ok"}
+    errors = {result["hook"]: result["error"] for result in done.json["results"]}
+    expected = {**{name: status for name, (_, status) in FAULTS.items()}, "zz-healthy": "ok"}
+    assert statuses == expected, errors
     assert done.json["messages"] == ["[/x]", "fine"]
     (flood,) = [result for result in done.json["results"] if result["hook"] == "floods"]
     assert len(flood["stdout"]) < 100_000
     assert flood["notes"]
+
+
+SLIPS = {
+    "handler.py": "def handler(event):\n    return event.context['senderID'].upper()\n",
+    "handler.ts": "export default (event: any) => event.context.senderID.trim();\n",
+}
+
+
+@pytest.mark.parametrize("file", SLIPS)
+def test_an_error_for_want_of_a_field_names_those_that_were_there(
+    fire: Program, hookscope: Program, workspace: Path, make_hook: MakeHook, file: str
+) -> None:
+    adds = "def handler(event):\n    event.context['added'] = 1\n    del event.context['cfg']\n"
+    make_hook(workspace / "hooks", "adds", COMMAND, adds)
+    make_hook(workspace / "hooks", "slips", COMMAND, SLIPS[file], file=file)
+    done = fire("command:new", "--trust")
+    (had,) = re.findall(r"^ +context had  (.*)$", done.out, re.MULTILINE)
+    keys = had.split(", ")
+    assert keys == sorted(keys)
+    assert {"added", "senderId"} <= set(keys)
+    assert "cfg" not in keys
+    assert "Did you mean senderId?" in done.out
+    assert f"context had  {had}\n      Did you mean senderId?" in hookscope("log", "1").out
+
+
+def test_an_error_of_another_kind_says_nothing_of_fields(
+    fire: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(
+        workspace / "hooks", "wrong", COMMAND, "def handler(event):\n    raise ValueError('senderID')\n"
+    )
+    done = fire("command:new", "--trust")
+    assert "ValueError: senderID" in done.out
+    assert "context had" not in done.out
 
 
 def test_only_one_hook_is_fired_at(fire: Program, workspace: Path, make_hook: MakeHook) -> None:

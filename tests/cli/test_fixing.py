@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ def test_a_fix_is_shown_written_and_taken_back(
     assert "near: MEM_DIR is set; MEMORY_DIR is needed" in shown.out
     assert "give: --value MEMORY_DIR=…" in shown.out
     assert "/secret" not in shown.out
+    (command,) = (line.strip() for line in shown.out.splitlines() if line.startswith("  hookscope "))
+    words = [word.replace("…", "/m 1") for word in shlex.split(command)[1:]]
+    assert '"MEMORY_DIR": "/m 1"' in hookscope(*words, env=ENV).out
+    assert shown.out.splitlines()[-1].strip() == command
+    assert hookscope("fix", "keep", "--json", env=ENV).json["next"] == command
     would = hookscope("fix", "keep", "--value", "/m", "--json", env=ENV)
     assert (would.code, would.json["written"], would.json["ready"], file.exists()) == (0, False, True, False)
     assert (would.json["state"], would.json["after"]) == ("blocked", "ready")
@@ -97,3 +103,110 @@ def test_what_lint_finds_is_mended_on_demand_and_taken_back(
     assert hookscope("undo").code == 0
     assert not package.exists()
     assert hookscope("fix", "keep", "--rule", "no-such-rule").code == 2
+
+
+def secretive(secret: str, *parts: str) -> None:
+    """None of these texts has the secret in it."""
+    for part in parts:
+        assert secret not in part, part
+
+
+def test_the_value_of_a_secret_is_written_and_never_shown(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    needy = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["KEEP_TOKEN"]}}}'
+    make_hook(workspace / "hooks", "keep", needy)
+    make_hook(workspace / "hooks", "also", needy.replace("KEEP_TOKEN", "OTHER_TOKEN"))
+    assert hookscope("trust", str(workspace)).code == 0
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{\n  auth: {password: 77}, maxTokens: 4096, // "apiKey": "commented-0ut-7"\n}\n')
+    given = ("--value", "KEEP_TOKEN=abc")
+    outputs = [hookscope("fix", "keep", *given), hookscope("fix", "keep", *given, "--json")]
+    assert '"${SECRET:KEEP_TOKEN}"' in outputs[0].out
+    outputs += [hookscope("fix", "keep", *given, "--apply")]
+    assert outputs[-1].code == 0
+    assert '"abc"' in file.read_text()
+    outputs += [hookscope("disable", "keep", "--dry-run"), hookscope("fix", "also", "--value", "s3")]
+    outputs += [hookscope("undo", "--dry-run"), hookscope("undo", "--dry-run", "--json"), hookscope("log")]
+    for one in outputs:
+        secretive("abc", one.out, one.err)
+        secretive("commented-0ut-7", one.out, one.err)
+        secretive("77", one.out, one.err)
+    secretive("s3", outputs[4].out, outputs[4].err)
+    assert "maxTokens: 4096" in outputs[0].out
+    assert hookscope("undo").code == 0
+    assert "abc" not in file.read_text()
+
+
+def test_a_changed_secret_is_seen_to_change(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    needy = '{"openclaw": {"events": ["command:new"], "requires": {"config": ["auth.token"]}}}'
+    make_hook(workspace / "hooks", "keep", needy)
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("{auth: {token: ''}}\n")
+    shown = hookscope("fix", "keep", "--gate", "config", "--value", "first-1")
+    assert "+{auth: {token: '${SECRET:TOKEN}'}}" in shown.out
+    assert "-{auth: {token: ''}}" in shown.out
+    secretive("first-1", shown.out, shown.err)
+
+
+def test_a_secret_stays_hidden_where_it_cannot_be_given(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    needy = '{"openclaw": {"events": ["command:new"], "requires": {"env": ["KEEP_TOKEN"]}}}'
+    make_hook(workspace / "hooks", "keep", needy)
+    misspelt = hookscope("fix", "keep", "--value", "KEP_TOKEN=abc", "--value", "KEEP_TOKEN=abc")
+    assert (misspelt.code, "KEP_TOKEN=… is not asked for" in misspelt.err) == (2, True)
+    secretive("abc", misspelt.out, misspelt.err)
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text('{"hooks": {"internal": {"entries": {"keep": {"env": []}}}}}')
+    refused = hookscope("fix", "keep", "--value", "abc")
+    assert "By hand: `hooks.internal.entries.keep.env.KEEP_TOKEN: …`" in refused.out
+    secretive("abc", refused.out, refused.err)
+
+
+def test_a_value_that_opens_one_of_two_checks_is_no_failure(
+    hookscope: Program, workspace: Path, home: Path, make_hook: MakeHook
+) -> None:
+    requires = '"requires": {"env": ["MEMORY_DIR"], "bins": ["no-such-program"]}'
+    make_hook(workspace / "hooks", "keep", f'{{"openclaw": {{"events": ["command:new"], {requires}}}}}')
+    assert hookscope("trust", str(workspace)).code == 0
+    given = ("fix", "keep", "--gate", "env", "--value", "/m")
+    would = hookscope(*given)
+    assert "`--apply` opens env. bins is shut still: ▲ blocked still" in would.out
+    done = hookscope(*given, "--apply")
+    assert (done.code, "Written; env is open now. bins is shut still: ▲ blocked still" in done.out) == (
+        1,
+        True,
+    )
+    assert "`hookscope undo` takes it back." in done.out
+    again = hookscope("fix", "keep")
+    assert "by hand: install it, or add its folder to PATH" in again.out
+    assert "MEMORY_DIR" not in again.out
+
+
+def test_what_no_edit_mends_is_named_with_its_line_and_the_last_run(
+    hookscope: Program, workspace: Path, make_hook: MakeHook
+) -> None:
+    source = 'async def handler(event):\n    return event.context["senderID"]\n'
+    make_hook(workspace / "hooks", "keep", '{"openclaw": {"events": ["command:new"]}}', source)
+    assert hookscope("trust", str(workspace)).code == 0
+    by_hand = "by hand: ./hooks/keep/handler.py:2  "
+    before = hookscope("fix", "keep")
+    assert (before.code, by_hand in before.out, "last run" in before.out) == (0, True, False)
+    assert hookscope("fire", "command:new", "--only", "keep").code == 1
+    for more in ((), ("--lint",), ("--lint", "--apply")):
+        told = hookscope("fix", "keep", *more)
+        assert (told.code, "nothing to fix" in told.out) == (0, False)
+        assert by_hand in told.out
+        assert "senderId" in told.out
+        assert "Its last run failed: error in run 1, " in told.out
+        assert "KeyError: 'senderID'. `hookscope log 1` shows it." in told.out
+        assert "also mends" not in told.out
+    document = hookscope("fix", "keep", "--json").json
+    (remark,) = document["remarks"]
+    assert (document["failed_run"], remark["line"], remark["by_hand"]) == (1, 2, True)

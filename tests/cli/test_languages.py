@@ -170,3 +170,28 @@ def test_doctor_names_the_node_that_runs_them(
     findings = {item["name"]: item for item in hookscope("doctor", "--json").json["findings"]}
     assert findings["node"]["well"]
     assert "1 hook needs it: ts" in findings["node"]["found"]
+
+
+@pytest.mark.parametrize(
+    ("version", "says"),
+    [
+        ("22.18.0", "no `require.cache`"),
+        ("22.23.3", ""),
+        ("23.11.1", "no `require.cache`"),
+        ("24.0.0", "no `require.cache`"),
+        ("24.11.1", ""),
+        ("25.9.0", ""),
+        ("26.10.0", "removes types only"),
+    ],
+)
+def test_doctor_says_what_a_node_cannot_do(
+    hookscope: Program, workspace: Path, version: str, says: str
+) -> None:
+    program = workspace / "node"
+    program.write_text(f"#!/bin/sh\necho v{version}\n")
+    program.chmod(0o755)
+    (workspace / ".hookscope").mkdir(exist_ok=True)
+    (workspace / ".hookscope" / "config.yaml").write_text(f"node: {program}\n")
+    findings = {item["name"]: item for item in hookscope("doctor", "--json").json["findings"]}
+    assert (findings["node"]["well"], bool(findings["node"]["next"])) == (True, bool(says))
+    assert says in findings["node"]["next"]

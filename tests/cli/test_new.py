@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,6 +49,46 @@ def test_from_nothing_to_a_hook_that_passes_its_test(run: Run, workspace: Path) 
     assert "There is ./hooks/greet already. Nothing was written; choose another name." in err
     assert run("undo")[0] == 0
     assert tree(workspace) == before
+
+
+READS_ALL = """
+def handler(event):
+    about = event.context
+    event.messages.append(f"{about['commandSource']} {about['cfg']['models']} {about['workspaceDir']}")
+"""
+
+
+def test_what_a_handler_reads_of_the_listed_fields_is_in_its_test_as_in_a_fire(
+    run: Run, workspace: Path, home: Path
+) -> None:
+    (home / ".openclaw").mkdir()
+    (home / ".openclaw/openclaw.json").write_text('{"models": {"apiKey": "sk-1234567890abcdef"}}')
+    run("new", "greet")
+    text = (workspace / ".hookscope/events/greet.yaml").read_text()
+    assert str(workspace) not in text  # it is of use to others, too
+    assert "sk-1234567890abcdef" not in text
+    (workspace / "hooks/greet/handler.py").write_text(READS_ALL)
+    _, out, _ = run("fire", "command:new", "--only", "greet", "--json")
+    fired = json.loads(out)
+    _, out, _ = run("test", "--json")
+    tested = json.loads(out)[0]["run"]
+    assert tested["event"]["context"] == fired["event"]["context"]
+    for one in (fired, tested):
+        (said,) = one["messages"]
+        assert said.startswith("telegram {'apiKey': ")
+        assert said.endswith(str(workspace))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permission bits are POSIX's")
+def test_what_is_made_may_be_read_by_whoever_its_user_lets_read(run: Run, workspace: Path) -> None:
+    usual = os.umask(0o027)
+    try:
+        assert run("new", "greet")[0] == 0
+    finally:
+        os.umask(usual)
+    made = [file for file in workspace.rglob("*") if file.is_file() and "greet" in str(file)]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in made} == {0o640}
+    assert len(made) == 3
 
 
 def test_a_dry_run_writes_nothing_and_shows_all_of_it(run: Run, workspace: Path) -> None:

@@ -47,8 +47,9 @@ def test_a_ready_hook_with_a_slip_of_the_pen_is_told_of_wherever_it_is_looked_at
     assert "  slips: OpenClaw lists no command:nwe; did you mean command:new?" in hookscope("check").out
     assert "OpenClaw lists no command:nwe, perhaps command:new was meant" in hookscope("info", "slips").out
     fixed = hookscope("fix", "slips")
-    assert "there is nothing to fix" in fixed.out
-    assert "`hookscope info slips`" in fixed.out
+    assert "slips is ready: no check stops it." in fixed.out
+    assert "by hand: ./hooks/slips/HOOK.md:4  `command:nwe` is none that OpenClaw documents" in fixed.out
+    assert "Write `command:new`." in fixed.out
 
 
 def test_an_event_of_another_host_leads_to_its_rules(hookscope: Program) -> None:

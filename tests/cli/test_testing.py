@@ -263,10 +263,14 @@ def test_a_failure_can_be_expected(test: Program, save: Save, workspace: Path) -
     (workspace / "hooks/greet/handler.py").write_text("def handler(event): 1 / 0\n")
     block = save("block", "expect:\n  ran: [greet]\n")
     flow = save("flow", "expect: {ran: [greet]}\n")
-    assert test("--accept").code == 0
+    done = test("--accept")
+    assert done.code == 0
+    note = "note: greet fails, and that is expected from now on; `hookscope undo` takes it back."
+    assert done.out.count(note) == 2, "nobody accepts a mistake unawares"
     assert block.read_text().endswith("expect:\n  errors: 1\n  ran: [greet]\n")
     assert flow.read_text().endswith("expect: {errors: 1, ran: [greet]}\n")
     assert test().code == 0
+    assert note not in test("--accept").out, "it was told when it was news"
 
 
 @pytest.mark.parametrize(
@@ -294,6 +298,63 @@ def test_a_file_in_one_line_is_left_to_its_author(test: Program, save: Save) -> 
     done = test("--accept")
     assert "cannot be edited with certainty" in done.err
     assert file.read_text() == "{event: command:new, context: {who: Ada}}"
+
+
+DIARY = """
+from pathlib import Path
+def handler(event):
+    (Path.home() / "diary").write_text("dear diary\\n")
+    event.messages.append("wrote")
+"""
+SHOWN = [
+    "files (in copies, thrown away)",
+    "  written  ~/diary  – → 11 bytes",
+    "      @@ -0,0 +1 @@",
+    "      +dear diary",
+]
+
+
+@pytest.fixture
+def writing(save: Save, workspace: Path, make_hook: MakeHook) -> Path:
+    """A hook that writes into HOME, a saved event and a sequence that call it; the event's file."""
+    make_hook(workspace / "hooks", "writes", '{openclaw: {events: ["command:stop"]}}', DIARY)
+    sequences = workspace / ".hookscope/sequences"
+    sequences.mkdir(parents=True)
+    (sequences / "twice.yaml").write_text("steps: [{event: command:stop}, {event: command:stop}]\n")
+    return save("diary", event="event: command:stop\n")
+
+
+def test_on_copies_no_file_is_touched_and_each_is_shown(
+    test: Program, writing: Path, home: Path, tmp_path: Path
+) -> None:
+    before = writing.read_bytes()
+    report = tmp_path / "junit.xml"
+    done = test("--sandbox", "--junit", str(report))
+    assert done.code == 0, done.err
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert [line[4:] for line in lines[1:5]] == SHOWN
+    assert lines[6] == "    step 1 command:stop:"
+    assert [line[6:] for line in lines[7:11]] == SHOWN  # the first step's file is not there at the second
+    assert lines[11] == "    step 2 command:stop:"
+    assert [line[6:] for line in lines[12:16]] == SHOWN
+    (walls,) = [line for line in lines if line.startswith("Handlers ran on copies of ")]
+    first, _ = ElementTree.parse(report).getroot().iter("testcase")
+    assert (first.findtext("system-out") or "").splitlines() == SHOWN
+    event, sequence = test("--sandbox", "--json").json
+    told = [one["run"]["sandbox"] for one in (event, *sequence["steps"])]
+    assert {one["walls"] for one in told} == {walls}
+    files = [[(change["path"], change["kind"]) for change in one["changes"]] for one in told]
+    assert files == [[(str(home / "diary"), "written")]] * 3
+    assert not (home / "diary").exists()
+    assert writing.read_bytes() == before
+
+
+def test_accepted_from_copies_are_the_files_too(test: Program, writing: Path, home: Path) -> None:
+    assert test("--sandbox", "--accept", str(writing)).code == 0
+    assert "files: [" in writing.read_text()
+    assert "diary" in writing.read_text().partition("files:")[2]
+    assert test(str(writing)).code == 0  # on copies from now on, since it expects files
+    assert not (home / "diary").exists()
 
 
 @pytest.fixture

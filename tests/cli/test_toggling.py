@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
+
+from hookscope.changes.files import lock_beside
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Program
@@ -156,7 +160,7 @@ def test_an_edit_is_taken_back_alone_and_what_came_later_stays(
     assert "nothing to undo" in hookscope("undo").err
 
 
-def test_an_edit_of_which_nothing_is_left_is_forgotten(
+def test_an_edit_of_which_nothing_is_left_stays_until_it_is_given_up(
     hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", COMMAND)
@@ -166,6 +170,7 @@ def test_an_edit_of_which_nothing_is_left_is_forgotten(
     done = hookscope("undo", "--keep-later")
     assert (done.code, "Nothing of the last change" in done.err) == (1, True)
     assert settings.read_bytes() == before
+    assert hookscope("undo", "--forget").code == 0
     assert "nothing to undo" in hookscope("undo").err
 
 
@@ -191,10 +196,12 @@ def test_undo_takes_back_a_saved_event_until_its_author_has_gone_on_with_it(
     assert not (events / "now.yaml").exists()
     (events / "gone.yaml").unlink()
     assert "Nothing of the last change" in hookscope("undo").err
+    assert hookscope("undo", "--forget").code == 0
     (events / "kept.yaml").write_text("event: command:new\nexpect: {messages: 1}  # mine\n")
     refused = hookscope("undo")
     assert refused.code == 1
     assert "has changed since it was made" in refused.err
+    assert hookscope("undo", "--forget").code == 0
     assert "# mine" in (events / "kept.yaml").read_text()
     assert "There is nothing to undo" in hookscope("undo").err
 
@@ -236,3 +243,24 @@ def test_switches_of_several_commands_at_once_are_all_made(
     assert entries == {name: {"enabled": False} for name in names}
     undone = [subprocess.run([*program[:-1], "undo"], cwd=workspace).returncode for _ in names]
     assert (undone, settings.read_text()) == ([0] * len(names), "{}")
+
+
+def test_what_is_written_and_can_neither_be_remembered_nor_taken_back_is_told(
+    hookscope: Program, settings: Path, workspace: Path, make_hook: MakeHook, tmp_path: Path
+) -> None:
+    make_hook(workspace / "hooks", "greet", COMMAND)
+    before, undo = settings.read_bytes(), tmp_path / "state/undo"
+    undo.mkdir(parents=True)
+    with ThreadPoolExecutor() as threads:
+        with FileLock(lock_beside(undo / "stack")):  # it waits here, behind its write
+            running = threads.submit(hookscope, "disable", "greet")
+            while settings.read_bytes() == before:
+                assert not running.done()
+            settings.write_bytes(settings.read_bytes() + b"// theirs\n")
+            undo.rename(tmp_path / "gone")
+            undo.touch()
+        done = running.result()
+    assert done.code == 1
+    assert f"{settings} is written, and `undo` will not know of it: Cannot record the change" in done.err
+    assert b"greet" in settings.read_bytes()
+    assert settings.read_bytes().endswith(b"// theirs\n")

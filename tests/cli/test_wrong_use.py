@@ -1,5 +1,6 @@
 """What is typed wrongly: one sentence that names the thing and the next step, exit code 2, one document."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -66,16 +67,69 @@ def test_what_was_on_already_is_told_with_what_still_stops_it(hookscope: Program
     assert "greet is on already, but still untrusted: `hookscope trust ./hooks` allows it to run" in said
 
 
-def test_asking_what_undo_would_do_forgets_nothing(hookscope: Program, workspace: Path, home: Path) -> None:
+def test_an_undo_that_cannot_be_stays_until_it_can(hookscope: Program, workspace: Path, home: Path) -> None:
     hookscope("enable", "boot-md")
     hookscope("new", "greet")
-    (workspace / "hooks/greet/handler.py").write_text("def handler(event): pass\n")
-    for _ in range(2):
-        asked = hookscope("undo", "--dry-run")
-        assert asked.code == 1
-        assert "`hookscope undo` forgets it" in asked.err
-    assert "It is forgotten" in hookscope("undo").err
+    handler = workspace / "hooks/greet/handler.py"
+    before = handler.read_bytes()
+    handler.write_text("def handler(event): pass\n")
+    for how in ((), ("--dry-run",), ("--keep-later",), ()):
+        refused = hookscope("undo", *how)
+        assert refused.code == 1
+        assert "handler.py has changed since then; nothing was taken back" in refused.err
+        assert "Put it back as it was and undo again; or `hookscope undo --forget` gives it up" in refused.err
+    handler.write_bytes(before)
+    assert "Taken back: new hook greet" in hookscope("undo").out
+    assert not handler.exists()
     assert "Taken back: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
+
+
+def test_an_undo_that_cannot_be_is_given_up(hookscope: Program, workspace: Path, home: Path) -> None:
+    hookscope("enable", "boot-md")
+    hookscope("new", "greet")
+    handler = workspace / "hooks/greet/handler.py"
+    handler.write_text("def handler(event): pass\n")
+    asked = hookscope("undo", "--forget", "--dry-run")
+    assert (asked.code, "Would be forgotten: new hook greet" in asked.out) == (0, True)
+    told = hookscope("undo", "--forget", "--json").json
+    assert (told["meaning"], told["written"], told["forgotten"]) == ("new hook greet", False, True)
+    assert handler.read_text() == "def handler(event): pass\n"
+    assert "Taken back: hooks.internal.entries.boot-md.enabled: true" in hookscope("undo").out
+    nothing = hookscope("undo", "--forget")
+    assert (nothing.code, "There is nothing to undo." in nothing.err) == (1, True)
+    assert hookscope("undo", "--forget", "--keep-later").code == 2
+
+
+def test_a_new_hook_whose_files_are_gone_leaves_nothing_to_take_back(
+    hookscope: Program, workspace: Path
+) -> None:
+    hookscope("new", "greet")
+    shutil.rmtree(workspace / "hooks/greet")
+    (workspace / ".hookscope/events/greet.yaml").unlink()
+    refused = hookscope("undo")
+    assert refused.code == 1
+    assert "Nothing of the last change (new hook greet) is left" in refused.err
+
+
+def test_a_remembered_edit_that_cannot_be_read_is_named_and_passed_over(
+    hookscope: Program, workspace: Path, tmp_path: Path
+) -> None:
+    for name in ("older", "newer"):
+        hookscope("new", name)
+    newest = max((tmp_path / "state/undo").glob("*.json"), key=lambda file: int(file.stem))
+    newest.write_text("{")
+    said = f"{newest} cannot be read: the edit that it remembers is passed over"
+    asked = hookscope("undo", "--dry-run", "--json")
+    assert said in asked.err
+    assert (asked.json["meaning"], asked.json["unreadable"]) == ("undo: new hook older", [str(newest)])
+    done = hookscope("undo")
+    assert said in done.err
+    assert "Taken back: new hook older" in done.out
+    assert not (workspace / "hooks/older").exists()
+    nothing = hookscope("undo")
+    assert nothing.code == 1
+    assert "There is nothing to undo." in nothing.err
+    assert said in nothing.err
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, Open
+from tests.console.conftest import READY, Open, Story
 
 from hookscope.console.log.pane import LogPane
 from hookscope.workbench import Workbench
 
 FAILS = "def handler(event):\n    raise KeyError('user')\n"
+
+
+@pytest.fixture
+def greet_that_fails(workspace: Path, home: Path, make_hook: MakeHook) -> Path:
+    """A workspace of OpenClaw's whose one hook raises; its folder may run."""
+    (home / ".openclaw").mkdir()
+    make_hook(workspace / "hooks", "greet", READY, FAILS)
+    Workbench().trust(workspace / "hooks")
+    return workspace
 
 
 def fired_in_a_shell(workspace: Path, code: int) -> None:
@@ -32,15 +42,19 @@ def firing_in_a_shell(workspace: Path, begun: Path) -> Iterator[None]:
         yield
 
 
+async def follows(story: Story) -> None:
+    """From now on it is told what others fire: the log has what was before, and the first look behind it."""
+    log = story.screen.query_one(LogPane)
+    await story.until(lambda: any(entry.kind == "look" for entry in log.entries()), "the log tells the look")
+
+
 async def test_a_run_of_a_shell_beside_the_console_stands_in_its_log_and_opens(
-    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+    console: Open, greet_that_fails: Path
 ) -> None:
-    (home / ".openclaw").mkdir()
-    make_hook(workspace / "hooks", "greet", READY, FAILS)
-    Workbench().trust(workspace / "hooks")
     async with console((120, 36)) as story:
-        fired_in_a_shell(workspace, 1)
         await story.press("3")
+        await follows(story)
+        fired_in_a_shell(greet_that_fails, 1)
         await story.shows("✗ 1 of 1 failed")
         await story.shows("fired by another program")
         await story.press("G", "up", "down", "enter")
@@ -64,20 +78,50 @@ async def test_a_run_that_goes_on_when_the_console_opens_is_told_when_it_ends(
             await story.shows("fired by another program")
 
 
-async def test_its_own_runs_are_told_once(
-    console: Open, workspace: Path, home: Path, make_hook: MakeHook
+async def test_a_run_of_a_shell_is_among_the_runs_and_leaves_the_one_on_the_screen(
+    console: Open, greet_that_fails: Path
 ) -> None:
-    (home / ".openclaw").mkdir()
-    make_hook(workspace / "hooks", "greet", READY, FAILS)
-    Workbench().trust(workspace / "hooks")
+    async with console((120, 36)) as story:
+        await follows(story)
+        fired_in_a_shell(greet_that_fails, 1)
+        await story.shows("fired by another program")
+        await story.press("2")
+        await story.shows("Runs 1", "Run 1", "KeyError: 'user'")
+        await story.focus_in("fire")
+        await story.press("ctrl+r")
+        await story.shows("Run 2   command:new")
+        fired_in_a_shell(greet_that_fails, 1)
+        await story.shows("Runs 3")
+        assert "Run 2   command:new" in story.text()
+        await story.press("right_square_bracket")
+        await story.shows("Run 3   command:new")
+
+
+async def test_its_own_runs_are_told_once(console: Open, greet_that_fails: Path) -> None:
     async with console((120, 36)) as story:
         await story.press("2")
         await story.focus_in("fire")
         await story.press("ctrl+r")
         await story.shows("KeyError: 'user'")
-        fired_in_a_shell(workspace, 1)
+        fired_in_a_shell(greet_that_fails, 1)
         await story.press("3")
         await story.shows("fired by another program")
         entries = [entry.text for entry in story.screen.query_one(LogPane).entries() if entry.kind == "run"]
         assert len(entries) == 2
         assert sum("another program" in text for text in entries) == 1
+
+
+async def test_what_has_come_of_the_selected_hook_follows_a_shell_beside_the_console(
+    console: Open, greet_that_fails: Path, make_hook: MakeHook
+) -> None:
+    make_hook(greet_that_fails / "hooks", "later", READY)
+    Workbench().trust(greet_that_fails / "hooks")
+    async with console((200, 50)) as story:
+        await story.shows("– no event that it listens to has come so far")
+        await follows(story)
+        fired_in_a_shell(greet_that_fails, 1)
+        await story.shows("✗ ran: error in run 1", "KeyError")
+        await story.press("down")
+        await story.shows("no run of it is on record, though")
+        fired_in_a_shell(greet_that_fails, 1)
+        await story.until(lambda: story.text().count("run 2") == 2, "the log and the hook say so")

@@ -39,6 +39,27 @@ async def test_a_value_is_asked_for_shown_as_an_edit_written_and_taken_back(
         await story.until(lambda: "▲ blocked" in story.text(), "it is blocked again")
 
 
+async def test_the_value_of_a_secret_is_never_on_the_screen(
+    console: Open, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "keep", NEEDY.replace("MEMORY_DIR", "KEEP_TOKEN"))
+    trust(workspace)
+    file = home / ".openclaw" / "openclaw.json"
+    async with console((120, 36)) as story:
+        await story.press("e")
+        await story.shows("KEEP_TOKEN", "enter shows the edit")
+        await story.press(*"zq77")
+        await story.shows("••••")
+        assert "zq77" not in story.text()
+        await story.press("enter")
+        await story.shows("Fix env?", '"KEEP_TOKEN": "${SECRET:KEEP_TOKEN}"')
+        assert "zq77" not in story.text()
+        await story.press("w")
+        await story.until(lambda: file.exists() and "● ready" in story.text(), "it is ready")
+        assert '"KEEP_TOKEN": "zq77"' in file.read_text()
+        assert "zq77" not in story.text()
+
+
 async def test_metadata_is_moved_and_one_check_follows_the_other(
     console: Open, workspace: Path, make_hook: MakeHook
 ) -> None:
@@ -94,3 +115,21 @@ async def test_what_is_not_written_is_said(console: Open, workspace: Path, make_
         await story.shows("No fix for os")
         await story.press("down", "e")
         await story.shows("c-ready is ready")
+
+
+async def test_a_check_that_is_opened_beside_one_that_stays_shut_is_said(
+    console: Open, home: Path, workspace: Path, make_hook: MakeHook
+) -> None:
+    needs = "requires: {env: [MEMORY_DIR], bins: [no-such]}"
+    make_hook(workspace / "hooks", "keep", f"{{openclaw: {{events: ['command:new'], {needs}}}}}")
+    trust(workspace)
+    async with console((120, 36)) as story:
+        await story.shows("next   install it, or add its folder to", "PATH; R looks again")
+        await story.press("e")
+        await story.shows("MEMORY_DIR", "enter shows the edit")
+        await story.press("slash", "m", "enter")
+        await story.shows("Fix env?")
+        await story.press("w")
+        await story.shows("keep: env open now, ▲ blocked still; still shut: bins")
+        await story.press("e")
+        await story.shows("bins, by hand: install it, or add its folder to PATH.")

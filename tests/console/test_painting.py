@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from threading import current_thread, main_thread
 
@@ -23,8 +24,11 @@ from hookscope.console.app import Console
 from hookscope.console.export import shown
 from hookscope.console.hooks.list import HookList
 from hookscope.console.log.model import LogEntry
-from hookscope.console.painting import LaidOutOnce, Painter
+from hookscope.console.painter import Painter
+from hookscope.console.painting import LaidOutOnce
+from hookscope.console.runner import Runner
 from hookscope.console.strips import Strips
+from hookscope.workbench import View
 
 NOW = datetime(2026, 11, 22)
 # Each goes to another pane, opens or shuts something, or moves something.
@@ -52,6 +56,11 @@ class Terminal:
                 x, y = 0, y + 1
             else:
                 x = self.put(segment, x, y)
+
+    @property
+    def text(self) -> str:
+        """All lines."""
+        return "".join(self.cells[x, y][0] for y, x in sorted((y, x) for x, y in self.cells))
 
     def put(self, segment: Segment, x: int, y: int) -> int:
         """Paint a text from a cell on; the cell behind it."""
@@ -246,3 +255,36 @@ async def test_no_list_is_painted_before_it_is_laid_out_for_the_width_that_it_ha
             await story.pilot.pause()
         assert len({width for width, _ in painted}) == 2, "the list was made wide, and narrow again"
         assert [(width, made_for) for width, made_for in painted if width != made_for] == []
+
+
+async def test_nothing_is_read_beside_the_first_hooks_until_they_stand_on_the_terminal(
+    console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    terminal, displays, remembers = Terminal(), Console._display, Runner.remember
+    stood: list[bool] = []
+
+    def display(app: Console, screen: object, update: object) -> None:
+        terminal.take(update, app)
+        displays(app, screen, update)  # type: ignore[arg-type]
+
+    def remember(runner: Runner, view: View) -> None:
+        stood.append("greet" in terminal.text)
+        remembers(runner, view)
+
+    monkeypatch.setattr(Console, "_display", display)
+    monkeypatch.setattr(Runner, "remember", remember)
+    async with console((80, 24), paints=True) as story:
+        await story.until(lambda: bool(stood), "what was fired before is read")
+    assert stood == [True]
+
+
+async def test_what_waits_for_a_paint_does_not_wait_for_a_dialog_to_be_left(console: Open) -> None:
+    done: list[str] = []
+    async with console((80, 24), paints=True) as story:
+        story.screen.call_after_paint(partial(done.append, "as the dialog came"))
+        story.app.action_help()
+        await story.until(lambda: bool(done), "it is done below the dialog")
+        story.screen.call_after_paint(partial(done.append, "below it"))
+        await story.until(lambda: len(done) == 2, "so is this")
+    assert done == ["as the dialog came", "below it"]

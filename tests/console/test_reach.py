@@ -19,7 +19,7 @@ from textual.widgets import Button
 from hookscope.console.debug.parts import SourceLines
 from hookscope.console.debug.screen import DebugScreen
 from hookscope.console.doing import anywhere, do, own_bindings
-from hookscope.console.edits import EditScreen
+from hookscope.console.edits import EditScreen, ForgetScreen
 from hookscope.console.fire.beside import BesideScreen
 from hookscope.console.fire.completion import Choice as Completion
 from hookscope.console.fire.completion_list import CompletionScreen
@@ -164,6 +164,7 @@ def dialogs(story: Story) -> Iterator[tuple[Screen[Any], set[str]]]:
     yield ChooserScreen((view.host.dialect,), ()), {"chooser", "lines"}
     yield TrustScreen((Path("/a"),), view, firing=True), {"trust"}
     yield EditScreen("Write?", Content("what")), {"edit"}
+    yield ForgetScreen("Give up?", Content("what")), {"forget"}
     yield Question("A name", "of it", enter="saves", why_not=lambda _: ""), {"question"}
     yield WhatIfBar(Fields(), Fields(), {}, print, print, print), {"whatif"}
     yield NewScreen(view, lambda wish, answer: None), {"new", "choice"}

@@ -70,9 +70,11 @@ async def test_a_real_event_is_seen_opened_fired_again_and_saved(
         await story.press("s")
         await story.shows("Saved as command-new-")
         (file,) = (workspace / ".hookscope" / "events").glob("command-new-*.yaml")
-        assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada $${HOME}"\n'
+        assert (
+            file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada $${HOME}"\n  cfg: "${cfg}"\n'
+        )
         await story.press("end", "up", "enter")
-        await story.until(lambda: story.screen.state.mode == "fire", "the composer is open")
+        await story.until(lambda: story.screen.fire_pane.event, "the composer has it")
         event = story.screen.fire_pane.event
         assert event is not None
         assert (event.key, event.context["cfg"]) == ("command:new", {})

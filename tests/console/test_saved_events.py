@@ -99,11 +99,11 @@ async def test_a_changed_event_is_saved_over_its_file_and_keeps_what_it_expects(
         await kept(story, "hello")
         file = workspace / ".hookscope/events/hello.yaml"
         file.write_text(file.read_text() + "expect: {messages: 1}  # mine\n")
-        story.screen.query_one(JsonEditor).rewrite('{"who": "Bob", "n": [1, null]}')
+        story.screen.query_one(JsonEditor).rewrite('{"who": "Bob", "n": [1, null], "cfg": "${cfg}"}')
         await story.shows("hello.yaml • changed")
         await story.press("ctrl+s")
         await story.until(lambda: "• changed" not in story.text(), "it is saved")
-        assert read_draft(file).context == {"who": "Bob", "n": [1, None]}
+        assert read_draft(file).context == {"who": "Bob", "n": [1, None], "cfg": "${cfg}"}
         assert file.read_text().endswith("expect: {messages: 1}  # mine\n")
         await story.press("ctrl+r")
         await story.shows("✓ as hello.yaml expects")

@@ -1,5 +1,6 @@
 """A hook is switched from the list: the edit is shown once, written whole, and taken back."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from tests.conftest import MakeHook
 from tests.console.conftest import READY, Open, at_extremes, medium, small
 
 from hookscope.console.edits import EditScreen
-from hookscope.workbench import Options, Workbench
+from hookscope.workbench import Change, Options, Workbench
 
 SETTINGS = "{\n  // mine\n  hooks: { internal: { entries: { other: { enabled: true } } } },\n}\n"
 
@@ -76,6 +77,30 @@ async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
         await story.press("w")
         await story.until(lambda: "● ready" in story.text(), "it is on again")
         assert written(settings) == SETTINGS + "// later\n"
+
+
+@at_extremes
+async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
+    console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    bench = Workbench(Options(workspace=workspace))
+    bench.trust(workspace)
+    mine = workspace / "mine.md"
+    mine.write_text("before\n")
+    change = Change(mine, "write mine", b"before\n", b"after\n")
+    await asyncio.to_thread(bench.edits.write, "greet", change)
+    async with console(size) as story:
+        mine.unlink()
+        for answer in ("escape", "escape", "g"):
+            await story.press("u")
+            await story.shows("Give up this undo?", "mine.md is gone", "write mine", "Give up")
+            await story.press(answer)
+            await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
+        await story.shows("forgotten: write mine")
+        await story.press("u")
+        await story.shows("There is nothing to undo.")
+        assert not mine.exists()
 
 
 @medium

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -12,7 +13,10 @@ from hookscope.core.standing import State
 from hookscope.dialects import DIALECTS
 from hookscope.workbench import Refusal, Workbench
 from hookscope.workbench.linting import lint_hooks
-from hookscope.workbench.making.wish import LANGUAGES, OF_KIND, Kind
+from hookscope.workbench.making.events import GUARDED
+from hookscope.workbench.making.wish import LANGUAGES, OF_KIND, Kind, Wish
+from hookscope.workbench.making.writing import sketch_new
+from hookscope.workbench.saved import read_saved_event
 
 KINDS: tuple[Kind, ...] = ("hook", "plugin", "stream")
 WAITS_FOR_ITS_USER = {"trusted", "enabled", "switch", "selected"}
@@ -63,6 +67,26 @@ def test_it_passes_lint_and_its_own_test_and_is_taken_back(
     with pytest.raises(Refusal, match="nothing to undo"):
         here.edits.undoing()
     assert not here.open().trust.folders
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_its_saved_event_is_the_one_that_fire_fires(dialect: str, bench: Bench, workspace: Path) -> None:
+    """With every field of the example: what a handler finds when it is fired it finds in its test, too."""
+    here = bench(dialect)
+    view = here.look()
+    file = workspace / "saved.yaml"
+    events = [one for one in view.host.dialect.catalogue().events if one.emitted and not one.family]
+    assert events
+    for one in events:
+        kind = next(kind for kind in KINDS if OF_KIND[kind] == one.kind)
+        sketch = sketch_new(here, view, Wish("mine", kind=kind, events=(one.key,)))
+        file.write_bytes(dict(sketch.files)[sketch.saved or file])
+        fired, saved = here.template(view, one.key), read_saved_event(here, view, file)
+        if one.key == GUARDED:  # which has to be one that a guard stops
+            assert saved.context.keys() == fired.context.keys()
+            saved = replace(saved, context={**saved.context, "params": fired.context["params"]})
+        told = (saved.key, saved.kind, saved.session_key, saved.context, saved.ctx)
+        assert told == (fired.key, fired.kind, fired.session_key, fired.context, fired.ctx)
 
 
 @pytest.mark.parametrize("dialect", ["openclaw", "openclaw@2026.9"])

@@ -89,7 +89,7 @@ def test_from_the_agent_to_a_test(
     saved = hookscope("tap", "save", event["id"])
     file = workspace / ".hookscope" / "events" / f"command-new-{event['id'][:8]}.yaml"
     assert f"./{file.relative_to(workspace)}" in saved.out
-    assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada"\n'
+    assert file.read_text() == 'event: command:new\ncontext:\n  senderId: "Ada"\n  cfg: "${cfg}"\n'
     assert hookscope("tap", "save", event["id"]).code == 1
 
 

@@ -13,6 +13,8 @@ from hookscope.values import dataclass
 
 from .errors import CannotWrite, ChangeError, Stale
 from .files import (
+    NEW_MODE,
+    OPEN_MODE,
     Step,
     change_mode,
     locked,
@@ -41,6 +43,9 @@ class Change:
     modes: tuple[int, int] | None = None  # its permission bits before and after; bytes are not looked at
     more: tuple["Change", ...] = ()  # other files: all are written, or none; taken back as one
     made: tuple[Path, ...] = ()  # folders that come and go with the files, as long as nothing else is in them
+    is_code: bool = (
+        False  # a new file is for whoever its user lets read (umask); else, for secrets, for no other
+    )
 
     @property
     def parts(self) -> tuple["Change", ...]:
@@ -189,7 +194,8 @@ def _write(change: Change, real: Path, check: Callable[[], None], step: Step) ->
     elif change.new is None:
         remove_file(real, check=check, step=step)
     else:
-        return replace_file(real, change.new, check=check, step=step)
+        mode = OPEN_MODE if change.is_code and change.old is None else NEW_MODE
+        return replace_file(real, change.new, mode=mode, check=check, step=step)
     return False
 
 

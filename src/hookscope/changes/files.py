@@ -17,6 +17,7 @@ Step = Callable[[str], None]
 
 STEPS = ("create", "write", "own", "sync", "replace", "sync folder", "done")
 NEW_MODE = 0o600  # a new file may hold secrets
+OPEN_MODE = 0o666  # and this one holds none: its user's umask decides
 POLL = 0.005  # seconds between two looks at a lock: an edit takes about as long
 
 
@@ -60,9 +61,15 @@ def locked(real: Path, patience: float, at: Path | None = None) -> Iterator[None
 
 
 def replace_file(
-    real: Path, content: bytes, *, check: Callable[[], None] = lambda: None, step: Step = no_step
+    real: Path,
+    content: bytes,
+    *,
+    mode: int = NEW_MODE,
+    check: Callable[[], None] = lambda: None,
+    step: Step = no_step,
 ) -> bool:
-    """Write the whole file, under the lock of `locked`. Mode and owner stay; a new file has mode 600.
+    """Write the whole file, under the lock of `locked`. Mode and owner stay; a new file has this mode, as far
+    as the umask allows.
 
     `check` is called at the last moment and stops the write by raising.
     Returns True where the file could only be written in place, which is neither atomic nor safe from a crash:
@@ -71,7 +78,7 @@ def replace_file(
     fresh = _beside(real, "new")
     fresh.unlink(missing_ok=True)  # of a write that was killed; we hold the lock
     step("create")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, NEW_MODE)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as file:
             step("write")

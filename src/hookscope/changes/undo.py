@@ -26,7 +26,8 @@ TEXTS = (".md", ".yaml", ".yml")  # of which lines are taken back; the meaning o
 class UndoStack:
     """The last changes, each a numbered JSON file in a folder of its own. Safe for several processes at once.
 
-    Files that cannot be read are passed over. They hold whole settings, so only their user may read them.
+    Files that cannot be read are passed over, and named by `newest`. They hold whole settings, so only their
+    user may read them.
     """
 
     folder: Path
@@ -42,7 +43,16 @@ class UndoStack:
 
     def peek(self) -> Change | None:
         """The newest change, as it was applied: `.undo().preview()` shows what undoing would do."""
-        return next((change for _, change in _newest_first(self.folder)), None)
+        return self.newest()[0]
+
+    def newest(self) -> tuple[Change | None, tuple[Path, ...]]:
+        """The newest change that can be read, and the files of newer ones that cannot."""
+        unreadable: list[Path] = []
+        for file, change in _newest_first(self.folder):
+            if change is not None:
+                return change, tuple(unreadable)
+            unreadable.append(file)
+        return None, tuple(unreadable)
 
     def undo(self, change: Change, back: Change | None = None, lock: Path | None = None) -> Applied:
         """Take a remembered change back, and forget it. Callers hand in what they showed, from `peek`.
@@ -64,10 +74,11 @@ class UndoStack:
     def pop(self) -> Change | None:
         """Drop the newest change and return it; the file that it changed stays as it is."""
         with _recording(self.folder):
-            file, change = next(_newest_first(self.folder), (None, None))
-            if file:
-                file.unlink()
-            return change
+            for file, change in _newest_first(self.folder):
+                if change is not None:
+                    file.unlink()
+                    return change
+            return None
 
 
 def inverse_of(change: Change) -> Change:
@@ -81,6 +92,8 @@ def inverse_of(change: Change) -> Change:
     """
     meaning = f"undo: {change.meaning}"
     if change.more:
+        if holds(change.undo()):
+            return Change(change.path, meaning, None, None)
         other = next((part.path for part in change.parts if not holds(part)), change.path)
         raise CannotEdit(f"{other} has changed since then; nothing was taken back")
     if change.to is not None or change.modes is not None:
@@ -152,12 +165,17 @@ def _number(file: Path) -> int:
     return int(file.stem)
 
 
-def _newest_first(folder: Path) -> Iterator[tuple[Path, Change]]:
+def _newest_first(folder: Path) -> Iterator[tuple[Path, Change | None]]:
+    """Every file with its change; None where it is damaged, or not for us to read."""
     for file in reversed(_files(folder)):
         try:
-            yield file, _loaded(json.loads(read_or_none(file) or b""))
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            continue  # taken back by another process just now, or damaged
+            stored = read_or_none(file)
+            change = None if stored is None else _loaded(json.loads(stored))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            yield file, None
+        else:
+            if change is not None:  # else another process has taken it back just now
+                yield file, change
 
 
 def _stored(change: Change) -> bytes:

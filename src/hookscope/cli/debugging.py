@@ -124,7 +124,7 @@ class _Talk:
             case "u" | "d", "":
                 await debugger.turn_to(stop.at + (1 if word == "d" else -1))
             case "b", place if place and place[0] != "=":  # else a variable of that name is set
-                return await self._name(place)
+                return await self._name(place, stop)
             case "p", text if text and text[0] != "=":
                 await self._evaluate(text)
             case "l" | "v" | "w" | "?" | "", "":
@@ -151,13 +151,19 @@ class _Talk:
         else:
             _tell(f"  {SHORT}")
 
-    async def _name(self, place: str) -> bool:
+    async def _name(self, place: str, stop: Stop) -> bool:
         """Stop at that line too, or no longer. False where it is no place."""
         line = named(place)
         try:
             if line is None:
                 raise Refusal("b LINE, or b FILE:LINE; with `if EXPRESSION` behind it.")
             file = str(file_of(line, self._files, self._here)) if line.file else ""
+            if file and _is_python(file) != _is_python(stop.frame.file):  # this worker cannot know it
+                raise Refusal(
+                    f"`{one_line(line.file)}` runs in another worker than what stands here.",
+                    f"Name it when one of that worker's handlers stands, or before the run: "
+                    f"--stop-at {one_line(line.file)}:{line.line}.",
+                )
             await self._debugger.toggle(line.line, file, line.condition)
         except (Refusal, ValueError) as error:
             _tell(f"  {error}")
@@ -169,6 +175,10 @@ class _Talk:
             await self._debugger.evaluate(text)
         except ValueError as error:
             _tell(f"  {error}")
+
+
+def _is_python(file: str) -> bool:
+    return file.endswith(".py")
 
 
 def _line(prompt: str) -> str | None:

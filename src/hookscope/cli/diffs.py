@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hookscope.core.text import one_line, printable
+from hookscope.workbench.shown import preview_of
 
 if TYPE_CHECKING:
     from hookscope.core.surroundings import Surroundings
@@ -15,6 +16,6 @@ if TYPE_CHECKING:
 def lines(change: Change, surroundings: Surroundings) -> Iterator[str]:
     """Of each file that changes its path, as people write it, and its diff: that has the bare name alone."""
     for part in change.parts:
-        if preview := part.preview():
+        if preview := preview_of(part):
             yield one_line(surroundings.short(part.path))
             yield printable(preview).rstrip()

@@ -67,6 +67,7 @@ EXAMPLES: Mapping[str, tuple[Example, ...]] = {
     "test": (
         ("hookscope test", "fire all saved events, and compare each run"),
         ("hookscope test --watch", "again on every save"),
+        ("hookscope test --sandbox", "on copies of your files, and what handlers did to them"),
     ),
     "fuzz": (
         ("hookscope fuzz command:new --sandbox", "strange events, on copies of your files"),

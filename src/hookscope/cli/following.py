@@ -39,11 +39,13 @@ async def stepped(firing: Firing, stepper: Stepper, plan: Plan, here: Surroundin
     """Go through a run handler by handler. The end of the input ends the run."""
     asking: asyncio.Task[None] | None = None
     keys = EXPLAINED
-    width = run_tables.width_of(plan.calls)
+    width, results = run_tables.width_of(plan.calls), list[Result]()
     try:
         async for step in firing:
             if isinstance(step, Result):
-                _tell("\n".join(run_tables.result(step, width, here)))
+                results.append(step)
+                given = run_tables.given_to(step, plan.event, results)
+                _tell("\n".join(run_tables.result(step, width, here, given)))
             elif isinstance(step, Paused):
                 _tell(_next(step, plan, here))
                 asking, keys = asyncio.create_task(_asked(step, keys, stepper, firing.cancel)), KEYS

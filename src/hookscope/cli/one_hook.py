@@ -107,7 +107,7 @@ def _copies(view: View, row: Standing) -> list[str]:
     short = view.host.surroundings.short
     lines = []
     for other in sorted(copies, key=lambda other: -other.hook.folder.rank):
-        sign = "▸" if other is row else " "
+        sign = "▸" if other.hook is row.hook else " "
         outcome = "wins" if other.verdict.shadowed_by is None else "shadowed"
         where = printable(short(other.hook.path or other.hook.folder.path))
         lines.append(f"  {sign} {other.hook.folder.source:<9}  {where}  {outcome}")

@@ -86,7 +86,8 @@ def _lines(scene: Scene, width: int, names: int, here: Surroundings) -> Iterator
     yield f"{cells.fitted(_title(scene), width)}  {_told(scene)}{verdict}"
     indent = "        " if scene.node else "    "
     for result in run.results:
-        yield from (f"{indent}{line}" for line in run_tables.result(result, names, here))
+        given = run_tables.given_to(result, run.event, run.results)
+        yield from (f"{indent}{line}" for line in run_tables.result(result, names, here, given))
     for note in run.notes:
         yield f"{indent}  note: {one_line(note, 400)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 
 from hookscope.cli.cells import column, fitted
@@ -14,8 +14,9 @@ from hookscope.core.answer_words import other_word
 from hookscope.core.answers import merge_steps
 from hookscope.core.copies import Guarded
 from hookscope.core.failure import Failure
+from hookscope.core.had import Had, had, wants_something
 from hookscope.core.registry import LoadReport
-from hookscope.core.runs import Patch, Plan, Registration, Result, Run
+from hookscope.core.runs import Event, Patch, Plan, Registration, Result, Run
 from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
 from hookscope.core.told import log_told
@@ -25,6 +26,7 @@ MOST_OF_A_DIFF = 60  # lines
 BEFORE_RECORD = "channel"  # the lane that an event goes through before it is on record
 MOST_CHANGES = 8  # of the context that one handler made
 MOST_OF_A_MESSAGE = 6  # lines of an error's text
+MOST_KEYS = 40
 STATUS_MARKS = {"ok": "✓", "error": "✗", "timeout": "◷", "crashed": "☠", "cancelled": "⊘"}
 
 
@@ -44,7 +46,8 @@ def run(item: Run, here: Surroundings, plan: Plan | None = None) -> str:
             recorded = True
         lines += [f"  {one_line(label)}"] if label else []
         for entry in entries:
-            lines += [*result(entry, width, here), *merged.get(entry.call, ())]
+            given = given_to(entry, item.event, item.results)
+            lines += [*result(entry, width, here, given), *merged.get(entry.call, ())]
     lines += folds(not_run_lines(item.not_run))
     lines += [f"  ! {one_line(item.ending.failure, 400)}"] if item.ending.failure else []
     lines += folds(f"  {line.level}: {one_line(line.text, 400)}" for line in log_told(item))
@@ -125,6 +128,11 @@ def _followed(item: Run) -> Iterator[str]:
 
 def sandbox(item: Guarded, here: Surroundings) -> list[str]:
     """Each file that handlers touched in their copies, with its diff; then which walls stood."""
+    return [*copied(item, here), *walls(item)]
+
+
+def copied(item: Guarded, here: Surroundings) -> list[str]:
+    """Each file that handlers touched in their copies, with its diff."""
     lines = ["files (in copies, thrown away)"]
     for change in item.changes:
         sizes = " → ".join("–" if size is None else f"{size:,}" for size in (change.before, change.after))
@@ -134,18 +142,31 @@ def sandbox(item: Guarded, here: Surroundings) -> list[str]:
         lines.append("  none was written, changed or deleted")
     if item.more:
         lines.append(f"  and {item.more:,} more")
-    lines.append(one_line(item.walls, 2000))
-    return [*lines, *(f"note: {one_line(note, 400)}" for note in item.notes)]
+    return lines
 
 
-def result(item: Result, width: int, here: Surroundings) -> list[str]:
-    """One handler's line, then its error and its output."""
+def walls(item: Guarded) -> list[str]:
+    """Which walls stood around the copies, and what is to be known of them."""
+    return [one_line(item.walls, 2000), *(f"note: {one_line(note, 400)}" for note in item.notes)]
+
+
+def given_to(item: Result, event: Event, results: Sequence[Result]) -> Had | None:
+    """What a handler had been given that failed because something was not there. `results`: of its event."""
+    if item.error is None or not wants_something(item.error):
+        return None
+    earlier = takewhile(lambda other: other is not item, results)
+    return had(event, (other.patch for other in earlier), item.error)
+
+
+def result(item: Result, width: int, here: Surroundings, given: Had | None = None) -> list[str]:
+    """One handler's line, then its error, what it had been `given`, and its output."""
     name = fitted(one_line(item.call.name), width)
     pushed = f"  +{len(item.messages)} msg" if item.messages else ""
     forced = "  forced" if item.forced else ""
     took = f"{duration(item.took):>9}"
     lines = [f"  {STATUS_MARKS[item.status]} {name}  {item.status:<9} {took}{pushed}{forced}"]
     lines += [f"      {text}" for text in error_lines(item.error, here)]
+    lines += folds(f"      {text}" for text in _had(given))
     if item.error is not None and item.error.phase == "load":
         lines.append("      It failed while it was loaded; it never ran.")
     if item.stale is not None:
@@ -156,6 +177,15 @@ def result(item: Result, width: int, here: Surroundings) -> list[str]:
         lines += [f"      {sign} │ {text}" for text in printable(output).splitlines()[:40]]
     lines += [f"      note: {one_line(note, 400)}" for note in item.notes]
     return lines
+
+
+def _had(given: Had | None) -> Iterator[str]:
+    if given is not None:
+        keys = [one_line(key, 40) for key in given.keys]
+        more = f" and {len(keys) - MOST_KEYS:,} more" if len(keys) > MOST_KEYS else ""
+        yield f"{given.name} had  {', '.join(keys[:MOST_KEYS]) or 'no keys at all'}{more}"
+        if given.meant:
+            yield f"Did you mean {one_line(given.meant, 80)}?"
 
 
 def _changed(patch: Patch) -> list[str]:

@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree
 
+from hookscope.cli import run_tables
 from hookscope.cli.cells import column, fitted
+from hookscope.core.runs import Run
+from hookscope.core.surroundings import Surroundings
 from hookscope.core.text import duration, one_line, printable
 from hookscope.workbench import run_documents
 from hookscope.workbench.documents import Document
@@ -37,34 +40,64 @@ def document(item: Verified, dialect: str) -> Document:
     }
 
 
-def text(items: Sequence[Verified]) -> str:
-    """`test`: a line for each, under it what was missed, item by item; the count last."""
+def text(items: Sequence[Verified], copies: Surroundings | None = None) -> str:
+    """`test`: a line for each, under it what was missed, item by item; the count last.
+
+    With `copies`, the machine whose files were copied, what handlers wrote is told of each, and of all
+    which walls stood.
+    """
     width = column((one_line(item.file.stem) for item in items), 40)
-    lines = [line for item in items for line in _lines(item, width)]
+    lines = [line for item in items for line in _lines(item, width, copies)]
     missed = sum(not item.passed for item in items)
     sequences = sum(item.sequence for item in items)
     kinds = (("saved event", len(items) - sequences), ("sequence", sequences))
     count = " and ".join(f"{number} {kind}{'s' * (number != 1)}" for kind, number in kinds if number)
     accepted = sum(item.accepted for item in items)
     result = f"{missed} missed" if missed else "all as expected"
-    return "\n".join([*lines, "", f"{count}, {result}" + (f", {accepted} accepted" if accepted else "")])
+    end = [f"{count}, {result}" + (f", {accepted} accepted" if accepted else "")]
+    if copies is not None:
+        end += dict.fromkeys(line for item in items for run in _runs(item) for line in _walls(run))
+    return "\n".join([*lines, "", *end])
 
 
-def _lines(item: Verified, width: int) -> Iterator[str]:
+def _runs(item: Verified) -> list[Run]:
+    return [one.run for one in (item, *item.steps) if one.run is not None]
+
+
+def _walls(run: Run) -> list[str]:
+    return run_tables.walls(run.guarded) if run.guarded is not None else []
+
+
+def _copied(item: Verified, here: Surroundings) -> Iterator[str]:
+    """The files that handlers wrote in their copies; of a sequence step by step."""
+    if item.run is not None and item.run.guarded is not None:
+        yield from run_tables.copied(item.run.guarded, here)
+    for number, step in enumerate(item.steps, start=1):
+        if step.run is not None:
+            yield f"step {number} {one_line(step.run.event.key)}:"
+            yield from (f"  {line}" for line in _copied(step, here))
+
+
+def _lines(item: Verified, width: int, copies: Surroundings | None) -> Iterator[str]:
     took = f"{duration(item.took):>9}" if item.took is not None else ""
     sign = "✎" if item.accepted else "✓" if item.passed else "✗"
     yield f"{sign} {fitted(one_line(item.file.stem), width)}  {took}".rstrip()
     yield from (f"    {line}" for line in item.why)
     notes = dict.fromkeys(note for one in (item, *item.steps) for note in one.notes)
     yield from (f"    note: {one_line(note, 400)}" for note in notes)
+    if copies is not None:
+        yield from (f"    {line}" for line in _copied(item, copies))
 
 
 def _writable(text: str) -> str:
     return NOT_IN_XML.sub("\ufffd", text)
 
 
-def junit(items: Sequence[Verified]) -> str:
-    """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds."""
+def junit(items: Sequence[Verified], copies: Surroundings | None = None) -> str:
+    """JUnit's XML, as CI systems read it: one suite, a case for each saved event. Times in seconds.
+
+    With `copies`, as of `text`, each case has what handlers wrote as its output.
+    """
     failed = sum(not item.passed for item in items)
     suite = ElementTree.Element("testsuite", name="hookscope", tests=str(len(items)), failures=str(failed))
     for item in items:
@@ -79,4 +112,6 @@ def junit(items: Sequence[Verified]) -> str:
             why = tuple(map(_writable, item.why)) or ("cancelled",)
             failure = ElementTree.SubElement(case, "failure", message=why[0])
             failure.text = "\n".join(why)
+        if copies is not None and (copied := list(_copied(item, copies))):
+            ElementTree.SubElement(case, "system-out").text = "\n".join(map(_writable, copied))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

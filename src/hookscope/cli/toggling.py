@@ -11,6 +11,7 @@ from hookscope.core.text import one_line
 from hookscope.workbench import Options, Toggle, Workbench
 from hookscope.workbench.documents import effect
 from hookscope.workbench.refusal import Outdated
+from hookscope.workbench.shown import preview_of
 
 TRIES = 20  # of commands that switch at once, each of which writes once
 
@@ -47,7 +48,7 @@ def document(toggle: Toggle, *, written: bool) -> dict[str, object]:
         "changed": toggle.needed,
         "written": written,
         "file": str(toggle.change.path),
-        "diff": toggle.change.preview(),
+        "diff": preview_of(toggle.change),
         "after": toggle.after,
         "others": [effect(other) for other in toggle.others],
         "notices": toggle.notices,

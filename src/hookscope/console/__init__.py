@@ -11,7 +11,8 @@ bridge posts a change, `happening.reduce` makes the next state of it, and the pa
     bridge.py, firing, runner       to the workbench and back, in threads that touch no widget
     dialog.py, form, picking,       what stands over the panes, and what shines through it
     palette, shining
-    painting.py, strips, leaving    where Textual would paint, lay out or answer once too often
+    painter, painting, strips,      where Textual would paint, lay out or answer once too often
+    leaving
     text.py                         the one door for foreign text
     hooks/ fire/ log/ hosts/        the four modes
 

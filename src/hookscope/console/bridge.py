@@ -209,8 +209,7 @@ class Bridge:
             except Exception as error:
                 post(self.screen, SettingsWritten(toggle.name, "", said(error)))
             else:
-                text = f"{toggle.after}: {toggle.change.meaning}"
-                post(self.screen, SettingsWritten(toggle.name, text))
+                post(self.screen, SettingsWritten(toggle.name, f"{toggle.after}: {toggle.change.meaning}"))
 
         self._write(applying)
 
@@ -218,8 +217,12 @@ class Bridge:
         """Find out what taking back the last change would write."""
 
         def planning() -> None:
+            from hookscope.workbench.toggle import Stuck  # here: a start takes nothing back
+
             try:
                 undoing = self.bench.edits.undoing()
+            except Stuck as error:
+                post(self.screen, UndoPlanned(None, error.what, error.change))
             except Exception as error:
                 post(self.screen, UndoPlanned(None, said(error)))
             else:
@@ -238,10 +241,10 @@ class Bridge:
             except Exception as error:
                 post(self.screen, SettingsWritten("undo", "", said(error)))
             else:
-                files = tuple(part.path for part in undoing.change.parts)
-                post(
-                    self.screen, SettingsWritten("undo", f"taken back: {undoing.change.meaning}", files=files)
-                )
+                taken = f"taken back: {undoing.change.meaning}"
+                post(self.screen, SettingsWritten("undo", taken, files=undoing.files))
+                for told in undoing.passed_over:
+                    post(self.screen, Said(told))
 
         self._write(applying)
 

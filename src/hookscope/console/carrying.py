@@ -135,6 +135,8 @@ class Carrier(Shell):
     @on(RealCame)
     def _real_came(self, event: RealCame) -> None:
         self.log_entries(event.entries)
+        self.remember(event.runs)
+        self.happened(event.happened)
 
     @on(JobBegan)
     def _job_began(self, event: JobBegan) -> None:

@@ -6,7 +6,8 @@ The first paint needs hardly any of them. A desk that was never asked for has no
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from hookscope.console.saving import SavedDesk
     from hookscope.console.shell import Shell
     from hookscope.console.whatif.desk import WhatIfDesk
+    from hookscope.workbench import PastRun
+
+PAST = 20  # runs that wait for the Fire pane: as many as it would read when a sitting begins
 
 
 class Desks(PaintedOnce[None]):
@@ -40,6 +44,7 @@ class Desks(PaintedOnce[None]):
         super().__init__()
         self.bridge = Bridge(self, bench)
         self._for_fire: list[Callable[[FirePane], object]] = []  # to be told once it is made
+        self._past: deque[PastRun] = deque(maxlen=PAST)  # likewise
 
     def _compositor_refresh(self) -> None:
         """Textual throws away what is drawn while its app gathers, as it starts: it is drawn afterwards."""
@@ -158,7 +163,9 @@ class Desks(PaintedOnce[None]):
         pane.view, pane.job = state.view, state.job
         for tell in self._for_fire:
             tell(pane)
+        pane.remember(tuple(self._past))
         self._for_fire.clear()
+        self._past.clear()
         return pane
 
     def tell_fire(self, tell: Callable[[FirePane], object]) -> None:
@@ -167,6 +174,13 @@ class Desks(PaintedOnce[None]):
             tell(self.fire_pane)
         else:
             self._for_fire.append(tell)
+
+    def remember(self, runs: Iterable[PastRun]) -> None:
+        """Show runs that are over in the Fire pane: now, or as soon as it is made."""
+        if self.sits("fire_pane"):
+            self.fire_pane.remember(tuple(runs))
+        else:
+            self._past.extend(runs)
 
     @cached_property
     def hosts_pane(self) -> HostsPane:

@@ -24,6 +24,7 @@ from hookscope.console.messages import (
 from hookscope.console.sheet import foreign
 from hookscope.console.text import line, plain
 from hookscope.console.theme import FAINT, LOOKS, MUTED
+from hookscope.workbench.shown import preview_of
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from hookscope.workbench import Change, Effect, Toggle, Undoing
 
 STYLES = {"+": "$text-success", "-": "$text-error", "@": FAINT}
+STUCK = "It stays the next to be undone, unless it is given up: then its files stay as they are."
 LATER = "It has changed since. This edit alone is taken back; what came later stays."
 
 
@@ -52,6 +54,18 @@ def undo_sheet(undoing: Undoing, surroundings: Surroundings) -> Content:
     return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(LATER, MUTED)])
 
 
+def stuck_sheet(problem: str, change: Change) -> Content:
+    """Why an edit cannot be taken back, and what giving it up would mean."""
+    return Content("\n").join(
+        [
+            plain(problem, 400),
+            Content(),
+            line(change.meaning, 200).stylize("bold"),
+            Content.styled(STUCK, MUTED),
+        ]
+    )
+
+
 def change_sheet(change: Change, surroundings: Surroundings) -> Content:
     """The file and the diff of any edit."""
     return Content("\n").join(_edit(change, surroundings))
@@ -60,7 +74,7 @@ def change_sheet(change: Change, surroundings: Surroundings) -> Content:
 def _edit(change: Change, surroundings: Surroundings) -> Iterator[Content]:
     yield foreign(surroundings.short(change.path)).stylize("bold")
     yield Content()
-    for text in change.preview().splitlines()[2:]:
+    for text in preview_of(change).splitlines()[2:]:
         shown = plain(text.replace("\t", "    "), 300)
         yield shown.stylize(STYLES.get(text[:1], MUTED)) if shown else shown
     yield Content()
@@ -72,9 +86,43 @@ def _effect(other: Effect) -> Content:
     return Content.assemble("also ", line(other.name, 60), f" ({other.source}): ", parts[0], " → ", parts[1])
 
 
-class EditScreen(WithButtons[bool]):
-    """Asks whether to write an edit; cancel is the default."""
+class AskScreen(WithButtons[bool]):
+    """Asks whether to do something with an edit; cancel is the default."""
 
+    room: ClassVar[str]
+    act: ClassVar[tuple[str, str]]  # the action that does it, and its word
+
+    def __init__(self, title: str, sheet: Content, hint: str = "") -> None:
+        super().__init__()
+        self._title, self._sheet, self._hint = title, sheet, hint
+
+    def compose(self) -> ComposeResult:
+        action, word = self.act
+        with Vertical(id="question") as box:
+            box.border_title = Content(self._title)
+            keys = hints(
+                (f"{self.room}.choose", "choose"), (ENTER, "answer"), (f"{self.room}.cancel", "cancel")
+            )
+            box.border_subtitle = keys
+            with VerticalScroll(id="question-text", can_focus=False):
+                yield Static(self._sheet, id="question-sheet")
+            yield AnswerRow(
+                Button("Cancel", id="cancel", compact=True),
+                Button(f"{key_of(action)}  {word}", id="act", compact=True),
+                hint=self._hint,
+            )
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        self.dismiss(event.button.id == "act")
+
+    def action_answer(self, answer: bool) -> None:
+        self.dismiss(answer)
+
+
+class EditScreen(AskScreen):
+    """Asks whether to write an edit."""
+
+    room, act = "edit", ("edit.write", "Write")
     ON_BUTTONS = frozenset({"edit.write"})
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -91,28 +139,26 @@ class EditScreen(WithButtons[bool]):
         ),
     ]
 
-    def __init__(self, title: str, sheet: Content, hint: str = "") -> None:
-        super().__init__()
-        self._title, self._sheet, self._hint = title, sheet, hint
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="question") as box:
-            box.border_title = Content(self._title)
-            keys = hints(("edit.choose", "choose"), (ENTER, "answer"), ("edit.cancel", "cancel"))
-            box.border_subtitle = keys
-            with VerticalScroll(id="question-text", can_focus=False):
-                yield Static(self._sheet, id="question-sheet")
-            yield AnswerRow(
-                Button("Cancel", id="cancel", compact=True),
-                Button(f"{key_of('edit.write')}  Write", id="write", compact=True),
-                hint=self._hint,
-            )
+class ForgetScreen(AskScreen):
+    """Asks whether to give up an edit that cannot be taken back."""
 
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        self.dismiss(event.button.id == "write")
+    room, act = "forget", ("forget.forget", "Give up")
+    ON_BUTTONS = frozenset({"forget.forget"})
 
-    def action_answer(self, answer: bool) -> None:
-        self.dismiss(answer)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,n", "answer(False)", "Cancel", id="forget.cancel", tooltip="Forget nothing"),
+        Binding(
+            "g",
+            "answer(True)",
+            "Give up",
+            id="forget.forget",
+            tooltip="Its files stay as they are; {hooks.undo} goes on with the one before it",
+        ),
+        Binding(
+            "left,right", "other_button", "Choose", show=False, id="forget.choose", tooltip="Another answer"
+        ),
+    ]
 
 
 class EditDesk:
@@ -154,13 +200,23 @@ class EditDesk:
     def undo_planned(self, planned: UndoPlanned) -> None:
         """Take the last edit back; ask first where its file has changed since."""
         undoing, view, bridge = planned.undoing, self.screen.state.view, self.screen.bridge
-        if undoing is None or view is None:
+        if planned.stuck is not None:
+            stuck = planned.stuck
+            sheet = stuck_sheet(planned.problem, stuck)
+            self._ask(ForgetScreen("Give up this undo?", sheet), lambda: self._give_up(stuck))
+        elif undoing is None or view is None:
             self._say(planned.problem or "Still looking.")
         elif undoing.alone:
             sheet = undo_sheet(undoing, view.host.surroundings)
             self._ask(EditScreen("Take back this edit?", sheet), lambda: bridge.apply_undo(undoing))
         else:
             bridge.apply_undo(undoing)
+
+    def _give_up(self, change: Change) -> None:
+        """Forget an edit that cannot be taken back."""
+        edits = self.screen.bridge.bench.edits
+        told = SettingsWritten("undo", f"forgotten: {change.meaning}")
+        self.screen.bridge.ask("settings", lambda: edits.forget(change), lambda _: self.written(told))
 
     def written(self, written: SettingsWritten) -> None:
         """An edit is on disk, or could not be: say so, and look."""
@@ -174,7 +230,7 @@ class EditDesk:
             self.screen.saved.taken_back(written.files)
         self.screen.bridge.look()
 
-    def _ask(self, question: EditScreen, write: Callable[[], None]) -> None:
+    def _ask(self, question: AskScreen, write: Callable[[], None]) -> None:
         def answered(agreed: bool | None) -> None:
             if agreed:
                 write()

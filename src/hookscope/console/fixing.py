@@ -17,6 +17,7 @@ from hookscope.console.theme import LOOKS, MUTED, NO_HOOK
 from hookscope.core.standing import Standing
 from hookscope.core.text import one_line
 from hookscope.workbench.fixing.fix import Fix, Given, Repair
+from hookscope.workbench.shown import is_secret
 
 if TYPE_CHECKING:
     from hookscope.console.shell import Shell
@@ -104,12 +105,15 @@ class FixDesk:
             why_not=lambda value: (
                 "" if value.strip() else with_keys("A value is wanted; {question.cancel} goes back.")
             ),
+            secret=is_secret(name),
         )
         self.screen.app.push_screen(question, answered)
 
     def _still_shut(self, wanted: Fix, useless: Fix, given: Given) -> None:
         """The values do not open the check they were asked for: nothing is written, nor another opened."""
-        values = ", ".join(f"{name} = {one_line(given.named[name], 40)}" for name in wanted.asks)
+        values = ", ".join(
+            f"{name} = {'…' if is_secret(name) else one_line(given.named[name], 40)}" for name in wanted.asks
+        )
         reason = one_line(useless.shut.reason if useless.shut is not None else useless.why_not, 120)
         self._say(f"With {values} {wanted.gate} stays shut ({reason}); nothing was written.")
 
@@ -122,7 +126,8 @@ class FixDesk:
                 CopyAsked(hint.hint, f"hint, which is never run: {one_line(hint.hint, 120)}")
             )
         elif why is not None:
-            self._say(f"No fix for {why.gate}: {one_line(why.why_not, 240)}.")
+            what = f"{why.gate}, by hand" if why.by_hand else f"No fix for {why.gate}"
+            self._say(f"{what}: {one_line(why.why_not, 240)}.")
         elif repair.fixes and isinstance(asked.item, Standing):
             self.screen.post_message(TrustAsked((asked.item.hook.trust_root,)))
         else:
@@ -139,8 +144,11 @@ class FixDesk:
         meaning = "; ".join(change.meaning for change in repair.changes)
         self.screen.log_line("fix", meaning, subject=repair.name)
         before, after = (_look(row).plain for row in (repair.before, repair.after))
+        now = f"{before} → {after}"
+        if before == after and repair.opened:  # another check is shut: the write is no failure
+            now = f"{', '.join(repair.opened)} open now, {after} still"
         still = f"; still shut: {', '.join(gate.name for gate in repair.still)}" if repair.still else ""
-        self._say(f"{one_line(repair.name, 60)}: {before} → {after}{still}", "information")
+        self._say(f"{one_line(repair.name, 60)}: {now}{still}", "information")
         self.screen.bridge.look()
 
     def _say(self, text: str, severity: Severity = "warning") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -68,7 +69,7 @@ class Looker(Carrier):
         if self.sits("desk"):
             self.desk.looked()
         if first:
-            self.call_after_refresh(self._first_rows, look)  # they are painted before all this
+            self.call_after_paint(partial(self._first_rows, look))  # they stand there before all this begins
         else:
             self._follow(look)
 
@@ -125,7 +126,7 @@ class Looker(Carrier):
     def _past_runs(self, event: PastRuns) -> None:
         from hookscope.console import narrate
 
-        self.tell_fire(lambda pane: pane.remember(event.runs))
+        self.remember(event.runs)
         others = narrate.left_out(datetime.now(), event.others)
         self.log_entries([*others, *(narrate.remembered(run) for run in event.runs), *self._first_look])
         self._first_look = ()

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from hookscope.core.inventory import Rejected
     from hookscope.core.runs import Plan, Run, Step
     from hookscope.core.standing import Standing
+    from hookscope.workbench import Change as Edit
     from hookscope.workbench import Debugger, PastRun, Stop, Toggle, Undoing
+    from hookscope.workbench.links.concern import Happened
     from hookscope.workbench.play import Played
 
 Severity = Literal["information", "warning", "error"]
@@ -115,10 +117,13 @@ class TogglePlanned(Message):
 
 
 class UndoPlanned(Message):
-    """What taking back the last change would write; or that it cannot be, and why."""
+    """What taking back the last change would write; or that it cannot be, and why.
 
-    def __init__(self, undoing: Undoing | None, problem: str = "") -> None:
-        self.undoing, self.problem = undoing, problem
+    `stuck`: the change that can be given up instead.
+    """
+
+    def __init__(self, undoing: Undoing | None, problem: str = "", stuck: Edit | None = None) -> None:
+        self.undoing, self.problem, self.stuck = undoing, problem, stuck
         super().__init__()
 
 
@@ -244,10 +249,15 @@ class PlayOver(Message):
 
 
 class RealCame(Message):
-    """Real events came into the spool, or runs of other programs on record: a line of the log each."""
+    """Real events came into the spool, or runs of other programs on record: a line of the log each.
 
-    def __init__(self, entries: tuple[LogEntry, ...]) -> None:
-        self.entries = entries
+    `happened` says whom they are about.
+    """
+
+    def __init__(
+        self, entries: tuple[LogEntry, ...], happened: Happened, runs: tuple[PastRun, ...] = ()
+    ) -> None:
+        self.entries, self.happened, self.runs = entries, happened, runs
         super().__init__()
 
 

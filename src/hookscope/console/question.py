@@ -31,18 +31,28 @@ class Question(Dialog[str | None]):
     """
 
     def __init__(
-        self, asked: str, note: str, *, enter: str, why_not: Callable[[str], str], proposed: str = ""
+        self,
+        asked: str,
+        note: str,
+        *,
+        enter: str,
+        why_not: Callable[[str], str],
+        proposed: str = "",
+        secret: bool = False,
     ) -> None:
-        """`enter` says what the key does; `why_not` why an answer will not do, empty where it will."""
+        """`enter` says what the key does; `why_not` why an answer will not do, empty where it will.
+
+        `secret`: each of its characters is shown as a dot.
+        """
         super().__init__()
         self._asked, self._note, self._enter = asked, note, enter
-        self._why_not, self._proposed = why_not, proposed
+        self._why_not, self._proposed, self._secret = why_not, proposed, secret
 
     def compose(self) -> ComposeResult:
         with Vertical() as frame:
             frame.border_title = plain(self._asked, 50)
             frame.border_subtitle = hints((ENTER, self._enter), ("question.cancel", "back"))
-            yield Input(self._proposed, compact=True, select_on_focus=True)
+            yield Input(self._proposed, password=self._secret, compact=True, select_on_focus=True)
             yield Static(plain(self._note, 200), markup=False)
 
     @on(Input.Submitted)

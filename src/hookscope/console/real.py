@@ -11,6 +11,7 @@ from hookscope.console.happening import ModeChosen
 from hookscope.console.messages import RealCame, Said, Severity
 from hookscope.console.posting import post
 from hookscope.workbench.elsewhere import Elsewhere
+from hookscope.workbench.links.concern import Happened, of_runs
 from hookscope.workbench.tap.following import Came, Follow
 from hookscope.workbench.tap.places import spool_place
 
@@ -44,12 +45,14 @@ class RealDesk:
 
     def _came(self, came: Came) -> None:
         """Called in the thread that follows; only lines leave it, since events may be large."""
-        post(self.screen, RealCame(tuple(narrate.came(datetime.now(), came))))
+        heard = Happened(frozenset(event.key for event in came.events))
+        post(self.screen, RealCame(tuple(narrate.came(datetime.now(), came)), heard))
 
     def _ran(self, runs: tuple[PastRun, ...]) -> None:
         """As `_came`."""
         now = datetime.now()
-        post(self.screen, RealCame(tuple(narrate.elsewhere(now, past) for past in runs)))
+        entries = tuple(narrate.elsewhere(now, past) for past in runs)
+        post(self.screen, RealCame(entries, of_runs(runs), runs))
 
     def open(self, name: str) -> None:
         """Put a real event into the composer, with the mark that its handlers see."""

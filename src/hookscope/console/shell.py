@@ -36,9 +36,11 @@ from hookscope.console.start import StartHere
 from hookscope.console.state import ConsoleState
 from hookscope.console.text import plain
 from hookscope.console.whatif.strip import WhatIfStrip
+from hookscope.core.standing import Standing
 
 if TYPE_CHECKING:
     from hookscope.console.opening import Opener
+    from hookscope.workbench.links.concern import Happened
 
 PASSING = 0.1  # seconds that a hook is selected before its files are read: nobody reads faster
 # What a mode shows or hides: of all classes but those of a size, the style sheet speaks of these only.
@@ -166,6 +168,15 @@ class Shell(Desks):
             self._passing.stop()
         reads = partial(self.bridge.read, row.id, source_path(row), row.item, view)
         self._passing = self.set_timer(PASSING, reads, name="read")
+
+    def happened(self, what: Happened) -> None:
+        """Others did this: what has come of the selected hook is read anew, if it is about that one."""
+        row, view = self.state.row, self.state.view
+        if row is None or view is None or not isinstance(row.item, Standing):
+            return
+        if what.is_about(row.item, view):
+            self._reading = ("", 0, "")
+            self._read_source()
 
     def _show_keys(self) -> None:
         if self.is_mounted and self.app.screen is self:

@@ -14,7 +14,7 @@ from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import Screen
 from textual.strip import Strip
 
-from hookscope.console.painting import Painter
+from hookscope.console.painter import Painter
 
 Answer = TypeVar("Answer")
 FAINT = Style(dim=True)

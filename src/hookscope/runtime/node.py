@@ -60,6 +60,26 @@ def find_node(on_path: str | None, named: str | None = None) -> Node | NoNode:
     return checked if isinstance(checked, Node) else found
 
 
+def lacks(node: Node) -> str:
+    """What this Node cannot do for handlers that others can, and the way out, in one line; empty: nothing.
+
+    By trying: 22.18, 22.20, 23.11 and 24.0 lack these things in CommonJS handlers, 22.23 and 24.11 do not,
+    and nothing is said of what lies between; 25.9 runs an enum, 26.10 does not.
+    """
+    version = tuple(int(part) for part in node.version.split("."))
+    if version >= (26,):
+        return (
+            "It removes types only: enums, namespaces and parameter properties in TypeScript do not run; "
+            "Node 25 or older, under `node:` in .hookscope/config.yaml, runs them."
+        )
+    if version < (22, 21) or (23,) <= version < (24, 1):
+        return (
+            "In CommonJS handlers it has no `require.cache`, `require` finds no package of the host's, and a "
+            "required file that changed is not told; Node 24.11 or newer, and 22.23, can do that."
+        )
+    return ""
+
+
 def _of_wheel() -> str | None:
     spec = find_spec(WHEEL)
     folders = list(spec.submodule_search_locations or ()) if spec is not None else []

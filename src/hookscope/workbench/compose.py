@@ -14,6 +14,8 @@ from hookscope.core.standing import Standing
 from hookscope.systems.streams import problems_of
 from hookscope.workbench.refusal import Refusal
 
+WORKSPACE_FIELD = "workspaceDir"  # of a context: the workspace in force
+
 
 class BadContext(ValueError):
     """A context that is no JSON object: what is wrong, and where it stands in the text."""
@@ -85,7 +87,7 @@ def template(key: str, host: Host) -> Event:
 
 def _true_here(example: dict[str, Any], host: Host) -> dict[str, Any]:
     """The example with the workspace in force, where it names one."""
-    return {**example, "workspaceDir": str(host.workspace)} if "workspaceDir" in example else example
+    return {**example, WORKSPACE_FIELD: str(host.workspace)} if WORKSPACE_FIELD in example else example
 
 
 def check_complete(event: Event, host: Host) -> None:

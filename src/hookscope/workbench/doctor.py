@@ -14,7 +14,7 @@ from hookscope.core.standing import State
 from hookscope.core.text import as_typed, why_of
 from hookscope.runtime.escapes import marked
 from hookscope.runtime.limits import size_in_words
-from hookscope.runtime.node import EXTRA, OLDEST, Node, NoNode
+from hookscope.runtime.node import EXTRA, OLDEST, Node, NoNode, lacks
 from hookscope.values import dataclass
 from hookscope.workbench.astray import other_workspaces
 from hookscope.workbench.documents import problem
@@ -199,7 +199,9 @@ def _node(view: View, node: Node | NoNode) -> SetupFinding:
     need = "1 hook needs it" if len(needing) == 1 else f"{len(needing)} hooks need it"
     for_whom = f"{need}: {', '.join(needing[:5])}" if needing else "no hook here needs it"
     if isinstance(node, Node):
-        return SetupFinding("node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}")
+        return SetupFinding(
+            "node", f"{node.path}, version {node.version}, {node.origin}; {for_whom}", then=lacks(node)
+        )
     found = f"no Node {OLDEST[0]}.{OLDEST[1]} or newer: {node.reason}; {for_whom}"
     return SetupFinding("node", found, not needing, f"`{brings(EXTRA)}` brings one." if needing else "")
 

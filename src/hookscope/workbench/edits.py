@@ -8,22 +8,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from hookscope.changes import Change, ChangeError, Stale, UndoStack, apply
+from hookscope.changes import CannotEdit, Change, ChangeError, Stale, UndoStack, apply
 from hookscope.core.inventory import Rejected
 from hookscope.core.standing import Standing
 from hookscope.core.text import as_typed, why_of
 from hookscope.workbench.fixing.fix import NOTHING, Given, Repair, seen_again
 from hookscope.workbench.refusal import Outdated, Refusal
+from hookscope.workbench.shown import told
 from hookscope.workbench.state_files import state_folder
-from hookscope.workbench.toggle import Toggle, Undoing, toggle_of, undoing_of
+from hookscope.workbench.toggle import Stuck, Toggle, Undoing, passed_over, toggle_of, undoing_of
 from hookscope.workbench.user_files import lock_aside, write
 
 if TYPE_CHECKING:
     from hookscope.workbench.bench import Workbench
+    from hookscope.workbench.links.link import Link
     from hookscope.workbench.view import View
 
-FORGOTTEN = "It is forgotten, and undo once more takes back the one before it"
-KEPT = "`hookscope undo` forgets it, and once more takes back the one before it"
+FORGET = "`hookscope undo --forget` gives it up, and the one before it is next"
+PUT_BACK = "Put it back as it was and undo again; or "
 
 
 class Edits:
@@ -102,6 +104,18 @@ class Edits:
             what = view.inventory.find(what) or next(rejected, None) or self._bench.hook(view, what)
         return repair_of(view, what, given, only=gate, first=first, rules=rules)
 
+    def failed_run(self, view: View, repair: Repair) -> Link | None:
+        """How the hook ran last, where that failed. Blocks; None where the journal cannot be read, too."""
+        if repair.before is None:
+            return None
+        from hookscope.workbench.links.chain import links_of  # here: a look opens no database
+
+        try:
+            links = links_of(self._bench, view, repair.before)
+        except OSError:
+            return None
+        return next((one for one in links if one.name == "ran" and one.passed is False), None)
+
     def mend(self, repair: Repair) -> None:
         """Write all changes of a repair, or none; each is one step to take back. Raises Refusal."""
         done: list[Change] = []
@@ -124,28 +138,43 @@ class Edits:
         """A repair that was written, with the hook as it really stands now. Looks again."""
         return replace(repair, after=seen_again(repair, self._bench.look()))
 
-    def undoing(self, *, asked_only: bool = False) -> Undoing:
+    def undoing(self) -> Undoing:
         """What `undo` would write now. Writes nothing.
 
-        Raises Refusal where there is nothing to undo, or nothing of the change is left to take back: such a
-        change is forgotten, unless it was only asked about.
+        Raises Refusal where there is nothing to undo; Stuck, where the newest edit cannot be taken back.
         """
-        change = self._stack.peek()
-        if change is None:
-            raise Refusal("There is nothing to undo.", self._instead())
+        change, unreadable = self.last()
+        over = "".join(f"{text} " for text in passed_over(unreadable))
         try:
             undoing = undoing_of(change)
         except ChangeError as error:
-            if not change.more and change.path == self._bench.open().settings.file.absolute():
-                raise Refusal(str(error)) from None
-            then = self._let_go(change, asked_only)  # its author went on with what was made
-            raise Refusal(str(error), f"{then}; what {change.meaning} made is there to stay.") from None
+            put_back = PUT_BACK if isinstance(error, CannotEdit) else ""
+            raise Stuck(f"{over}{told(error)}", f"{put_back}{FORGET} ({change.meaning}).", change) from None
         if undoing.back.idle:
-            then = self._let_go(change, asked_only)
-            raise Refusal(
-                f"Nothing of the last change ({change.meaning}) is left in {change.path}.", f"{then}."
-            )
-        return undoing
+            what = f"{over}Nothing of the last change ({change.meaning}) is left in {change.path}."
+            raise Stuck(what, f"{FORGET}.", change)
+        return replace(undoing, unreadable=unreadable)
+
+    def last(self) -> tuple[Change, tuple[Path, ...]]:
+        """The newest edit that is remembered, and the files of newer ones that cannot be read.
+
+        Raises Refusal where there is none.
+        """
+        change, unreadable = self._stack.newest()
+        if change is None:
+            what = " ".join(("There is nothing to undo.", *passed_over(unreadable)))
+            raise Refusal(what, self._instead())
+        return change, unreadable
+
+    def forget(self, change: Change) -> None:
+        """Give an edit up: its files stay as they are, and `undo` goes on with the one before it.
+
+        Raises Refusal.
+        """
+        try:
+            self._stack.forget(change)
+        except ChangeError as error:
+            raise Refusal(str(error)) from None
 
     def _instead(self) -> str:
         """What takes back what is no edit of one file."""
@@ -157,13 +186,6 @@ class Edits:
         taken = [f"`hookscope uninstall {packs[-1]}` takes back the install of that pack."] if packs else []
         taken += ["`hookscope tap remove` takes back the tap."] if installed_of(host) else []
         return " ".join(taken) or "Only what Hookscope itself changed can be taken back."
-
-    def _let_go(self, change: Change, asked_only: bool) -> str:
-        """Forget it, unless it was only asked about; what comes next."""
-        if asked_only:
-            return KEPT
-        self._stack.forget(change)
-        return FORGOTTEN
 
     def undo(self, undoing: Undoing) -> None:
         """Write what `undoing` showed, and forget the change. Raises Refusal; then nothing was written."""

@@ -224,8 +224,6 @@ def kept(bench: Workbench, view: View, fuzzed: Fuzzed, name: str | None = None) 
 
 def _keep(bench: Workbench, view: View, found: FoundFailure, name: str | None) -> Path:
     """A file that holds this event: a new one, or the one that does already. Raises Refusal."""
-    if "cfg" in found.event.context:
-        raise Refusal(f"{found.hook} fails with `cfg` in the context, which a saved event does not keep.")
     wanted = (name or f"fuzz-{found.event.key}-{found.hook}").removesuffix(".yaml")
     bare = re.sub(r"[^\w.-]+", "-", wanted).strip("-.") or "fuzz"
     template = bench.template(view, found.event.key)

@@ -1,6 +1,7 @@
 """What the user says on the command line, and the host that it leads to."""
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -51,6 +52,16 @@ class Options:
     as_host: bool = False  # the host's own workspace, wherever one stands, and no hooks of Hookscope's
     agent: str | None = None  # whose workspace, where the host has several agents
     environment: str | None = None  # whose variables events are filled with
+
+
+NAMED = ("dialect", "workspace", "home", "bundled", "config", "agent", "os", "path", "env_from")
+
+
+def command_on(options: Options, *words: str) -> str:
+    """A command to copy, on the same host as this one. Assumed variables stay out: they may be secrets."""
+    given = ((f"--{name.replace('_', '-')}", getattr(options, name)) for name in NAMED)
+    named = [part for flag, value in given if value is not None for part in (flag, str(value))]
+    return shlex.join(("hookscope", *named, *words))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,11 @@ from hookscope.core.runs import Event
 from hookscope.formats import FormatError, read_yaml
 from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.journal.veil import Veil, standing_in
+from hookscope.workbench.compose import WORKSPACE_FIELD
 from hookscope.workbench.refusal import Refusal
 from hookscope.workbench.saved import EVENTS, is_saved_event
 from hookscope.workbench.user_files import Write, write
-from hookscope.workbench.variables import escaped
+from hookscope.workbench.variables import CFG, WORKSPACE, escaped
 
 BREAKS = re.compile("[\x7f-\x9f\u2028\u2029\ufeff]")  # fine in JSON, not in YAML
 PLAIN = re.compile(r"[A-Za-z_][\w.:/-]*")  # needs no quotes in a file of ours, where keys are always text
@@ -49,24 +50,30 @@ def save_event(
 ) -> tuple[str, ...]:
     """Write it, and never over another; the variables that stand for its secrets.
 
-    `cfg`, the settings in force, is left out; so is all that the template of its key says too, but the
-    context. Raises Refusal where there is such a file, or no file can hold the event.
+    The workspace's folder and the settings in force stand as `${workspace}` and `${cfg}`; other settings
+    are left out, and so is all that the template of its key says too, but the context. Raises Refusal where
+    there is such a file, or no file can hold the event.
 
     Args:
         secrets: those that it got from variables, though nothing in it says that they are secrets.
         expect: what the file shall say of its run.
         writing: what writes the file.
     """
-    context = {name: value for name, value in event.context.items() if name != "cfg"}
+    here = of_here(event.context, template.context)
+    context = {name: value for name, value in event.context.items() if name not in (*here, CFG)}
     ctx = {name: value for name, value in event.ctx.items() if template.ctx.get(name) != value}
     known = standing_in((event.session_key, context, ctx), secrets)
     veil = Veil.over((*known, *secrets_in(context), *secrets_in(ctx)))
     document: dict[str, Any] = {"event": event.key}
     if event.session_key != template.session_key:
         document["session"] = named(veil.value(event.session_key), literal=True)
-    for name, value in (("context", context), ("ctx", ctx)):
+    saved = named(veil.value(context), literal=True)
+    saved = {
+        str(name): (saved | here)[str(name)] for name in event.context if name in here or name in context
+    }
+    for name, value in (("context", saved), ("ctx", named(veil.value(ctx), literal=True))):
         if value:
-            document[name] = named(veil.value(value), literal=True)
+            document[name] = value
     if expect:
         document["expect"] = expect
     source = "".join(f"{line}\n" for line in rendered(document)).encode("utf-8", "replace")
@@ -76,6 +83,16 @@ def save_event(
         raise Refusal(f"There is {file} already.", "Save under another name.")
     writing(Change(file, f"save {event.key} as {file.name}", None, source))
     return tuple(variable_name(secret.name) for secret in veil.secrets)
+
+
+def of_here(context: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, str]:
+    """What a context has of this machine, as a template filled in here does, and how a file says it."""
+    words = {WORKSPACE_FIELD: f"${{{WORKSPACE}}}", CFG: f"${{{CFG}}}"}
+    return {name: word for name, word in words.items() if name in context and _same(name, context, template)}
+
+
+def _same(name: str, context: Mapping[str, Any], template: Mapping[str, Any]) -> bool:
+    return name in template and alike(context[name], template[name])
 
 
 def named(value: Any, *, literal: bool = False) -> Any:

@@ -126,23 +126,28 @@ def planned(bench: Workbench, sequence: EventSequence) -> tuple[Plan, ...]:
 
 
 async def checked_file(
-    bench: Workbench, file: Path, told: Callable[[Firing | Sequencing], object] | None = None
+    bench: Workbench,
+    file: Path,
+    told: Callable[[Firing | Sequencing], object] | None = None,
+    *,
+    sandbox: bool = False,
 ) -> Verified:
     """Fire the saved event of a file, or its sequence, and compare with what it expects.
 
     A file that says nothing of use is an answer, not an error. `told` hears of what is fired, to cancel it.
+    With `sandbox` each event is fired on copies of its own.
     """
     section = None
     try:
         section = read_section(file, "saved event: it wants a mapping with `event: KEY`")
         if not is_sequence(section):
-            return (await tried(bench, saved_in(section), told=told))[0]
+            return (await tried(bench, saved_in(section), sandbox=sandbox, told=told))[0]
         sequence = sequence_in(section, file.stem)
         planned(bench, sequence)
     except Refusal as refused:
         unplayed = section is not None and is_sequence(section)
         return Verified(file, None, problem=str(refused), sequence=unplayed)
-    sequencing = Sequencing(bench, sequence)
+    sequencing = Sequencing(bench, sequence, sandbox=sandbox)
     if told is not None:
         told(sequencing)
     over = await sequencing.run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, ChangeError, change_of, holds, inverse_of
@@ -19,6 +20,8 @@ from hookscope.workbench.refusal import Refusal
 
 if TYPE_CHECKING:
     from hookscope.workbench.view import View
+
+UNREADABLE = "{} cannot be read: the edit that it remembers is passed over, until that file is removed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,30 @@ class Undoing:
     change: Change
     back: Change  # what is written
     alone: bool  # its file has changed since: only this edit is taken back, what came later stays
+    unreadable: tuple[Path, ...] = ()  # what remembers newer edits, and is passed over
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What is written or removed."""
+        return tuple(part.path for part in self.change.parts)
+
+    @property
+    def passed_over(self) -> tuple[str, ...]:
+        """What is said of those."""
+        return passed_over(self.unreadable)
+
+
+class Stuck(Refusal):
+    """The newest edit cannot be taken back. It stays the next one until it can, or is given up."""
+
+    def __init__(self, what: str, then: str, change: Change) -> None:
+        super().__init__(what, then)
+        self.change = change
+
+
+def passed_over(unreadable: tuple[Path, ...]) -> tuple[str, ...]:
+    """What is said of remembered edits that cannot be read, a sentence each."""
+    return tuple(UNREADABLE.format(file) for file in unreadable)
 
 
 def undoing_of(change: Change) -> Undoing:

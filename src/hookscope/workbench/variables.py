@@ -1,17 +1,19 @@
 """`${NAME}` and `${now-2h}` in the texts of events: what stands behind a name, and the texts filled.
 
 A variable is looked for on the command line (`--env`), in the chosen environment, in the environment of
-the process and of the host, then in `.env` of the workspace. `now` is the moment of the event.
+the process and of the host, then in `.env` of the workspace. `now` is the moment of the event, `workspace`
+and `cfg` are the folder and the settings in force, unless a variable has that name.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from hookscope.core.dialect import Host
 from hookscope.core.event import iso
@@ -19,6 +21,7 @@ from hookscope.core.text import nearest
 from hookscope.formats import read_dotenv
 from hookscope.journal.secrets import Secret, secrets_in
 from hookscope.values import dataclass
+from hookscope.workbench.compose import as_plain
 from hookscope.workbench.environments import Environment
 from hookscope.workbench.refusal import Refusal
 
@@ -29,6 +32,7 @@ HIDDEN = "••••"
 REFERENCE = re.compile(r"\$\{([A-Za-z_]\w*|now[^\w{}\n][^{}\n]*)\}", re.ASCII)
 WRITTEN = re.compile(rf"(\$?){REFERENCE.pattern}", re.ASCII)
 NOW = "now"
+WORKSPACE, CFG = "workspace", "cfg"
 SPAN = r"\d{1,9}(?:ms|[smhdw])"
 TIME = re.compile(rf"now(?P<away>(?:[+-](?:{SPAN})+)*)(?::(?P<form>iso|ms|s))?", re.ASCII)
 PART = re.compile(r"([+-])?(\d+)(ms|[smhdw])", re.ASCII)
@@ -42,6 +46,7 @@ class Variables:
     values: Mapping[str, str] = field(default_factory=dict, repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
     environment: str | None = None  # the one that was chosen
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)  # those in force: `${cfg}`
 
     def secret(self, name: str) -> bool:
         """Is its value to be hidden: its name says so, or it looks like a secret."""
@@ -63,6 +68,7 @@ def variables_of(host: Host, given: Mapping[str, str], environment: Environment 
     """The variables for events of this host. Reads `.env` of its workspace; `given` beats all others."""
     around = host.surroundings.env
     layers: list[tuple[str, Mapping[str, str]]] = [
+        ("the workspace", {WORKSPACE: str(host.workspace)}),
         *((DOTENV, {name: value}) for name, value in dotenv_of(host.workspace).items()),
         *(
             ("the environment" if name in around else "the host's settings", {name: value})
@@ -74,7 +80,8 @@ def variables_of(host: Host, given: Mapping[str, str], environment: Environment 
     layers.append(("--env", given))
     values = {name: value for _, layer in layers for name, value in layer.items()}
     origins = {name: origin for origin, layer in layers for name in layer}
-    return Variables(values, origins, environment.name if environment is not None else None)
+    chosen = environment.name if environment is not None else None
+    return Variables(values, origins, chosen, host.settings.value)
 
 
 def dotenv_of(workspace: Path) -> Mapping[str, str]:
@@ -91,8 +98,9 @@ def dotenv_of(workspace: Path) -> Mapping[str, str]:
 def filled(value: Any, variables: Variables, now: datetime, where: str = "The event") -> Any:
     """The plain value with every reference in its texts replaced; keys stay as they are.
 
-    A text that is nothing but one time in `:ms` or `:s` becomes a number. Raises Refusal for a variable
-    that is not set and for a time that is none; `where` is the subject of its sentence.
+    A text that is nothing but one time in `:ms` or `:s` becomes a number, one that is `${cfg}` a mapping.
+    Raises Refusal for a variable that is not set and for a time that is none; `where` is the subject of its
+    sentence.
     """
     match value:
         case str() if "${" in value:
@@ -105,18 +113,23 @@ def filled(value: Any, variables: Variables, now: datetime, where: str = "The ev
             return value
 
 
-def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> str | int:
+def _filled_text(text: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
     def of(found: re.Match[str]) -> str:
         doubled, name = found.groups()
-        return f"${{{name}}}" if doubled else str(_meaning(name, variables, now, where))
+        if doubled:
+            return f"${{{name}}}"
+        meant = _meaning(name, variables, now, where)
+        return json.dumps(meant, ensure_ascii=False) if isinstance(meant, Mapping) else str(meant)
 
     whole = REFERENCE.fullmatch(text)
     return _meaning(whole[1], variables, now, where) if whole else WRITTEN.sub(of, text)
 
 
-def _meaning(name: str, variables: Variables, now: datetime, where: str) -> str | int:
+def _meaning(name: str, variables: Variables, now: datetime, where: str) -> str | int | Mapping[str, Any]:
     if _is_time(name):
         return _moment(name, now, where)
+    if _is_settings(name, variables):
+        return cast(Mapping[str, Any], as_plain(variables.settings))
     if name not in variables.values:
         near = nearest(name, variables.values)
         meant = f"Did you mean ${{{near}}}? " if near else ""
@@ -127,6 +140,10 @@ def _meaning(name: str, variables: Variables, now: datetime, where: str) -> str 
 
 def _is_time(name: str) -> bool:
     return name == NOW or not (name.isidentifier() and name.isascii())
+
+
+def _is_settings(name: str, variables: Variables) -> bool:
+    return name == CFG and name not in variables.values
 
 
 def _moment(name: str, now: datetime, where: str) -> str | int:
@@ -197,6 +214,8 @@ def _use(name: str, variables: Variables, now: datetime) -> Reference:
         return Reference(name, "", "", str(refused))
     if _is_time(name):
         return Reference(name, shown, "the event's time")
+    if _is_settings(name, variables):  # not shown: they hold secrets
+        return Reference(name, "an object", "the settings in force")
     secret = variables.secret(name)
     return Reference(name, HIDDEN if secret else shown, variables.origins[name], secret=secret)
 

@@ -6,6 +6,7 @@ from hookscope.cli import answers, fix_tables
 from hookscope.cli.answers import Answer
 from hookscope.workbench import Options, Refusal
 from hookscope.workbench.fixing.fix import Given, Repair
+from hookscope.workbench.options import command_on
 
 
 @answers.command(
@@ -56,9 +57,19 @@ def command(
         bench.edits.mend(repair)
         repair = bench.edits.mended(repair)
         bench.close_now()
-    document = fix_tables.document(repair, written=written)
-    text = fix_tables.text(repair, view, written=written, linted=wanted is not None)
-    return Answer(document, text, yes=repair.ready, aside=aside)
+    failed = None if repair.fixes else bench.edits.failed_run(view, repair)
+    words = ("fix", name, *_typed(gate, lint, rules))
+    shown = fix_tables.Shown(view, written, failed, command_on(options, *words))
+    return Answer(
+        fix_tables.document(repair, shown), fix_tables.text(repair, shown), yes=repair.ready, aside=aside
+    )
+
+
+def _typed(gate: str | None, lint: bool, rules: tuple[str, ...]) -> list[str]:
+    """The options of this command, as they were typed."""
+    typed = ["--gate", gate] if gate is not None else []
+    typed += ["--lint"] if lint else []
+    return typed + [word for rule in rules for word in ("--rule", rule)]
 
 
 def _check_rules(rules: tuple[str, ...]) -> None:
@@ -89,5 +100,6 @@ def _given(values: tuple[str, ...], repair: Repair) -> Given:
             named[repair.asks[0]] = text
         else:
             wanted = ", ".join(f"--value {name}=…" for name in repair.asks) or "no value"
-            raise Refusal(f"--value {text!r} is not asked for.", f"Asked for: {wanted}.", code=2)
+            what = f"--value {name}=…" if sign else "A --value without a name"  # it may be a secret
+            raise Refusal(f"{what} is not asked for.", f"Asked for: {wanted}.", code=2)
     return Given(named)

@@ -1,5 +1,7 @@
 """`hookscope info NAME`."""
 
+from dataclasses import replace
+
 import click
 
 from hookscope.cli import answers, host_format, one_hook
@@ -22,17 +24,19 @@ def command(options: Options, name: str, places: bool, shape: str) -> Answer:
     view = bench.look()
     row = bench.hook(view, name)
     from hookscope.workbench.links.chain import links_of  # here: it loads the database
-    from hookscope.workbench.links.link import unfit
+    from hookscope.workbench.links.link import agreed, unfit
 
     aside: tuple[str, ...] = ()
     try:
         links = links_of(bench, view, row)
     except OSError as error:
         links, aside = (), (f"What has come of it is not known: {error}.",)
+    verdict = replace(row.verdict, gates=agreed(row.verdict.gates, links))
+    told = replace(row, verdict=verdict)
     document = {
-        **documents.hook(row, view),
+        **documents.hook(told, view),
         **documents.declared(row.hook),
         "chain": [documents.link(one) for one in links],
         "limits": documents.limits(view.limits_of(row.hook)),
     }
-    return Answer(document, one_hook.info(view, row, links, unfit(links), places=places), aside=aside)
+    return Answer(document, one_hook.info(view, told, links, unfit(links), places=places), aside=aside)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -41,6 +41,9 @@ PARAMETERS = (
     click.Option(["--watch"], is_flag=True, help="Test again on every save; Ctrl-C ends it."),
     timeout_option(),
     wait_option(),
+    click.Option(
+        ["--sandbox"], is_flag=True, help="Run handlers on copies, anew for each event, and show the files."
+    ),
     trust_option(),
 )
 
@@ -55,6 +58,7 @@ class Asked:
     accept: bool
     timeout: float | None
     wait: float
+    sandbox: bool
     trust: bool
 
 
@@ -67,6 +71,7 @@ def command(
     watch: bool,
     timeout: float | None,
     wait: float,
+    sandbox: bool,
     trust: bool,
     as_json: bool,
 ) -> Answer:
@@ -75,9 +80,13 @@ def command(
 
     With --accept what happened is expected from now on: missed values are replaced where they stand, and
     a file without `expect:` gets a first draft. With --watch all is tested again on every save.
+
+    All handlers that listen to an event really run, as its host would call them. With --sandbox they get
+    copies of HOME, of the host's state folder and of the workspace; what they wrote is shown and thrown away.
     """
     named = [Path(name) for name in what]
-    asked = Asked(options, named, None if junit is None else Path(junit), accept, timeout, wait, trust)
+    report = None if junit is None else Path(junit)
+    asked = Asked(options, named, report, accept, timeout, wait, sandbox, trust)
     if watch and accept:
         raise Refusal(
             "--accept writes once; with --watch it would accept every mistake.",
@@ -97,20 +106,21 @@ def _tested(asked: Asked, bench: Workbench) -> tuple[Answer, bool]:
     """One round, and whether Ctrl-C ended it. Raises Refusal where there is nothing to test."""
     files = saved_events(bench.open().workspace, asked.what)
     turns = OneAfterAnother()
-    items = asyncio.run(_all(bench, files, turns))
+    items = asyncio.run(_all(bench, files, turns, sandbox=asked.sandbox))
+    copies = bench.setup.surroundings if asked.sandbox else None
     refused = [f"Stopped: {len(items)} of {len(files)} were fired."] if turns.stopped else []
     if asked.accept and not turns.stopped:
         items = [_accepted(bench, item, refused) for item in items]
     if asked.junit is not None:
         try:
-            asked.junit.write_text(test_tables.junit(items), encoding="utf-8")
+            asked.junit.write_text(test_tables.junit(items, copies), encoding="utf-8")
         except OSError as error:
             raise Refusal(
                 f"Cannot write {asked.junit}: {why_of(error)}.", "Name another file.", code=2
             ) from None
     return Answer(
         [test_tables.document(item, bench.dialect.name) for item in items],
-        test_tables.text(items),
+        test_tables.text(items, copies),
         yes=all(item.passed for item in items) and not turns.stopped,
         aside=tuple(refused),
     ), turns.stopped
@@ -177,18 +187,31 @@ def _next(
 
 def _accepted(bench: Workbench, item: Verified, refused: list[str]) -> Verified:
     try:
-        return replace(item, accepted=accept_run(item, bench.edits.keep))
+        accepted = accept_run(item, bench.edits.keep)
     except Refusal as error:
         refused.append(str(error))
         return item
+    now_right = tuple(_now_right(item)) if accepted else ()
+    return replace(item, accepted=accepted, notes=(*item.notes, *now_right))
 
 
-async def _all(bench: Workbench, files: Sequence[Path], turns: OneAfterAnother) -> list[Verified]:
+def _now_right(item: Verified) -> Iterator[str]:
+    """Errors that were not expected, and are from now on: a mistake is easily accepted with the rest."""
+    for one in (item, *item.steps):
+        if one.run is None or (one.expects and not any(miss.what == "errors" for miss in one.misses)):
+            continue
+        for name in dict.fromkeys(result.call.name for result in one.run.failed):
+            yield f"{name} fails, and that is expected from now on; `hookscope undo` takes it back."
+
+
+async def _all(
+    bench: Workbench, files: Sequence[Path], turns: OneAfterAnother, *, sandbox: bool
+) -> list[Verified]:
     items: list[Verified] = []
     try:
         with ended_by_interrupt(turns.stop):
             for file in files:
-                items.append(await checked_file(bench, file, turns.begun))
+                items.append(await checked_file(bench, file, turns.begun, sandbox=sandbox))
                 if turns.stopped:
                     break
     finally:

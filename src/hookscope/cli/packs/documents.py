@@ -8,6 +8,7 @@ from hookscope.workbench import documents
 from hookscope.workbench.documents import Document
 from hookscope.workbench.packs.desk import PackStatus
 from hookscope.workbench.packs.planned import Done, HookPlan, OnDisk, Planned, Record, UpToDate, Uses
+from hookscope.workbench.shown import preview_of
 
 
 def written(document: Document, done: Done) -> Document:
@@ -36,7 +37,7 @@ def planned(item: Planned, *, diff: bool = False) -> Document:
             }
             for file in item.files
         ],
-        "settings": {"file": str(item.change.path), "diff": item.change.preview()},
+        "settings": {"file": str(item.change.path), "diff": preview_of(item.change)},
         "others": [documents.effect(other) for other in item.others],
         "needs": list(item.needs),
         "left_out": list(item.left_out),

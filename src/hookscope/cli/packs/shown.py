@@ -23,6 +23,7 @@ from hookscope.workbench.packs.planned import (
     Uses,
     size_in_words,
 )
+from hookscope.workbench.shown import preview_of
 
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "same": " "}
 REQUIREMENTS = ("os", "bins", "anyBins", "env", "config")
@@ -205,7 +206,7 @@ def _changed(item: OnDisk, host: Host) -> Iterator[str]:
 
 
 def _settings(item: Planned, host: Host) -> Iterator[str]:
-    preview = item.change.preview()
+    preview = preview_of(item.change)
     file = printable(host.surroundings.short(item.change.path))
     yield from ("", f"  settings {file}" + ("" if preview else ": nothing changes"))
     if preview:

@@ -112,7 +112,7 @@ class FireFrame(FireComposing):
             self._draw_plan()
 
     def remember(self, past: Sequence[PastRun]) -> None:
-        """Runs of earlier sittings: shown as those of this one, behind them."""
+        """Runs of earlier sittings and of other programs: shown as those of this one."""
         for run in past:
             self.runs.recall(run)
         if past and self.runs.current is None:  # else the first run of this sitting was faster

@@ -1,4 +1,4 @@
-"""The runs of this sitting: the last fifty, the one on the screen, and steps that wait to be drawn."""
+"""The runs that are at hand: the last fifty, the one on the screen, and steps that wait to be drawn."""
 
 from __future__ import annotations
 
@@ -46,10 +46,7 @@ class Runs:
         self._sheets.pop(number, None)
         self._sheets[number] = begin(number, plan, self.clock(), at)
         self.shown = number
-        while len(self._sheets) > KEPT:
-            oldest = next(iter(self._sheets))
-            del self._sheets[oldest]
-            self._waiting.pop(oldest, None)
+        self._make_room(number)
 
     def recall(self, past: PastRun) -> None:
         """A run of the journal takes its place among the others."""
@@ -57,6 +54,15 @@ class Runs:
             self._sheets[past.id] = begin(past.id, past.plan, self.clock(), past.at)
             self.end(past.id, past.run, "its program ended before it did")
             self._sheets = dict(sorted(self._sheets.items()))
+            self._make_room(past.id)
+
+    def _make_room(self, new: int) -> None:
+        """The oldest go: not the new one, the one on the screen, nor one that has not ended."""
+        over = [number for number, sheet in self._sheets.items() if not sheet.running]
+        old = [number for number in over if number not in (new, self.shown)]
+        for number in old[: max(0, len(self._sheets) - KEPT)]:
+            del self._sheets[number]
+            self._waiting.pop(number, None)
 
     def has_begun(self, number: int) -> bool:
         """Has anything been heard of it since it was asked for."""

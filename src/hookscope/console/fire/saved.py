@@ -14,6 +14,7 @@ from hookscope.core.differences import MARK
 from hookscope.values import dataclass
 from hookscope.workbench.compose import parse_context, template
 from hookscope.workbench.drafts import SavedDraft, draft_of
+from hookscope.workbench.variables import escaped as literal
 
 if TYPE_CHECKING:
     from hookscope.core.runs import Event
@@ -49,10 +50,14 @@ def draft_from(saved: SavedDraft, view: View) -> Draft:
 
 
 def to_save(draft: Draft, event: Event, view: View) -> SavedDraft:
-    """The composer's event as a file says it: the settings in force are left out, and that it was one before.
+    """The composer's event as a file says it: the settings in force as `${cfg}`, other settings and that it
+    was one before left out.
 
     `event` is valid."""
+    settings, in_force = f"${{{CFG}}}", literal(template(event.key, view.host).context.get(CFG))
     context = {name: value for name, value in parse_context(draft.text).items() if name not in (CFG, MARK)}
+    if CFG in event.context and event.context[CFG] in (settings, in_force):
+        context[CFG] = settings
     ctx = {name: value for name, value in event.ctx.items() if name != MARK}
     return draft_of(replace(event, ctx=ctx), template(event.key, view.host), context)
 

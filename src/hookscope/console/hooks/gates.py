@@ -11,6 +11,7 @@ from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, MUTED
 from hookscope.core.hooks import Hook
 from hookscope.core.standing import Gate, Standing
+from hookscope.workbench.fixing.by_hand import install_lines, install_words
 
 if TYPE_CHECKING:
     from hookscope.workbench import View
@@ -19,8 +20,6 @@ NAME = 11  # cells of a check's name
 
 # What to do about a shut check, where nothing better is known.
 NEXT = {
-    "bins": "install it, or add its folder to PATH; {hooks.recheck} looks again",
-    "anyBins": "install one of them, or add its folder to PATH; {hooks.recheck} looks again",
     "env": "{hooks.fix} sets it in its settings entry; or set it where the host starts",
     "os": "nothing to do on this machine",
     "trusted": "{hooks.trust} asks and allows the folder",
@@ -72,21 +71,14 @@ def _next(gate: Gate, hook: Hook, view: View) -> str:
     if gate.fix is not None:
         file = view.host.surroundings.short(gate.fix.file)
         return f"{key_of('hooks.fix')} writes {gate.fix.meaning} in {file}"
-    offers = [_offer(item) for item in hook.meta.install] if gate.name in ("bins", "anyBins") else []
-    if any(offers):
-        return f"HOOK.md offers: {'; '.join(offer for offer in offers if offer)}"
+    if gate.name in ("bins", "anyBins"):
+        offers = install_lines(hook.meta.install)
+        again = with_keys("; {hooks.recheck} looks again")
+        return f"HOOK.md offers: {offers}" if offers else install_words(gate) + again
     if gate.name == "config" and gate.setting is not None:
         path = ".".join(str(part) for part in gate.setting)
         return f"{key_of('hooks.fix')} sets {path} in {view.host.surroundings.short(view.host.settings.file)}"
     return with_keys(NEXT.get(gate.name, ""))
-
-
-def _offer(item: object) -> str:
-    """An install hint of HOOK.md in one line; shown, never run."""
-    if not hasattr(item, "get"):
-        return ""
-    words = [item.get(field) for field in ("kind", "formula", "package", "module", "url")]
-    return str(item.get("label") or " ".join(str(word) for word in words if word))
 
 
 def _setting_place(gate: Gate, view: View) -> str:

@@ -10,7 +10,7 @@ from textual.content import Content
 from hookscope.console.keymap.hints import with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import MUTED
-from hookscope.core.standing import Standing, State
+from hookscope.core.standing import Gate, Standing, State
 
 if TYPE_CHECKING:
     from hookscope.console.state import Linted
@@ -33,6 +33,15 @@ def cannot_run(row: Standing, checked: Linted | None, failed: FailedLoad | None)
     from hookscope.workbench.links.link import unfit  # here: the first paint does without
 
     return unfit(checked.links)
+
+
+def with_links(gates: tuple[Gate, ...], checked: Linted | None) -> tuple[Gate, ...]:
+    """The checks, with what a load has told of them."""
+    if checked is None or not checked.links:
+        return gates
+    from hookscope.workbench.links.link import agreed  # here: the first paint does without
+
+    return agreed(gates, checked.links)
 
 
 def so_far(sheet: Sheet, links: Sequence[Link], unfolded: bool) -> None:

@@ -10,7 +10,7 @@ from textual.content import Content
 from hookscope.console.hooks.copies import which_wins
 from hookscope.console.hooks.gates import open_gates, shut_gate
 from hookscope.console.hooks.rows import Row
-from hookscope.console.hooks.so_far import cannot_run, so_far
+from hookscope.console.hooks.so_far import cannot_run, so_far, with_links
 from hookscope.console.keymap.hints import key_of, with_keys
 from hookscope.console.sheet import Sheet, foreign
 from hookscope.console.theme import FAINT, IGNORED, LOOKS, MUTED, NO_HOOK
@@ -102,7 +102,7 @@ def _hook(sheet: Sheet, row: Standing, view: View, source: SourceText | None, re
     sheet.title(*_summary(row, reading.checked, view.failed_loads.get(hook)))
     for gate in row.verdict.shut():
         shut_gate(sheet, gate, row, view, reading.unfolded)
-    open_gates(sheet, row.verdict.gates, view, reading.unfolded)
+    open_gates(sheet, with_links(row.verdict.gates, reading.checked), view, reading.unfolded)
     if reading.checked is not None:
         so_far(sheet, reading.checked.links, reading.unfolded)
     if reading.checked is not None:

@@ -59,6 +59,7 @@ ROOMS = (
     Room("chooser", "which hosts", "hosts.chooser:ChooserScreen"),
     Room("trust", "the question of trust", "trust:TrustScreen"),
     Room("edit", "an edit before it is written", "edits:EditScreen"),
+    Room("forget", "an undo that cannot be", "edits:ForgetScreen"),
     Room("question", "a question", "question:Question", typing=True),
     Room("whatif", "what if", "whatif.bar:WhatIfBar", typing=True),
     Room("new", "a new hook", "making.form:NewScreen", typing=True),

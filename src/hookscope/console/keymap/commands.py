@@ -145,6 +145,7 @@ _TABLE: dict[str, dict[str, str | Reason]] = {
     "chooser": {"turn": "compare --dialects A,B", "take": "compare --dialects A,B", "leave": L},
     "trust": {"cancel": L, "trust": "trust DIR", "without": "fire KEY", "choose": M},
     "edit": {"cancel": L, "write": "fix NAME --apply", "choose": M},
+    "forget": {"cancel": L, "forget": "undo --forget", "choose": M},
     "question": {"cancel": L},
     "whatif": {
         "leave": L,

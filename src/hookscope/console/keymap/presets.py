@@ -27,6 +27,7 @@ VIM: Preset = {
     "choice.before": ("left", "h"),
     "trust.choose": ("left", "right", "h", "l"),
     "edit.choose": ("left", "right", "h", "l"),
+    "forget.choose": ("left", "right", "h", "l"),
 }
 
 PRESETS: Mapping[str, Preset] = {"default": {}, "vim": VIM}

@@ -15,6 +15,7 @@ from hookscope.console.text import line
 from hookscope.console.theme import LOOKS, MUTED
 from hookscope.core.standing import State
 from hookscope.core.text import one_line
+from hookscope.workbench.shown import preview_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +107,7 @@ def _files(sheet: Sheet, planned: Planned, surroundings: Surroundings) -> None:
 
 
 def _settings(sheet: Sheet, planned: Planned, surroundings: Surroundings) -> None:
-    preview = planned.change.preview()
+    preview = preview_of(planned.change)
     sheet.title("Settings", surroundings.short(planned.change.path))
     if preview:
         diff_part(sheet, preview)

@@ -19,8 +19,14 @@ const ADVICE = [
 const REFUSED = [
   [/equals declaration/, "`import x = require()` does not run in Node: write `import x from` instead."],
   [/export assignment/, "`export =` does not run in Node: write `export default` instead."],
-  [/./, "Node removes types only, and this has code of its own: write it in JavaScript, or compile it."],
+  [/./, `Node removes types only, and this has code of its own: write it in JavaScript, or compile it${otherNode()}.`],
 ];
+
+/** From 26 on Node has no way to run an enum, a namespace or a parameter property; those before have one. */
+function otherNode() {
+  const isTooNew = Number(process.versions.node.split(".")[0]) >= 26;
+  return isTooNew ? "; or name Node 25 or older under `node:` in .hookscope/config.yaml" : "";
+}
 
 /** The error, or one that says the place and the next step. `worlds` knows what was loaded for it. */
 function explained(error, worlds) {

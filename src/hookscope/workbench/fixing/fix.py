@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from hookscope.changes import Change, composed
 from hookscope.core.standing import Gate, Standing, State
@@ -11,13 +12,16 @@ from hookscope.values import dataclass
 from hookscope.workbench.toggle import Effect
 from hookscope.workbench.view import View
 
+if TYPE_CHECKING:
+    from hookscope.lint.model import Finding
+
 
 @dataclass(frozen=True, slots=True)
 class Fix:
     """What can be done about one shut gate. Making one writes nothing.
 
     With `changes` it can be written; with `asks` it wants values first; else `hint` is shown and copied,
-    and never run, and `why_not` says why nothing is written.
+    and never run, and `why_not` says why nothing is written; with `by_hand` it says what to do instead.
     """
 
     gate: str
@@ -26,6 +30,7 @@ class Fix:
     asks: tuple[str, ...] = ()  # the names of the values that it wants
     hint: str = ""
     why_not: str = ""
+    by_hand: bool = False
     shut: Gate | None = None  # the gate itself; None where the hook was none, and for lint
 
 
@@ -39,6 +44,7 @@ class Repair:
     fixes: tuple[Fix, ...] = ()
     others: tuple[Effect, ...] = ()  # other hooks whose state it changes
     notices: str = ""  # when the host notices
+    remarks: tuple[Finding, ...] = ()  # of lint, that none of these fixes is about
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -49,6 +55,13 @@ class Repair:
     def asks(self) -> tuple[str, ...]:
         """The values that are still wanted."""
         return tuple(dict.fromkeys(name for fix in self.fixes for name in fix.asks))
+
+    @property
+    def opened(self) -> tuple[str, ...]:
+        """The checks that its changes open, all of each."""
+        shut = {gate.name for gate in self.still}
+        named = (fix.gate for fix in self.fixes if fix.changes and fix.shut is not None)
+        return tuple(dict.fromkeys(name for name in named if name not in shut))
 
     @property
     def ready(self) -> bool:

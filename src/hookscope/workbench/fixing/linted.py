@@ -14,7 +14,7 @@ from hookscope.lint.reading import read_subject, with_facts
 from hookscope.lint.source.scripts import read_scripts
 from hookscope.workbench.fixing.fix import Fix
 from hookscope.workbench.fixing.sketch import Sketch
-from hookscope.workbench.linting import host_facts
+from hookscope.workbench.linting import host_facts, lint_one
 
 MOST = 20  # findings of one hook that are mended at once
 
@@ -32,6 +32,13 @@ def lint_fixes(row: Standing, sketch: Sketch, rules: Collection[str]) -> tuple[l
         fix, sketch = _mended(finding, now, sketch, rules)
         fixes.append(fix)
     return fixes, sketch
+
+
+def remarks_on(row: Standing, sketch: Sketch, rules: Collection[str] | None) -> tuple[Finding, ...]:
+    """What lint says of a hook: with rules, what of theirs has no safe fix."""
+    if rules is None:
+        return lint_one(row, sketch.host).findings
+    return tuple(finding for finding in _findings(row, sketch, rules) if not finding.fix)
 
 
 def _open(

@@ -18,6 +18,7 @@ from hookscope.core.standing import Gate, Standing
 from hookscope.core.text import as_typed
 from hookscope.formats import locate_json5, text_of
 from hookscope.formats.places import steps_of, with_dots
+from hookscope.workbench.fixing.by_hand import install_lines, install_words
 from hookscope.workbench.fixing.fix import Fix, Given
 from hookscope.workbench.fixing.sketch import Sketch
 
@@ -90,13 +91,10 @@ def bins(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fi
             names.append(here.short(change.path))
     if changes:
         yield Fix(gate.name, f"Allow {', '.join(names)} to be run", tuple(changes))
-    words = [line for item in row.hook.meta.install if (line := install_line(item))]
     what = " or ".join(gate.missing) if gate.name == "anyBins" else ", ".join(gate.missing)
-    if words:
-        yield Fix(gate.name, f"Install {what}", hint="; ".join(words))
-    yield Fix(
-        gate.name, f"Install {what}", why_not="its HOOK.md does not say how; install it, and look again"
-    )
+    if hint := install_lines(row.hook.meta.install):
+        yield Fix(gate.name, f"Install {what}", hint=hint)
+    yield Fix(gate.name, f"Install {what}", why_not=install_words(gate), by_hand=True)
 
 
 def packages(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:
@@ -119,31 +117,6 @@ def _runnable(file: Path) -> Change | None:
     if not file.is_file() or facts.st_uid != os.geteuid() or wanted == mode:
         return None
     return Change(file.absolute(), f"{file.name} may be run", None, None, modes=(mode, wanted))
-
-
-COMMANDS = {  # kind of an install hint → the command of its user's; {} is what it names
-    "brew": ("formula", "brew install {}"),
-    "npm": ("package", "npm install -g {}"),
-    "node": ("package", "npm install -g {}"),
-    "go": ("module", "go install {}"),
-    "uv": ("package", "uv tool install {}"),
-    "pip": ("package", "pip install {}"),
-    "pipx": ("package", "pipx install {}"),
-    "cargo": ("package", "cargo install {}"),
-    "apt": ("package", "apt install {}"),
-    "git": ("repository", "git clone {}"),
-    "download": ("url", "{}"),
-}
-
-
-def install_line(item: Mapping[str, object]) -> str:
-    """One hint of HOOK.md as a line to copy; its label where it names no command. Never run."""
-    kind, label = str(item.get("kind") or item.get("type") or ""), str(item.get("label") or "")
-    field, command = COMMANDS.get(kind.lower(), ("", ""))
-    what = item.get(field) or item.get("package") or item.get("url")
-    if command and isinstance(what, str) and what.strip():
-        return command.format(what.strip())
-    return label or kind
 
 
 def allow(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> Iterator[Fix]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from hookscope.changes import ChangeError
 from hookscope.core.inventory import Rejected
@@ -16,8 +17,12 @@ from hookscope.workbench.fixing.listed import is_listed, of_entry
 from hookscope.workbench.fixing.recipes import WHY_NOT, WORLD, Recipe
 from hookscope.workbench.fixing.rejects import reject_fixes
 from hookscope.workbench.fixing.sketch import Sketch
+from hookscope.workbench.shown import told
 from hookscope.workbench.toggle import Effect
 from hookscope.workbench.view import View
+
+if TYPE_CHECKING:
+    from hookscope.lint.model import Finding
 
 IN_SOURCE: Mapping[str, Recipe] = {
     "handler": in_source.broken,
@@ -47,7 +52,8 @@ def repair_of(
     Args:
         only: this gate alone.
         first: no further than the first gate that can be opened, or that wants a value.
-        rules: mend too what these rules of lint have a safe fix for; with none of them, what any has.
+        rules: mend too what these rules of lint have a safe fix for; with none of them, what any has. What
+            they have none for is remarked; so is all that lint finds where no check is shut.
     """
     sketch = Sketch(view.host, view.inventory)
     fixes: list[Fix] = []
@@ -67,12 +73,17 @@ def repair_of(
         fix, sketch = _of_gate(gate, row, sketch, given)
         fixes.append(replace(fix, shut=gate))
         row = sketch.find(sought)
-    if rules is not None and isinstance(row, Standing) and row.hook.folder.source != BUNDLED:
-        from hookscope.workbench.fixing.linted import lint_fixes  # here: most repairs parse no scripts
+    remarks: tuple[Finding, ...] = ()
+    open_before = not fixes and isinstance(row, Standing) and not row.verdict.shut()
+    if isinstance(row, Standing) and row.hook.folder.source != BUNDLED and (rules is not None or open_before):
+        from hookscope.workbench.fixing.linted import lint_fixes, remarks_on  # here: most parse no scripts
 
-        more, sketch = lint_fixes(row, sketch, rules)
-        fixes += more
-    return _answer(view, sought, sketch, fixes)
+        if rules is not None:
+            more, sketch = lint_fixes(row, sketch, rules)
+            fixes += more
+        then = sketch.find(sought)
+        remarks = remarks_on(then, sketch, rules) if isinstance(then, Standing) else ()
+    return replace(_answer(view, sought, sketch, fixes), remarks=remarks)
 
 
 def _next(row: Standing, seen: set[GateId], only: str | None) -> Gate | None:
@@ -100,7 +111,7 @@ def _of_gate(gate: Gate, row: Standing, sketch: Sketch, given: Given) -> tuple[F
                 return fix, then
             problem = f"{fix.title} would not open it"
     except (ChangeError, OSError) as error:
-        problem = str(error)
+        problem = told(error) if isinstance(error, ChangeError) else str(error)
     return Fix(gate.name, gate.reason or gate.name, why_not=problem or _why_not(gate)), sketch
 
 

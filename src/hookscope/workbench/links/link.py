@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
+from hookscope.core.examine import KNOWN_AFTER_LOAD
+from hookscope.core.standing import Gate
 from hookscope.values import dataclass
 
 LinkName = Literal["loads", "export", "registered", "arrived", "ran"]
@@ -46,6 +49,24 @@ def in_short(links: tuple[Link, ...]) -> tuple[bool | None, str]:
     if arrived.passed:
         return None, f"no run of it is on record, though an event has come: {arrived.found}"
     return None, "no event that it listens to has come so far"
+
+
+def agreed(gates: tuple[Gate, ...], links: Sequence[Link]) -> tuple[Gate, ...]:
+    """The checks as they are told beside these links: what only a load can tell, where one has told it.
+
+    None is shut by that: what a load says against a hook is told by `unfit`.
+    """
+    named = {link.name: link for link in links}
+    if "export" not in named or named["export"].passed is None:
+        return gates
+    passed = named["export"].passed or None
+    found = f"a function ({named['loads'].found})" if passed else named["export"].found
+    return tuple(
+        replace(gate, passed=passed, found=found)
+        if gate.name == "export" and gate.passed is None and KNOWN_AFTER_LOAD in gate.found
+        else gate
+        for gate in gates
+    )
 
 
 def unfit(links: tuple[Link, ...]) -> str:

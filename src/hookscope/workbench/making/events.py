@@ -30,7 +30,7 @@ class Heard:
     when: str
     fires: str  # the event that tries it out: of a family, or of all events, one of them
     field: str  # a text of its context that the handler reads; empty: none that all hosts carry
-    context: Mapping[str, Any]  # for the saved event: what must be there, and what is read
+    context: Mapping[str, Any]  # of the saved event: the whole example, as `fire KEY` has it
     session: str
     delivers: bool  # does everybody who sends it show what is pushed
 
@@ -110,17 +110,13 @@ def heard(key: str, kind: EventKind, readers: Readers) -> Heard:
     fires = _one_of(key, kind, sending[0])
     known = [event for one in sending if (event := one.catalogue.find(fires)) is not None]
     first = known[0] if known else EventType(fires, "")
-    field = _field(known)
-    examples = {name: told.examples[0] for name, told in first.fields.items() if told.examples}
-    examples |= first.context
-    context = {name: examples[name] for name in (*first.required, field) if name in examples}
     exact = sending[0].catalogue.find(key)
     return Heard(
         key=key,
         when="any event of the stream" if exact is None else exact.when,
         fires=fires,
-        field=field,
-        context=context,
+        field=_field(known),
+        context=first.context,
         session=first.session or DEFAULT_SESSION,
         delivers=all(_delivers(one, fires) for one in sending),
     )
@@ -143,13 +139,8 @@ def _one_of(key: str, kind: EventKind, reader: Reader) -> str:
 
 
 def _field(known: Sequence[EventType]) -> str:
-    """A text that every sender's event has, the most telling one."""
-    texts = [{name for name, value in _examples(event).items() if isinstance(value, str)} for event in known]
+    """A text that every sender's example has, the most telling one."""
+    texts = [{name for name, value in one.context.items() if isinstance(value, str)} for one in known]
     both = set.intersection(*texts) if texts else set()
     ranked = [name for name in TELLING if name in both]
     return ranked[0] if ranked else ""
-
-
-def _examples(event: EventType) -> dict[str, Any]:
-    told = {name: field.examples[0] for name, field in event.fields.items() if field.examples}
-    return told | dict(event.context)

@@ -8,11 +8,12 @@ from typing import Any
 
 from hookscope.core.runs import EventKind
 from hookscope.formats import FormatError, read_yaml
+from hookscope.workbench.compose import WORKSPACE_FIELD
 from hookscope.workbench.expect import literally
 from hookscope.workbench.making.events import GUARDED, Heard
 from hookscope.workbench.making.words import WORSE, both_of
 from hookscope.workbench.saving import rendered
-from hookscope.workbench.variables import escaped
+from hookscope.workbench.variables import CFG, WORKSPACE, escaped
 
 
 def hook_md(
@@ -107,12 +108,17 @@ def readme(name: str, description: str, folder: str) -> str:
 def saved_event(name: str, event: Heard, kind: EventKind, *, pushed: bool) -> str:
     """A saved event with what its run is expected to be, other hooks or not."""
     document: dict[str, Any] = {"event": event.fires}
+    context = escaped(dict(event.context))
+    if WORKSPACE_FIELD in context:
+        context[WORKSPACE_FIELD] = f"${{{WORKSPACE}}}"  # no path of this machine: others test it too
+    if kind == "folder":
+        context[CFG] = f"${{{CFG}}}"
     if event.fires == GUARDED and event.key == GUARDED:
-        document["context"] = {**event.context, "params": {"command": f"{WORSE[0]} /"}}
+        document["context"] = {**context, "params": {"command": f"{WORSE[0]} /"}}
         document["expect"] = {"blocked": True}
         return "".join(f"{line}\n" for line in rendered(document))
-    if event.context:
-        document["context"] = escaped(dict(event.context))
+    if context:
+        document["context"] = context
     family, action = both_of(event.fires)
     if kind == "folder":
         about = event.value if event.field else event.session

@@ -59,7 +59,7 @@ class Sketched:
     def change(self) -> Change:
         """All of it as one change."""
         meaning = f"new {self.kind} {self.wish.name}"
-        first, *rest = (Change(path, meaning, None, content) for path, content in self.files)
+        first, *rest = (Change(path, meaning, None, content, is_code=True) for path, content in self.files)
         above = {folder for path, _ in self.files for folder in path.parents}
         made = sorted(folder for folder in above if not os.path.lexists(folder))
         return replace(first, more=tuple(rest), made=tuple(made))

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from hookscope.changes import ChangeError, read_now
@@ -18,7 +17,7 @@ from hookscope.core.standing import Gate, Standing, State, gate_state
 from hookscope.settings import open_host
 from hookscope.systems.folders import FolderSystem
 from hookscope.values import dataclass
-from hookscope.workbench.options import Options
+from hookscope.workbench.options import Options, command_on
 from hookscope.workbench.tap.installing import digest, installed_of
 from hookscope.workbench.tap.places import spool_place
 from hookscope.workbench.tap.record import Installed, is_tap
@@ -136,7 +135,7 @@ def _needs(entry: Installed, seen: _Seen) -> Iterator[Need]:
         yield Need("found", "it is not among the hooks that are found", "`hookscope list` says why.")
         return
     if row.verdict.shadowed_by is not None:
-        then = f"`{_command(seen.options, 'info', row.hook.name)}` says more."
+        then = f"`{command_on(seen.options, 'info', row.hook.name)}` says more."
         yield Need("shadowed", row.verdict.why(), then)
     for gate in row.verdict.shut():
         if gate.name not in HOOKSCOPES_OWN:
@@ -149,20 +148,8 @@ def _then(gate: Gate, row: Standing, seen: _Seen) -> str:
         where, file = ".".join(map(str, gate.setting or ())), seen.host.settings.file
         return f"{'Add it to' if gate.name == 'allow' else 'Take it out of'} {where} in {file}."
     if gate_state(gate) is State.OFF and (gate.name != "switch" or row.hook.kind == "folder"):
-        return f"`{_command(seen.options, 'enable', name)}` switches it on."
-    return f"`{_command(seen.options, 'info', name)}` shows every check."
-
-
-def _command(options: Options, *words: str) -> str:
-    """A command on the same host as this one."""
-    named = {
-        "--dialect": options.dialect,
-        "--workspace": options.workspace,
-        "--home": options.home,
-        "--config": options.config,
-    }
-    said = (f"{name} {quote(str(value))}" for name, value in named.items() if value is not None)
-    return " ".join(("hookscope", *said, *words))
+        return f"`{command_on(seen.options, 'enable', name)}` switches it on."
+    return f"`{command_on(seen.options, 'info', name)}` shows every check."
 
 
 def _notes(entry: Installed, seen: _Seen) -> Iterator[str]:

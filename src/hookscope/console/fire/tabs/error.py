@@ -1,16 +1,17 @@
 """The error tab: what failed, where in the author's own code, and what the handler had been given."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from textual.content import Content
 
-from hookscope.console.fire.model import document_before
 from hookscope.console.fire.source import Excerpt, as_it_ran, excerpt, own_frames
 from hookscope.console.fire.tabs.shown import ITEMS, Shown, foreign, muted, stack
 from hookscope.console.marks import PHASES, count, word
 from hookscope.core.failure import Failure, Frame
+from hookscope.core.had import had
 
 PHASE_WORDS = {"spawn": "before it could start", "load": "while it was loaded; it never ran"}
+MOST_KEYS = 40
 MESSAGE = 4_000  # characters of an error message that are drawn, the rest is counted
 
 
@@ -45,7 +46,7 @@ def _lines(shown: Shown) -> Iterator[Content]:
             yield muted(f"It failed {PHASE_WORDS[failure.phase]}.")
         yield from _frames(shown, failure)
         if failure.phase == "run":
-            yield _context_had(shown)
+            yield from _context_had(shown, failure)
     yield from _host_log(shown)
     yield from (muted("note         ") + foreign(note, 400) for note in row.result.notes)
 
@@ -110,17 +111,18 @@ def _excerpt(source: Excerpt | None) -> Iterator[Content]:
         yield mark + muted(f"{number:>{size}} │ ") + (code.stylize("bold") if here else code)
 
 
-HAD = {"folder": "context", "stream": "data", "plugin": "event"}  # what a handler calls what it was given
-
-
-def _context_had(shown: Shown) -> Content:
-    event = shown.row.follow_up or shown.sheet.plan.event
-    name, document = HAD[event.kind], document_before(shown.sheet, shown.row)
-    context = document.get(name, document)
-    keys = [word(str(key), 40) for key in context] if isinstance(context, Mapping) else []
-    listed = ", ".join(sorted(keys)[:40]) or "no keys at all"
-    more = f" and {count(len(keys) - 40, 'more key')}" if len(keys) > 40 else ""
-    return muted(f"{f'{name} had':<11}  ") + Content(listed + more)
+def _context_had(shown: Shown, failure: Failure) -> Iterator[Content]:
+    row = shown.row
+    results = (
+        other.result for other in shown.sheet.rows[: row.number - 1] if other.follow_up is row.follow_up
+    )
+    given = had(row.follow_up or shown.sheet.plan.event, (one.patch for one in results if one), failure)
+    listed = ", ".join(word(key, 40) for key in given.keys[:MOST_KEYS]) or "no keys at all"
+    left = len(given.keys) - MOST_KEYS
+    more = f" and {count(left, 'more key')}" if left > 0 else ""
+    yield muted(f"{f'{given.name} had':<11}  ") + Content(listed + more)
+    if given.meant:
+        yield Content(f"Did you mean {word(given.meant, 80)}?")
 
 
 def _host_log(shown: Shown) -> Iterator[Content]:
