@@ -83,6 +83,26 @@ def until_told(watch: Watch, heard: Heard, watched: Watched, folder: Path) -> No
 
 
 @pytest.mark.parametrize("native", [True, False], ids=["native", "polled"])
+def test_what_was_saved_between_the_look_and_the_watch_is_told_too(
+    native: bool, watch: Watch, heard: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not native:
+        monkeypatch.setattr(watching, "_native", no_watches)
+    hooks, settings = tmp_path / "hooks", tmp_path / "settings.json"
+    for file in (hooks / "old" / "handler.py", hooks / "new" / "handler.py", settings):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("as it was")
+    looked = max(file.stat().st_ctime_ns for file in tmp_path.rglob("*"))
+    while settings.stat().st_ctime_ns <= looked:  # the clock of a file system ticks
+        settings.write_text("changed")
+        (hooks / "new" / "handler.py").write_text("changed")
+    watch.watch(Watched((hooks,), {tmp_path: frozenset({"settings.json"})}), looked)
+    heard.wait_for(settings)
+    heard.wait_for(hooks / "new" / "handler.py")
+    assert hooks / "old" / "handler.py" not in heard.paths
+
+
+@pytest.mark.parametrize("native", [True, False], ids=["native", "polled"])
 @pytest.mark.parametrize("save", [rewritten, replaced, same_size_and_time])
 def test_every_way_of_saving_is_noticed(
     save: Save, native: bool, watch: Watch, heard: Heard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

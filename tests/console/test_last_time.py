@@ -11,6 +11,7 @@ from tests.console.conftest import EXTREMES, READY, Open, Story
 
 from hookscope.console.fire.composer import Composer
 from hookscope.console.hooks.rows import GROUPINGS
+from hookscope.console.last_time.desk import LastTimeDesk
 from hookscope.console.last_time.model import Kept, KeptDraft, as_values, from_values, kept_of, restored
 from hookscope.console.layout import MODE_OF
 from hookscope.console.state import ConsoleState
@@ -140,12 +141,31 @@ async def test_a_console_goes_on_where_it_was_left(
             str(notice.message) for notice in story.app._notifications
         )
         fire = story.screen.fire_pane
+        await story.until(lambda: fire.kept()[0].text, "the event is composed again")
         draft, part, form = fire.kept()
         assert draft.text == '{\n  "senderId": "ada",\n  "apiKey": "${API_KEY}"\n}'
         assert (part is not None or form) is True
         await story.focus_in("fire")
         await story.press("1")
         await story.shows("Hooks 1/3", "▸ beta")
+
+
+async def test_an_event_outlives_a_console_that_was_left_before_it_could_be_composed_again(
+    console: Open, workspace: Path, tmp_path: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_hook(workspace / "hooks", "greet", READY)
+    async with console((80, 24)) as story:
+        await story.press("2")
+        await compose(story)
+    monkeypatch.setattr(LastTimeDesk, "looked", lambda *_: None)
+    async with console((80, 24)) as story:
+        await story.press("3")
+        await story.until(lambda: story.screen.state.mode == "log", "something is to be kept")
+    kept = json.loads((tmp_path / "state" / "console.json").read_text())["workspaces"][str(workspace)][
+        "console"
+    ]
+    assert kept["mode"] == "log"
+    assert "ada" in kept["draft"]["text"]
 
 
 async def test_a_first_start_writes_nothing_and_damage_is_said(

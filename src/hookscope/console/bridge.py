@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, time_ns
 from typing import TYPE_CHECKING, TypeVar
 
 from textual.widget import Widget
@@ -54,6 +54,7 @@ class Bridge:
         self._looking = False
         self._again = False
         self._watch: Watch | None = None
+        self._read_at = 0  # when the last look began, in nanoseconds of the epoch
         self._opening = 0  # answers on their way that may open a dialog
 
     @property
@@ -93,7 +94,7 @@ class Bridge:
         )
 
     def _look(self, number: int) -> None:
-        began = perf_counter()
+        began, self._read_at = perf_counter(), time_ns()
         try:
             view = self.bench.look()
             filling = self.bench.filler.filling(view)
@@ -110,7 +111,8 @@ class Bridge:
         """Watch the files of this view from now on; what is watched, in words."""
         if self._watch is None:
             self._watch = self.bench.watch(lambda paths: post(self.screen, FilesChanged(paths)))
-        return self._watch.follow(view.host, (*self.bench.setup.read_from, *self.bench.learned_in))
+        also = (*self.bench.setup.read_from, *self.bench.learned_in)
+        return self._watch.follow(view.host, also, self._read_at)
 
     def is_learned(self, path: Path) -> bool:
         """Does only what was learned of hooks lie there, or will it: none of what they are made of."""

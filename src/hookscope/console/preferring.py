@@ -70,7 +70,9 @@ class PreferenceDesk:
     def follow(self) -> None:
         """Hear of saves from now on."""
         if self._watch is None:
-            self._watch = watch_preferences(lambda: post(self.screen, PreferencesSaved()))
+            self._watch = watch_preferences(
+                lambda: post(self.screen, PreferencesSaved()), self.app.wardrobe.made_at
+            )
         else:
             watch_again(self._watch)
 

@@ -10,6 +10,7 @@ import atexit
 import os
 import re
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -28,6 +29,7 @@ Stamp: TypeAlias = tuple[int, int, int, int]
 # Milliseconds; the library's own defaults cost up to 100 ms a save. News take one to two steps, and each step
 # wakes a thread: so single names, such as the settings, are looked for less often than what lies in folders.
 STEP, STEP_OF_NAMES, DEBOUNCE = 3, 10, 50
+UP = 300  # milliseconds after which a watch without news has begun: what was saved before is looked for
 LAST = 1.0  # seconds that a program which ends waits for its threads
 POLL = 1.0  # seconds between two looks where there are no native events
 AUTHORED = frozenset({".py", ".md", ".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"})  # not what handlers write
@@ -112,25 +114,30 @@ class Watch:
         self._stop = threading.Event()
         self.note = ""  # how the watching is limited; empty mostly
 
-    def follow(self, host: Host, also: Iterable[Path] = ()) -> str:
+    def follow(self, host: Host, also: Iterable[Path] = (), since: int | None = None) -> str:
         """Watch what matters to this host and fills its events; the hooks folders watched, in words.
 
-        `also`: other files, such as those that an assumed environment is read from.
+        `also`: other files, such as those that an assumed environment is read from. `since`: as for `watch`.
         """
         watched = watched_of(host)
-        self.watch(watched.and_also((*files_of(host.workspace), *also)))
+        self.watch(watched.and_also((*files_of(host.workspace), *also)), since)
         count = len(watched.folders)
         return self.note or f"watching {count} folder{'s' * (count != 1)}"
 
-    def watch(self, watched: Watched) -> None:
-        """Watch this from now on; the same as before changes nothing."""
+    def watch(self, watched: Watched, since: int | None = None) -> None:
+        """Watch this from now on; the same as before changes nothing.
+
+        `since`: nanoseconds of the epoch, when its files were read. What was saved from then until the watch
+        has begun, in a thread, is told too. None: now.
+        """
         if watched == self._watched:
             return
+        since = time.time_ns() if since is None else since
         self.close()
         self._watched, self._stop, self.note = watched, threading.Event(), ""
         for paths, deep in ((watched.folders, True), (tuple(watched.awaited), False)):
             if paths:
-                arguments = (watched, paths, deep, self._stop)
+                arguments = (watched, paths, deep, since, self._stop)
                 thread = threading.Thread(target=self._run, args=arguments, name="watch", daemon=True)
                 _WATCHING[thread] = self._stop
                 thread.start()
@@ -140,19 +147,28 @@ class Watch:
         self._stop.set()
         self._watched = None
 
-    def _run(self, watched: Watched, paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> None:
+    def _run(
+        self, watched: Watched, paths: tuple[Path, ...], deep: bool, since: int, stop: threading.Event
+    ) -> None:
         try:
-            self._watch(watched, paths, deep, stop)
+            self._watch(watched, paths, deep, since, stop)
         finally:
             del _WATCHING[threading.current_thread()]
 
-    def _watch(self, watched: Watched, paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> None:
-        natively = True
+    def _watch(
+        self, watched: Watched, paths: tuple[Path, ...], deep: bool, since: int, stop: threading.Event
+    ) -> None:
+        natively, begun = True, False
         while not stop.is_set():
             marks = _marks(paths, deep)
             changes = _native if natively and None not in marks else _polled
             try:
                 for changed in changes(paths, deep, stop):
+                    if not begun:
+                        begun = True
+                        changed |= _saved_since(since, paths, deep)
+                    if not changed:
+                        continue
                     self._tell(frozenset(path for path in changed if watched.matters(path)), stop)
                     if _marks(paths, deep) != marks:
                         # What is watched has gone elsewhere, and another folder has its name.
@@ -178,7 +194,10 @@ def _marks(paths: tuple[Path, ...], deep: bool) -> list[tuple[int, int] | None]:
 
 
 def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
-    """What the system says. Raises OSError where it gives no more watches, or a folder has gone."""
+    """What the system says, and nothing now and then.
+
+    Raises OSError where it gives no more watches, or a folder has gone.
+    """
     from watchfiles import watch  # here: it costs 50 ms, and only a console watches
 
     for changes in watch(
@@ -188,6 +207,8 @@ def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
         debounce=DEBOUNCE,
         stop_event=stop,
         recursive=deep,
+        rust_timeout=UP,
+        yield_on_timeout=True,
         raise_interrupt=False,
         ignore_permission_denied=True,
     ):
@@ -195,14 +216,21 @@ def _native(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Itera
 
 
 def _polled(paths: tuple[Path, ...], deep: bool, stop: threading.Event) -> Iterator[frozenset[Path]]:
-    """What has another stamp than a second ago. Sees same-size edits and restored times too."""
+    """Nothing at first, then what has another stamp than a second ago, be it of the same size or time."""
     before = _stamps(paths, deep)
+    yield frozenset()
     while not stop.wait(POLL):
         now = _stamps(paths, deep)
         different = {path for path in before.keys() | now.keys() if before.get(path) != now.get(path)}
         before = now
         if different:
             yield frozenset(different)
+
+
+def _saved_since(since: int, paths: tuple[Path, ...], deep: bool) -> frozenset[Path]:
+    """The files that were written, or came, after a moment."""
+    late = (path for path, (_, changed, *_) in _stamps(paths, deep).items() if changed > since)
+    return frozenset(path for path in late if not path.is_dir())
 
 
 def _stamps(paths: tuple[Path, ...], deep: bool) -> dict[Path, Stamp]:

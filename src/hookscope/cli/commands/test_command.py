@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from time import time_ns
 from typing import NoReturn
 
 import click
@@ -132,10 +133,11 @@ def _rounds(asked: Asked, as_json: bool) -> NoReturn:
     watch = Watch(changes.put)
     try:
         while True:
+            began = time_ns()
             bench = _bench(asked)  # a new one each time: settings and modules are read anew
             host = bench.open()
             watched = _watched(asked, host)
-            watch.watch(watched)
+            watch.watch(watched, began)
             try:
                 answer, stopped = _tested(asked, bench)
             except Refusal as error:

@@ -212,7 +212,9 @@ class LastTimeDesk:
         found = self._found
         draft, part, form = found.draft, found.part, found.form
         if self.screen.sits("fire_pane"):
-            draft, part, form = self.screen.fire_pane.kept()
+            shown = self.screen.fire_pane.kept()
+            if self._draft is None or shown[0].text is not None:  # else the one from before is still to come
+                draft, part, form = shown
         dialect, chosen = found.dialect, found.environment
         if self._bench is not None and self._began is not None:
             options, environment = self._bench.options, self._bench.setup.environment

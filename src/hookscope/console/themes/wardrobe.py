@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import time_ns
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -36,6 +37,7 @@ class Wardrobe:
     def __init__(self, app: App[None], no_color: bool) -> None:
         self.app = app
         self.no_color = no_color
+        self.made_at = time_ns()  # the user's files are read after that
         self.problems: tuple[Problem, ...] = ()
         self.configured = ""
         self.worn = ""  # put on from here, not by the user's own hand

@@ -39,21 +39,22 @@ __all__ = [
 ]
 
 
-def watch_preferences(told: Callable[[], object]) -> Watch:
+def watch_preferences(told: Callable[[], object], since: int) -> Watch:
     """Tell, from a thread, whenever a file of preferences is saved, until the watch is closed.
 
+    `since`: when they were read, in nanoseconds of the epoch; what was saved after that is told too.
     Mostly there is no such folder yet: when it is told of one that has appeared, `watch_again` looks into it.
     """
     from hookscope.workbench.watching import Watch  # here: who only reads watches nothing
 
     watch = Watch(lambda _: told())
-    watch_again(watch)
+    watch_again(watch, since)
     return watch
 
 
-def watch_again(watch: Watch) -> None:
+def watch_again(watch: Watch, since: int | None = None) -> None:
     """Watch the files of preferences that are there now, and where others would appear."""
     from hookscope.workbench.watching import Watched  # here: as above
 
     folder = config_folder()
-    watch.watch(Watched().and_also([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES]))
+    watch.watch(Watched().and_also([folder / KEYS_FILE, folder / CONFIG_FILE, folder / THEMES]), since)
