@@ -81,12 +81,12 @@ async def test_u_offers_to_take_back_one_edit_where_the_file_has_changed_since(
 
 @at_extremes
 async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
-    console: Open, size: tuple[int, int], workspace: Path, settings: Path, make_hook: MakeHook
+    console: Open, size: tuple[int, int], home: Path, workspace: Path, settings: Path, make_hook: MakeHook
 ) -> None:
     make_hook(workspace / "hooks", "greet", READY)
     bench = Workbench(Options(workspace=workspace))
     bench.trust(workspace)
-    mine = workspace / "mine.md"
+    mine = home / "mine.md"
     mine.write_text("before\n")
     change = Change(mine, "write mine", b"before\n", b"after\n")
     await asyncio.to_thread(bench.edits.write, "greet", change)
@@ -94,7 +94,7 @@ async def test_what_cannot_be_taken_back_stays_until_it_is_given_up(
         mine.unlink()
         for answer in ("escape", "escape", "g"):
             await story.press("u")
-            await story.shows("Give up this undo?", "mine.md is gone", "write mine", "Give up")
+            await story.shows("Give up this undo?", "./mine.md is gone", "write mine", "Give up")
             await story.press(answer)
             await story.until(lambda: len(story.app.screen_stack) == 1, "the question is answered")
         await story.shows("forgotten: write mine")

@@ -96,10 +96,10 @@ def dotted(path: KeyPath) -> str:
 # Reading, before and after
 
 
-def meaning_of(source: bytes, line: str) -> object:
+def meaning_of(source: bytes, line: str = "") -> object:
     """What the document says. One of nothing but white space and comments is an empty object.
 
-    Raises CannotEdit, with `line` for its user, where it cannot be read.
+    Raises CannotEdit, with `line` for its user to write by hand, where it cannot be read.
     """
     text = _text(source, line)
     try:

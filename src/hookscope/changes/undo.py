@@ -97,21 +97,21 @@ def inverse_of(change: Change) -> Change:
         other = next((part.path for part in change.parts if not holds(part)), change.path)
         raise CannotEdit(f"{other} has changed since then; nothing was taken back")
     if change.to is not None or change.modes is not None:
-        raise CannotEdit(f"{change.to or change.path} is not as the change has left it", meaning)
+        raise CannotEdit(f"{change.to or change.path} is not as the change has left it")
     now = read_now(change.path)
     if now is None and change.old is None:
         return Change(change.path, meaning, None, None)
     if now is None or change.new is None:
-        raise CannotEdit(f"{change.path} is gone, or the change has removed it", meaning)
+        raise CannotEdit(f"{change.path} is gone, or the change has removed it")
     if change.path.suffix.lower() in TEXTS:
         if change.old is None:
             raise CannotEdit(f"{change.path} has changed since it was made; nothing was taken back")
-        return Change(change.path, meaning, now, _lines_back(now, change.old, change.new, meaning))
-    old, new, present = (meaning_of(side or b"", meaning) for side in (change.old, change.new, now))
+        return Change(change.path, meaning, now, _lines_back(now, change.old, change.new))
+    old, new, present = (meaning_of(side or b"") for side in (change.old, change.new, now))
     return Change(change.path, meaning, now, _taken_back(now, (), old, new, present))
 
 
-def _lines_back(now: bytes, old: bytes, new: bytes, meaning: str) -> bytes:
+def _lines_back(now: bytes, old: bytes, new: bytes) -> bytes:
     """The text with its old lines, where the new ones stand exactly once in it."""
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
     head = next(
@@ -123,7 +123,7 @@ def _lines_back(now: bytes, old: bytes, new: bytes, meaning: str) -> bytes:
         tail += 1
     ours = b"".join(after[head : len(after) - tail])
     if not ours or now.count(ours) != 1:
-        raise CannotEdit("The lines of the change are not in the text any more, or not alone", meaning)
+        raise CannotEdit("The lines of the change are not in the text any more, or not alone")
     return now.replace(ours, b"".join(before[head : len(before) - tail]))
 
 

@@ -54,8 +54,10 @@ def undo_sheet(undoing: Undoing, surroundings: Surroundings) -> Content:
     return Content("\n").join([*_edit(undoing.back, surroundings), Content.styled(LATER, MUTED)])
 
 
-def stuck_sheet(problem: str, change: Change) -> Content:
+def stuck_sheet(problem: str, change: Change, surroundings: Surroundings) -> Content:
     """Why an edit cannot be taken back, and what giving it up would mean."""
+    for part in change.parts:
+        problem = problem.replace(str(part.path), surroundings.short(part.path))
     return Content("\n").join(
         [
             plain(problem, 400),
@@ -200,9 +202,9 @@ class EditDesk:
     def undo_planned(self, planned: UndoPlanned) -> None:
         """Take the last edit back; ask first where its file has changed since."""
         undoing, view, bridge = planned.undoing, self.screen.state.view, self.screen.bridge
-        if planned.stuck is not None:
+        if planned.stuck is not None and view is not None:
             stuck = planned.stuck
-            sheet = stuck_sheet(planned.problem, stuck)
+            sheet = stuck_sheet(planned.problem, stuck, view.host.surroundings)
             self._ask(ForgetScreen("Give up this undo?", sheet), lambda: self._give_up(stuck))
         elif undoing is None or view is None:
             self._say(planned.problem or "Still looking.")
