@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -25,6 +26,10 @@ settings.register_profile(
     max_examples=int(os.environ.get("HOOKSCOPE_EXAMPLES", "30")),
 )
 settings.load_profile("calm")
+
+# A shell starts what goes on in the background deaf to Ctrl-C, and so would be all that the tests start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)

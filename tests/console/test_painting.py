@@ -10,7 +10,7 @@ import pytest
 from rich.cells import get_character_cell_size
 from rich.segment import Segment
 from tests.conftest import MakeHook
-from tests.console.conftest import READY, Open
+from tests.console.conftest import READY, Open, Story
 from textual import events
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
 from textual.css.stylesheet import Stylesheet
@@ -90,6 +90,20 @@ def _cells(lines: Iterable[Strip]) -> dict[tuple[int, int], tuple[str, object]]:
     return terminal.cells
 
 
+async def calm(story: Story) -> None:
+    """Wait until all is shown that a thread was asked for: nothing comes between two paints by itself."""
+
+    def still() -> bool:
+        row, checked = story.screen.state.row, story.screen.state.checked  # soon after a row is selected
+        is_read = row is None or (checked is not None and checked.row == row.id)
+        return is_read and all(worker.is_finished for worker in story.app.workers)
+
+    await story.pilot.pause()
+    while not still():
+        await story.until(still, "all threads have answered")
+        await story.pilot.pause()
+
+
 async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
     console: Open, workspace: Path, make_hook: MakeHook, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,13 +124,14 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
         assert isinstance(painter, Painter)
         screen.log_entries([LogEntry(NOW, "fire", "hook", f"line {at}") for at in range(99)])
         await story.shows("line 98")
+        await calm(story)
         for field in screen.query(Input):
             field.cursor_blink = False
         for key in KEYS:
             await story.press(key)
             if key == "4":  # what comes of it comes from a thread
                 await story.until(lambda: screen.hosts_pane.comparison, "the hosts are compared")
-            await story.pilot.pause()
+            await calm(story)
             in_pieces = whole(painter)
             assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
             for node in screen.walk_children():
@@ -127,7 +142,7 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
             story.app.stylesheet.update(screen)
             for node in (screen, *screen.walk_children(Widget)):
                 node.refresh(layout=node is screen)
-            await story.pilot.pause()
+            await calm(story)
             assert whole(painter) == in_pieces, f"{key}: not all that changed was styled or measured"
         for number, key in enumerate(("ctrl+o", "question_mark", "W")):
             await story.press(key)
@@ -137,20 +152,20 @@ async def test_what_is_painted_in_pieces_is_what_all_of_it_painted_anew_is(
                 field.cursor_blink = False
             screen.log_entries([LogEntry(NOW, "fire", "hook", f"new {number}")])
             await story.shows(f"new {number}")  # it shines through
-            await story.pilot.pause()
+            await calm(story)
             assert isinstance(over._compositor, Painter)
             in_pieces = whole(over._compositor)
             assert terminal.cells == in_pieces, f"{key}: not all that changed was painted"
             story.app.stylesheet.update(over)
             over.refresh(layout=True)
-            await story.pilot.pause()
+            await calm(story)
             assert whole(over._compositor) == in_pieces, f"{key}: not all was styled or measured"
             await story.press("escape")
-            await story.pilot.pause()
+            await calm(story)
             assert terminal.cells == (below := whole(painter)), f"{key}: what lay below was not painted again"
             story.app.stylesheet.update(screen)
             screen.refresh(layout=True)
-            await story.pilot.pause()
+            await calm(story)
             assert whole(painter) == below, f"{key}: what lay below was not styled as it should"
 
 

@@ -92,6 +92,7 @@ _PROPERTY = re.compile(r"[&*!](?<![^\s\[{,:?\-].)(?:(?<=!)|\S)")
 # More indicators on one line, or more indentation, than it takes to get deep without a bracket.
 _STEPS = re.compile(r"[-?:][ \t]+(?:[-?:][ \t]+){31}")
 _INDENT = " " * 100
+TOO_DEEP = f"more than {DEPTH} lists and mappings in one another"
 _STEP_OF = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
@@ -169,13 +170,15 @@ def _refuse_properties(event: yaml.Event, at: int) -> None:
 
 
 def too_deep(at: int) -> Wrong:
-    return Wrong(f"more than {DEPTH} lists and mappings in one another", at, at)
+    return Wrong(TOO_DEEP, at, at)
 
 
 def _sentence(error: yaml.MarkedYAMLError, found: str) -> str:
     if isinstance(error, yaml.composer.ComposerError):
         return "a second document starts here; a file has one"
     problem = error.problem or "not YAML"
+    if "nesting depth" in problem:  # libyaml 0.2.6 looks ahead as far as the thousandth, and stops there
+        return TOO_DEEP
     if "cannot start any token" in problem:
         if found == "\t":
             return "a tab stands where YAML wants spaces"
