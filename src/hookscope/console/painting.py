@@ -140,10 +140,16 @@ class PaintedOnce(LaidOutOnce[Answer]):
             self._dirty_widgets.add(self)  # nothing of its own: all that waits to be painted
             self._update_timer.resume()
         elif self._behind and self._too_early:
-            self._too_early -= 1
+            self._too_early = int(self._has_more_to_say())
             self._update_timer.resume()
         else:
             self._no_longer_wait()
+
+    def _has_more_to_say(self) -> bool:
+        """Has any part changed that has not yet told this screen so: it does when it has nothing else to do."""
+        return any(
+            part._repaint_required or part._layout_required for part in self._compositor.visible_widgets
+        )
 
     def _compositor_refresh(self) -> None:
         if not self._laying_out:
