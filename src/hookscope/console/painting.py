@@ -146,7 +146,7 @@ class PaintedOnce(LaidOutOnce[Answer]):
             self._no_longer_wait()
 
     def _has_more_to_say(self) -> bool:
-        """Has any part changed that has not yet told this screen so: it does when it has nothing else to do."""
+        """Has any part changed that has not yet told this screen so: it does when it is idle."""
         return any(
             part._repaint_required or part._layout_required for part in self._compositor.visible_widgets
         )
