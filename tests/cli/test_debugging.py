@@ -103,6 +103,7 @@ def debug(hookscope: Program, bundled: Path) -> Program:
 def places(done: Done) -> list[str]:
     """Where it stood, as `handler:3 why`."""
     found = re.findall(r"^▸ (\S+)  \S*?/?(\w+)\.(?:py|ts):(\d+)(?: in \w+)?(.*)$", done.err, re.MULTILINE)
+    assert found, done
     return [f"{who} {file}:{line}{why}" for who, file, line, why in found]
 
 
